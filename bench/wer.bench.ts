@@ -1,0 +1,82 @@
+// Word error rate and speed of an engine on clips with texts:
+//   npm run bench:wer -- <manifest.json> [--engine <spec>]
+// The manifest is a JSON list of { file, text, seconds }, files relative to it; one figure per folder. Without a manifest
+// it reads the sample that comes with the project, which tells little. An engine spec is what ENGINE_PRO takes.
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { cutPieces } from '../src/audio/cut.ts';
+import { decodePcm } from '../src/audio/decode.ts';
+import { dataPaths, readConfig } from '../src/config.ts';
+import { engineSpec } from '../src/config-values.ts';
+import type { Engine } from '../src/engines/engine.ts';
+import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import type { EngineOptions } from '../src/engines/open.ts';
+import { chooseEngine, openEngine } from '../src/engines/open.ts';
+import { openLog } from '../src/log.ts';
+import { report, round } from './figures.ts';
+import type { WordErrors } from './word-errors.ts';
+import { countWordErrors, wordErrorRate } from './word-errors.ts';
+
+type Clip = { file: string; text: string };
+type Heard = WordErrors & { folder: string; seconds: number };
+
+const PIECE_TIMEOUT_MS = 600_000;
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { engine: { type: 'string' } } });
+const manifest = path.resolve(positionals[0] ?? path.join(import.meta.dirname, '../examples/manifest.json'));
+const config = readConfig();
+const tools = { folder: config.toolsDir };
+
+await using engine = await openWanted(values.engine ?? null);
+await engine.warmUp();
+const startedAtMs = performance.now();
+const heard = await listenToAll(engine, JSON.parse(readFileSync(manifest, 'utf8')) as Clip[]);
+const tookSeconds = (performance.now() - startedAtMs) / 1000;
+
+for (const [folder, clips] of Map.groupBy(heard, (clip) => clip.folder)) {
+  const what = `word error rate of ${engine.name}, ${clips.length} clips in ${folder}/`;
+  const errors = clips.reduce((sum, clip) => sum + clip.errors, 0);
+  const words = clips.reduce((sum, clip) => sum + clip.words, 0);
+  report(what, `${round(wordErrorRate(clips))} % (${errors} of ${words} words)`, 'none: it compares engines');
+}
+const audioSeconds = heard.reduce((sum, clip) => sum + clip.seconds, 0);
+report('audio seconds per second', `${round(audioSeconds / tookSeconds)} on ${engine.slots} slots`, 'none');
+
+async function openWanted(text: string | null): Promise<Engine> {
+  const spec = text === null ? null : engineSpec(text);
+  if (spec !== null && 'mistake' in spec) throw new Error(`--engine ${spec.mistake}`);
+  const options: EngineOptions = {
+    ...{ modelsDir: dataPaths(config.dataDir).models, slots: os.availableParallelism(), threadsPerSlot: 1 },
+    ...{ apiKey: config.engineApiKey, tools, log: openLog('warn') },
+  };
+  const choice = await chooseEngine(spec?.value ?? config.enginePro, options);
+  if (choice.kind === 'none') throw new Error(choice.message);
+  return await openEngine(choice.spec, options);
+}
+
+/** As many clips at once as the engine has slots, so that each core is at work to the end. */
+async function listenToAll(engine: Engine, clips: Clip[]): Promise<Heard[]> {
+  const waiting = clips.entries();
+  const all: Heard[] = [];
+  const listenOn = async () => {
+    for (const [at, clip] of waiting) all[at] = await listenTo(engine, clip);
+  };
+  await Promise.all(Array.from({ length: engine.slots }, listenOn));
+  return all;
+}
+
+async function listenTo(engine: Engine, { file, text }: Clip): Promise<Heard> {
+  const source = path.resolve(path.dirname(manifest), file);
+  const options = { language: null, timeoutMs: PIECE_TIMEOUT_MS, signal: new AbortController().signal };
+  const texts: string[] = [];
+  let samples = 0;
+  for await (const piece of cutPieces(decodePcm(source, { tools, maxAudioSeconds: config.maxAudioSeconds }))) {
+    samples += piece.samples.length;
+    const { segments } = await engine.transcribe(piece.samples, options);
+    texts.push(...segments.map((segment) => segment.text));
+  }
+  const found = countWordErrors(text, texts.join(' '));
+  console.log(`${file.padEnd(40)} ${String(found.errors).padStart(3)} of ${found.words} words: ${texts.join(' ')}`);
+  return { ...found, folder: path.dirname(file), seconds: samples / SAMPLE_RATE };
+}

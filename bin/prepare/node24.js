@@ -1,0 +1,30 @@
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+const { npmCi } = require('./npm-ci.js');
+
+const FOLDER = path.resolve(__dirname, '..', 'node24');
+
+/**
+ * The program to run TypeScript with: this Node when it is 24 or newer, else one that comes from npm. The packages for
+ * one machine each are used, because the package `node` fetches them in an install script, which may be forbidden.
+ */
+async function prepareNode24() {
+  if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
+  const name = `node-${process.platform}-${process.arch}`;
+  const wanted = JSON.parse(fs.readFileSync(path.join(FOLDER, 'package.json'), 'utf8')).optionalDependencies[name];
+  if (!wanted) throw new Error(`Node 24 is needed, this is ${process.version}: install it (npm has none for ${name}).`);
+  const folder = path.join(FOLDER, 'node_modules', name);
+  if (versionIn(folder) !== wanted) await npmCi(`installing Node ${wanted}`, FOLDER);
+  return path.join(folder, 'bin', 'node');
+}
+
+function versionIn(folder) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).version;
+  } catch {
+    return null;
+  }
+}
+
+module.exports = { prepareNode24 };

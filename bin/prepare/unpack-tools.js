@@ -1,0 +1,101 @@
+'use strict';
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { step } = require('./step.js');
+
+/** Stands in for each program, so that it finds its libraries whoever starts it. */
+const STARTER = `#!/bin/sh
+here=\${0%/*}/..
+LD_LIBRARY_PATH=$here/lib exec "$here/root/usr/bin/\${0##*/}" "$@"
+`;
+
+/**
+ * Unpacks Debian packages, and all that they depend on and this machine lacks, into a folder of this user: no right of
+ * root is needed to fetch and unpack, only to install. Done once.
+ * Resolves with the folder: `bin` with the programs, `lib` with every shared library (for LD_LIBRARY_PATH), `share`.
+ */
+async function unpackTools(packages) {
+  const folder = folderFor(packages);
+  if (fs.existsSync(folder)) return folder;
+  const making = `${folder}.${process.pid}`;
+  const root = path.join(making, 'root');
+  try {
+    fs.mkdirSync(root, { recursive: true });
+    await download(packages, making);
+    await unpackAll(path.join(making, 'cache', 'archives'), root);
+    layOut(making);
+    for (const scratch of ['state', 'cache']) fs.rmSync(path.join(making, scratch), { recursive: true });
+    fs.renameSync(making, folder);
+  } finally {
+    fs.rmSync(making, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Another release of the system needs other libraries, so its description is part of the name. */
+function folderFor(packages) {
+  const system = fs.readFileSync('/etc/os-release', 'utf8');
+  const hash = createHash('sha256')
+    .update(JSON.stringify([packages, process.arch, system, STARTER]))
+    .digest('hex');
+  const cache = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+  return path.join(cache, 'verbatim', `tools-${hash.slice(0, 16)}`);
+}
+
+/** apt-get with its lists and downloads in `making` instead of /var; what is installed is still read from the system. */
+async function download(packages, making) {
+  for (const folder of ['state/lists/partial', 'cache/archives/partial']) {
+    fs.mkdirSync(path.join(making, folder), { recursive: true });
+  }
+  const settings = [
+    `Dir::State=${making}/state`,
+    'Dir::State::status=/var/lib/dpkg/status',
+    `Dir::Cache=${making}/cache`,
+    'Debug::NoLocking=1',
+    'Acquire::Languages=none',
+  ].flatMap((setting) => ['-o', setting]);
+  await step('fetching the package lists', 'apt-get', [...settings, 'update']);
+  const args = [...settings, 'install', '--download-only', '-y', '--no-install-recommends', ...packages];
+  await step(`fetching ${packages.join(', ')} (unpacked for this user, no root needed)`, 'apt-get', args);
+}
+
+async function unpackAll(archives, root) {
+  const files = fs.readdirSync(archives).filter((file) => file.endsWith('.deb'));
+  const script = 'root=$1; shift; for file; do dpkg-deb -x "$file" "$root" || exit 1; done';
+  const paths = files.map((file) => path.join(archives, file));
+  await step(`unpacking ${files.length} packages`, 'sh', ['-c', script, 'sh', root, ...paths]);
+}
+
+/** Some libraries lie in folders of their own (blas, lapack, pulseaudio) that an installation would link to. */
+function layOut(making) {
+  fs.mkdirSync(path.join(making, 'bin'));
+  for (const program of fs.readdirSync(path.join(making, 'root/usr/bin'))) {
+    fs.writeFileSync(path.join(making, 'bin', program), STARTER, { mode: 0o755 });
+  }
+  fs.symlinkSync('root/usr/share', path.join(making, 'share'));
+  fs.mkdirSync(path.join(making, 'lib'));
+  const roots = ['root/usr/lib', 'root/lib'].filter((folder) => fs.existsSync(path.join(making, folder)));
+  const libraries = roots.flatMap((folder) => librariesIn(making, folder));
+  // The shallowest of two libraries of the same name is the one that the system would take.
+  libraries.sort((one, other) => one.split('/').length - other.split('/').length);
+  for (const library of libraries) {
+    const link = path.join(making, 'lib', path.basename(library));
+    if (!isLink(link)) fs.symlinkSync(path.join('..', library), link);
+  }
+}
+
+function librariesIn(making, folder) {
+  return fs.readdirSync(path.join(making, folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(folder, entry.name);
+    if (entry.isDirectory()) return librariesIn(making, name);
+    return /\.so(\.|$)/.test(entry.name) ? [name] : [];
+  });
+}
+
+function isLink(file) {
+  return fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+}
+
+module.exports = { unpackTools };

@@ -1,0 +1,44 @@
+'use strict';
+const { spawn } = require('node:child_process');
+const os = require('node:os');
+const path = require('node:path');
+
+const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs Node programs one after the other on this terminal, all of them unless one is ended by a signal.
+ * Resolves with the first exit code that is not 0, else 0.
+ */
+async function runAll(node, programs, { root, env }) {
+  let failure = 0;
+  for (const [file, ...args] of programs) {
+    const { code, isInterrupted } = await run(node, [path.join(root, file), ...args], env);
+    failure ||= code;
+    if (isInterrupted) break;
+  }
+  return failure;
+}
+
+/**
+ * Signals are passed on to the program, which decides when to end. Ctrl-C on a terminal reaches it directly as well,
+ * so it hears that twice.
+ */
+function run(node, args, env) {
+  return new Promise((resolve, reject) => {
+    // The channel closes when this process is killed, whatever kills it: the service takes that as its stop.
+    const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });
+    let isInterrupted = false;
+    const passOn = (signal) => {
+      isInterrupted = true;
+      child.kill(signal);
+    };
+    for (const signal of PASSED_ON) process.on(signal, passOn);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      for (const name of PASSED_ON) process.off(name, passOn);
+      resolve({ code: code ?? 128 + os.constants.signals[signal], isInterrupted: isInterrupted || signal !== null });
+    });
+  });
+}
+
+module.exports = { runAll };

@@ -1,0 +1,97 @@
+import { session } from './api.ts';
+import { problem } from './controls.ts';
+import { fill, h } from './dom.ts';
+import type { Place } from './format.ts';
+import { readPlace } from './format.ts';
+import { showDelivery } from './views/delivery.ts';
+import { showEvent, showEvents } from './views/events.ts';
+import { showJob } from './views/job.ts';
+import { showJobs } from './views/jobs.ts';
+import { showAccount, showAccounts } from './views/operator.ts';
+import { showSignIn } from './views/sign-in.ts';
+import { showUpload } from './views/upload.ts';
+import { showWebhook } from './views/webhook.ts';
+import { showWebhooks } from './views/webhooks.ts';
+
+/** Fills `main` with what a place shows. `signal` aborts when the reader goes on to another. */
+export type View = (main: HTMLElement, place: Place, signal: AbortSignal) => Promise<void>;
+
+const VIEWS: Record<string, { list: View; one?: View }> = {
+  jobs: { list: showJobs, one: showJob },
+  transcribe: { list: showUpload },
+  webhooks: {
+    list: showWebhooks,
+    one: (...given) => (given[1].parts.length > 2 ? showDelivery : showWebhook)(...given),
+  },
+  events: { list: showEvents, one: showEvent },
+  operator: { list: showAccounts, one: showAccount },
+  'sign-in': { list: showSignIn },
+};
+const LINKS = [
+  ['jobs', 'Jobs'],
+  ['transcribe', 'Transcribe'],
+  ['webhooks', 'Webhooks'],
+  ['events', 'Events'],
+] as const;
+
+let leave = new AbortController();
+let shown = '';
+
+addEventListener('hashchange', () => void show());
+void show();
+
+async function show(): Promise<void> {
+  leave.abort();
+  leave = new AbortController();
+  const { signal } = leave;
+  const place = readPlace(location.hash);
+  const asked = place.parts[0] ?? (session.get('key') === null && session.get('admin') !== null ? 'operator' : 'jobs');
+  const isAllowed = asked === 'sign-in' || session.get(asked === 'operator' ? 'admin' : 'key') !== null;
+  const room = isAllowed && Object.hasOwn(VIEWS, asked) ? asked : isAllowed ? 'jobs' : 'sign-in';
+  showNavigation(room);
+  const path = place.parts.join('/');
+  // Whoever works a filter by the keyboard goes on from it.
+  const held = path === shown ? document.activeElement?.getAttribute('name') : null;
+  // Filled while it is out of sight; a reader who has gone on is not disturbed by an answer that comes late.
+  const view = h('div', {});
+  const { list, one } = VIEWS[room]!;
+  const main = document.querySelector<HTMLElement>('#main')!;
+  main.setAttribute('aria-busy', 'true');
+  await (place.parts.length > 1 && one ? one : list)(view, place, signal).catch((error) => {
+    const isSignedOut = error?.status === 401;
+    if (isSignedOut) session.clear(room === 'operator' ? 'admin' : 'key');
+    fill(
+      view,
+      problem(error, () => void show()),
+    );
+  });
+  if (signal.aborted) return;
+  main.removeAttribute('aria-busy');
+  fill(main, view);
+  const title = view.querySelector('h1')?.textContent;
+  document.title = title ? `${title} · Verbatim` : 'Verbatim';
+  const first = view.querySelector<HTMLElement>(held ? `[name="${CSS.escape(held)}"]` : '[data-first]') ?? main;
+  first.focus({ preventScroll: true });
+  if (path !== shown) scrollTo(0, 0);
+  shown = path;
+}
+
+function showNavigation(room: string): void {
+  const link = (name: string, label: string) =>
+    h('a', { href: `#/${name}`, 'aria-current': name === room && 'page' }, label);
+  const isKey = session.get('key') !== null;
+  const isAdmin = session.get('admin') !== null;
+  fill(
+    document.querySelector('#nav')!,
+    isKey && LINKS.map(([name, label]) => link(name, label)),
+    isAdmin && link('operator', 'Operator'),
+    (isKey || isAdmin) && h('button', { type: 'button', class: 'quiet', onclick: signOut }, 'Sign out'),
+  );
+}
+
+function signOut(): void {
+  session.clear('key');
+  session.clear('admin');
+  if (location.hash === '#/sign-in') void show();
+  else location.hash = '#/sign-in';
+}

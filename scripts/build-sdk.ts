@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+// Makes the package for receivers as it is published: plain JavaScript with its types. In the project itself the TypeScript
+// runs as it stands.
+
+const ROOT = path.join(import.meta.dirname, '..');
+const SDK = path.join(ROOT, 'sdk');
+const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+const COPIED = ['README.md', 'vectors.json'];
+
+if (import.meta.main) {
+  const folder = path.resolve(process.argv[2] ?? path.join(SDK, 'dist'));
+  buildSdk(folder);
+  process.stdout.write(`Publish it with: npm publish ${folder}\n`);
+}
+
+/** Writes the package into the folder, which is emptied before. */
+export function buildSdk(folder: string): void {
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  execFileSync(process.execPath, [TSC, '-p', path.join(SDK, 'tsconfig.json'), '--outDir', folder], {
+    stdio: 'inherit',
+  });
+  for (const name of COPIED) fs.copyFileSync(path.join(SDK, name), path.join(folder, name));
+  fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
+  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
+}
+
+function publishedManifest(): object {
+  const { private: _, ...manifest } = JSON.parse(fs.readFileSync(path.join(SDK, 'package.json'), 'utf8'));
+  return {
+    ...manifest,
+    engines: { node: '>=20' },
+    exports: {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './vectors.json': './vectors.json',
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { BodyParsedError } from './raw-body.ts';
+import type { ReceiverOptions } from './receiver.ts';
+import { createReceiver } from './receiver.ts';
+import type { HeaderSource } from './signature.ts';
+
+export type FastifyWebhookOptions = ReceiverOptions & {
+  /** Where deliveries are posted to, such as /hooks/verbatim. */
+  path: string;
+};
+
+type FastifyRequest = { headers: object; body?: unknown };
+type FastifyReply = {
+  code(status: number): FastifyReply;
+  type(type: string): FastifyReply;
+  send(body?: string): unknown;
+};
+
+/** What is used of a Fastify instance, 4 or 5. */
+type FastifyScope = {
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    type: string,
+    options: { parseAs: 'buffer'; bodyLimit: number },
+    parser: (request: never, body: never, done: (error: Error | null, body?: unknown) => void) => void,
+  ): unknown;
+  post(
+    path: string,
+    options: { bodyLimit: number },
+    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  ): unknown;
+};
+
+/**
+ * A Fastify plugin: `app.register(fastifyWebhooks, { path, secret, on })`. In its own scope bodies stay raw; the parsers
+ * of the rest of the app are left alone. What the event's handler throws goes to the app's error handler.
+ */
+export async function fastifyWebhooks(app: FastifyScope, options: FastifyWebhookOptions): Promise<void> {
+  const receiver = createReceiver(options);
+  const bodyLimit = receiver.maxBodyBytes;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
+
+  app.post(options.path, { bodyLimit }, async (request, reply) => {
+    const { body = new Uint8Array() } = request;
+    if (!(body instanceof Uint8Array)) {
+      throw new BodyParsedError('Register fastifyWebhooks as it is, without fastify-plugin around it.');
+    }
+    const { status, message } = await receiver.receive({ headers: request.headers as HeaderSource, body });
+    return message === null ? reply.code(status).send() : reply.code(status).type('text/plain').send(message);
+  });
+}

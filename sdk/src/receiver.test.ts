@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../test/signed-delivery.ts';
+import { rememberEvents } from './event-memory.ts';
+import type { Handlers } from './receiver.ts';
+import { createReceiver } from './receiver.ts';
+import type { WebhookVerificationError } from './signature.ts';
+
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+
+function receiverOf(on: Handlers, more: Partial<Parameters<typeof createReceiver>[0]> = {}) {
+  return createReceiver({ secret: RECEIVER_SECRET, on, now: () => SIGNED_AT, ...more });
+}
+
+test('an event goes to the handler of its type, with its type known, and with what the headers say', async () => {
+  const seen: unknown[] = [];
+  const receiver = receiverOf({
+    'transcription.completed': ({ data: { job } }, delivery) => seen.push([job.text, delivery]),
+    'transcription.failed': () => seen.push('wrong handler'),
+  });
+
+  const reply = await receiver.receive(signedDelivery());
+
+  assert.deepEqual(reply, { status: 204, message: null });
+  assert.deepEqual(seen, [['Grüße, 世界 🙂', { deliveryId: 'dlv_1', attempt: 2 }]]);
+});
+
+for (const type of ['webhook.test', 'transcription.archived', 'toString', '__proto__']) {
+  test(`an event of the type ${type} without a handler is accepted`, async () => {
+    const receiver = receiverOf({ 'transcription.completed': () => assert.fail() });
+
+    assert.equal((await receiver.receive(signedDelivery({ type }))).status, 204);
+  });
+}
+
+const { headers, body } = signedDelivery();
+const REFUSALS: [what: string, delivery: Parameters<ReturnType<typeof receiverOf>['receive']>[0], 400 | 401][] = [
+  ['with a changed byte', { headers, body: body.replace('42', '43') }, 401],
+  ['by another secret', signedDelivery({ secret: OTHER_SECRET }), 401],
+  ['without headers', { headers: {}, body }, 400],
+  ['with a broken timestamp', { headers: { ...headers, 'X-Service-Timestamp': 'now' }, body }, 400],
+];
+
+for (const [what, delivery, status] of REFUSALS) {
+  test(`a delivery ${what} is refused with ${status}, and reaches no handler`, async () => {
+    const refused: WebhookVerificationError[] = [];
+    const receiver = receiverOf(
+      { 'transcription.completed': () => assert.fail() },
+      { onRefused: (error) => refused.push(error) },
+    );
+
+    const reply = await receiver.receive(delivery);
+
+    assert.deepEqual(reply, { status, message: refused[0]?.message });
+  });
+}
+
+test('a delivery of more than five minutes ago is refused, unless the receiver tolerates it', async () => {
+  const late = { now: () => SIGNED_AT + 301_000 };
+
+  assert.equal((await receiverOf({}, late).receive(signedDelivery())).status, 401);
+  assert.equal((await receiverOf({}, { ...late, toleranceSeconds: 600 }).receive(signedDelivery())).status, 204);
+});
+
+test('during a rotation either of two secrets will do', async () => {
+  const receiver = receiverOf({}, { secret: [OTHER_SECRET, RECEIVER_SECRET] });
+
+  assert.equal((await receiver.receive(signedDelivery())).status, 204);
+});
+
+test('a secret that is none shows when the receiver is made', () => {
+  for (const secret of ['', 'whsec_short', [], undefined as never]) {
+    assert.throws(() => receiverOf({}, { secret }), { code: 'bad_secret' });
+  }
+});
+
+test('with a memory, an event that comes again is accepted and not handled again', async () => {
+  let handled = 0;
+  const receiver = receiverOf({ 'transcription.completed': () => handled++ }, { memory: rememberEvents() });
+
+  const replies = [await receiver.receive(signedDelivery()), await receiver.receive(signedDelivery())];
+
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [204, 204],
+  );
+  assert.equal(handled, 1);
+});
+
+test('what a handler throws comes out, and the event is handled when it comes again', async () => {
+  let calls = 0;
+  const failOnce = () => {
+    if (++calls === 1) throw new Error('database away');
+  };
+  const receiver = receiverOf({ 'transcription.completed': failOnce }, { memory: rememberEvents() });
+
+  await assert.rejects(receiver.receive(signedDelivery()), /database away/);
+  assert.equal((await receiver.receive(signedDelivery())).status, 204);
+  assert.equal(calls, 2);
+});
+
+test('an event that comes again while it is being handled is put off, not accepted', async () => {
+  const entered = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const slow = async () => {
+    entered.resolve();
+    await finish.promise;
+  };
+  const receiver = receiverOf({ 'transcription.completed': slow }, { memory: rememberEvents() });
+  const first = receiver.receive(signedDelivery());
+  await entered.promise;
+
+  const second = await receiver.receive(signedDelivery());
+  finish.resolve();
+
+  assert.equal(second.status, 503);
+  assert.equal((await first).status, 204);
+});
+
+test('a memory forgets the oldest event first', () => {
+  const memory = rememberEvents({ maxEvents: 2 });
+  for (const id of ['a', 'b', 'c']) {
+    memory.begin(id);
+    memory.done(id);
+  }
+
+  assert.deepEqual(
+    ['c', 'b', 'a'].map((id) => memory.begin(id)),
+    ['done', 'done', 'new'],
+  );
+});

@@ -1,0 +1,118 @@
+import type { EventMemory } from './event-memory.ts';
+import { DEFAULT_MAX_BODY_BYTES } from './raw-body.ts';
+import type { Body, HeaderSource, VerificationCode } from './signature.ts';
+import { readHeader, readSecrets, verifyDelivery, WebhookVerificationError } from './signature.ts';
+import type { AnyEvent, EventType } from './wire.ts';
+
+/** What the headers say of the delivery. They are not signed: for logs, never for decisions. */
+export type DeliveryInfo = {
+  deliveryId: string | null;
+  /** 1 to 4. */
+  attempt: number | null;
+};
+
+type EventOf<Type extends EventType> = Extract<AnyEvent, { type: Type }>;
+
+/** What to do with each type of event. A type without a handler is accepted and forgotten. */
+export type Handlers = {
+  [Type in EventType]?: (event: EventOf<Type>, delivery: DeliveryInfo) => unknown;
+};
+
+export type ReceiverOptions = {
+  /** The webhook's secret, or several while it is being rotated. */
+  secret: string | readonly string[];
+  on: Handlers;
+  /** Handles each event once, as far as it remembers; without it, an event that comes again is handled again. */
+  memory?: EventMemory;
+  /** Told of every request that is refused. */
+  onRefused?: (error: WebhookVerificationError) => void;
+  /** The present in milliseconds since the epoch. Default: Date.now */
+  now?: () => number;
+  /** Default: 300. */
+  toleranceSeconds?: number;
+  /** Default: X-Service- */
+  headerPrefix?: string;
+  /** Default: 4 MiB. */
+  maxBodyBytes?: number;
+};
+
+/** What to answer: a status, and a sentence for the sender's delivery log, or null for an empty body. */
+export type Reply = { status: 204 | 400 | 401 | 405 | 413 | 503; message: string | null };
+
+export type Receiver = {
+  maxBodyBytes: number;
+  /**
+   * Verifies one delivery and hands its event to its handler.
+   * @throws whatever the handler throws: answer with a 5xx then, so that the event comes again
+   */
+  receive(delivery: { headers: HeaderSource; body: Body }): Promise<Reply>;
+};
+
+const REFUSAL_STATUS: Record<VerificationCode, 400 | 401> = {
+  bad_secret: 401,
+  missing_header: 400,
+  bad_timestamp: 400,
+  stale_timestamp: 401,
+  bad_signature: 401,
+  bad_body: 400,
+};
+
+const ACCEPTED: Reply = { status: 204, message: null };
+const BUSY: Reply = { status: 503, message: 'This event is being handled by an earlier request; send it again later.' };
+
+export const NOT_A_POST: Reply = { status: 405, message: 'Deliveries come by POST.' };
+export const TOO_LARGE: Reply = { status: 413, message: 'The body is larger than this receiver takes.' };
+
+/**
+ * A receiver of deliveries for any server that can hand over the raw body. For Express, Fastify and servers that speak
+ * Request and Response there are handlers around it.
+ * @throws WebhookVerificationError  bad_secret, at once: a wrong secret shows at start and not at the first delivery
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  const secrets = readSecrets(options.secret);
+  const { on, memory, onRefused, now = Date.now } = options;
+  const headerPrefix = options.headerPrefix ?? 'X-Service-';
+
+  async function receive({ headers, body }: { headers: HeaderSource; body: Body }): Promise<Reply> {
+    const event = verifyOrRefuse(headers, body);
+    if ('status' in event) return event;
+    const progress = (await memory?.begin(event.id)) ?? 'new';
+    if (progress === 'done') return ACCEPTED;
+    if (progress === 'busy') return BUSY;
+    try {
+      await dispatch(event, headers);
+    } catch (error) {
+      await memory?.failed(event.id);
+      throw error;
+    }
+    await memory?.done(event.id);
+    return ACCEPTED;
+  }
+
+  function verifyOrRefuse(headers: HeaderSource, body: Body): AnyEvent | Reply {
+    const { toleranceSeconds } = options;
+    try {
+      return verifyDelivery({
+        ...{ secret: secrets, headers, body, headerPrefix, now: now() },
+        ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
+      });
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) throw error;
+      onRefused?.(error);
+      return { status: REFUSAL_STATUS[error.code], message: error.message };
+    }
+  }
+
+  async function dispatch(event: AnyEvent, headers: HeaderSource): Promise<void> {
+    // Own handlers only: an event's type is text from outside.
+    const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
+    const attempt = readHeader(headers, `${headerPrefix}Attempt`);
+    const info = {
+      deliveryId: readHeader(headers, `${headerPrefix}Delivery-Id`),
+      attempt: attempt === null ? null : Number(attempt),
+    };
+    await (handle as ((event: AnyEvent, delivery: DeliveryInfo) => unknown) | undefined)?.(event, info);
+  }
+
+  return { receive, maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES };
+}

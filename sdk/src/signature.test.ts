@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { randomFrom } from '../../test/random.ts';
+import vectorFile from '../vectors.json' with { type: 'json' };
+import type { VerificationCode } from './signature.ts';
+import { signBody, standardSignature, verifyDelivery, WebhookVerificationError } from './signature.ts';
+
+const { vectors } = vectorFile;
+const FIRST = vectors[0]!;
+const OTHER_SECRET = vectors[1]!.secret;
+const NOW_MS = Date.parse(FIRST.timestamp);
+
+type Vector = typeof FIRST;
+
+function headersOf(vector: Vector): Record<string, string> {
+  return { 'X-Service-Timestamp': vector.timestamp, 'X-Service-Signature': vector.signature };
+}
+
+function deliveryOf(vector: Vector) {
+  return { secret: vector.secret, headers: headersOf(vector), body: vector.body, now: Date.parse(vector.timestamp) };
+}
+
+for (const vector of vectors) {
+  test(`vector "${vector.name}": both signatures come out, over text and over bytes`, () => {
+    for (const body of [vector.body, new TextEncoder().encode(vector.body)]) {
+      assert.equal(signBody({ ...vector, body }), vector.signature);
+      assert.equal(
+        standardSignature({ ...vector, timestampSeconds: vector.timestamp_seconds, body }),
+        vector.standard_signature,
+      );
+    }
+  });
+
+  test(`vector "${vector.name}": a receiver accepts it and is given the event`, () => {
+    const event = verifyDelivery(deliveryOf(vector));
+
+    assert.deepEqual(event, JSON.parse(vector.body));
+  });
+}
+
+const LIBRARIES = { standardwebhooks: StandardWebhook, svix: SvixWebhook };
+
+for (const [name, Library] of Object.entries(LIBRARIES)) {
+  for (const { secret, id, body } of vectors) {
+    test(`the library ${name} accepts our Standard Webhooks signature of ${id}, and refuses another body`, () => {
+      // These libraries read the clock themselves, so the signature is a fresh one.
+      const timestampSeconds = Math.floor(Date.now() / 1000);
+      const headers = {
+        'webhook-id': id,
+        'webhook-timestamp': String(timestampSeconds),
+        'webhook-signature': [OTHER_SECRET, secret]
+          .map((key) => standardSignature({ secret: key, id, timestampSeconds, body }))
+          .join(' '),
+      };
+      const library = new Library(secret);
+
+      assert.doesNotThrow(() => library.verify(body, headers));
+      assert.throws(() => library.verify(`${body} `, headers));
+    });
+  }
+}
+
+function codeOf(delivery: Partial<Parameters<typeof verifyDelivery>[0]>): VerificationCode | 'accepted' {
+  try {
+    verifyDelivery({ ...deliveryOf(FIRST), ...delivery });
+    return 'accepted';
+  } catch (error) {
+    assert.ok(error instanceof WebhookVerificationError, String(error));
+    return error.code;
+  }
+}
+
+function withHeaders(changes: Record<string, string | string[] | undefined>) {
+  return { headers: { ...headersOf(FIRST), ...changes } };
+}
+
+/** A delivery that is signed as it should be, but whose body or timestamp is not one of ours. */
+function signed(body: string, timestamp = FIRST.timestamp) {
+  const signature = signBody({ secret: FIRST.secret, timestamp, body });
+  return { ...withHeaders({ 'X-Service-Signature': signature, 'X-Service-Timestamp': timestamp }), body };
+}
+
+const SHORT_SECRET = `whsec_${Buffer.alloc(23, 1).toString('base64')}`;
+const LATIN1_TWIN = FIRST.body.replace('webhook', 'webh\u00f6\u00f6k');
+
+const CASES: [what: string, delivery: Parameters<typeof codeOf>[0], code: VerificationCode | 'accepted'][] = [
+  ['as sent', {}, 'accepted'],
+  ['with the body as bytes', { body: new TextEncoder().encode(FIRST.body) }, 'accepted'],
+  ['with a changed byte', { body: FIRST.body.replace('test', 'tesu') }, 'bad_signature'],
+  ['with a byte more', { body: `${FIRST.body}\n` }, 'bad_signature'],
+  ['with a byte less', { body: FIRST.body.slice(0, -1) }, 'bad_signature'],
+  ['with an empty body', { body: '' }, 'bad_signature'],
+  ['with non-ASCII in the body', { body: LATIN1_TWIN }, 'bad_signature'],
+  ['written anew', { body: JSON.stringify(JSON.parse(FIRST.body), null, 1) }, 'bad_signature'],
+  ['by another secret', { secret: OTHER_SECRET }, 'bad_signature'],
+  ['by one of several secrets', { secret: [OTHER_SECRET, FIRST.secret] }, 'accepted'],
+  ['without secrets', { secret: [] }, 'bad_secret'],
+  ['with an empty secret', { secret: '' }, 'bad_secret'],
+  ['with a short secret', { secret: SHORT_SECRET }, 'bad_secret'],
+  ['with a short secret beside the right one', { secret: [FIRST.secret, SHORT_SECRET] }, 'bad_secret'],
+  ['with the secret without its prefix', { secret: FIRST.secret.slice(6) }, 'bad_secret'],
+  ['with a line end behind the secret', { secret: `${FIRST.secret}\n` }, 'bad_secret'],
+  ['with a secret that is no base64', { secret: `whsec_${'!'.repeat(44)}` }, 'bad_secret'],
+  ['300 s late', { now: NOW_MS + 300_000 }, 'accepted'],
+  ['300.001 s late', { now: NOW_MS + 300_001 }, 'stale_timestamp'],
+  ['300 s early', { now: NOW_MS - 300_000 }, 'accepted'],
+  ['300.001 s early', { now: NOW_MS - 300_001 }, 'stale_timestamp'],
+  ['late, with a longer tolerance', { now: NOW_MS + 600_000, toleranceSeconds: 600 }, 'accepted'],
+  ['late, with a shorter tolerance', { now: NOW_MS + 2_000, toleranceSeconds: 1 }, 'stale_timestamp'],
+  ['with a broken tolerance', { toleranceSeconds: Number.NaN }, 'stale_timestamp'],
+  ['with a broken clock', { now: Number.NaN }, 'stale_timestamp'],
+  ['without a signature', withHeaders({ 'X-Service-Signature': undefined }), 'missing_header'],
+  ['with an empty signature', withHeaders({ 'X-Service-Signature': '' }), 'missing_header'],
+  ['with two signatures', withHeaders({ 'X-Service-Signature': [FIRST.signature, 'x'] }), 'missing_header'],
+  ['with one signature in a list', withHeaders({ 'X-Service-Signature': [FIRST.signature] }), 'accepted'],
+  ['without a timestamp', withHeaders({ 'X-Service-Timestamp': undefined }), 'missing_header'],
+  ['with another timestamp', withHeaders({ 'X-Service-Timestamp': '2026-11-21T09:30:00.001Z' }), 'bad_signature'],
+  ['with seconds as timestamp', withHeaders({ 'X-Service-Timestamp': '1795253400' }), 'bad_timestamp'],
+  ['with a timestamp without zone', withHeaders({ 'X-Service-Timestamp': '2026-11-21T09:30:00.000' }), 'bad_timestamp'],
+  ['with an impossible timestamp', withHeaders({ 'X-Service-Timestamp': '2026-13-41T09:30:00.000Z' }), 'bad_timestamp'],
+  ['in upper case', withHeaders({ 'X-Service-Signature': FIRST.signature.toUpperCase() }), 'bad_signature'],
+  ['cut short', withHeaders({ 'X-Service-Signature': FIRST.signature.slice(0, 32) }), 'bad_signature'],
+  ['with a longer signature', withHeaders({ 'X-Service-Signature': `${FIRST.signature}0` }), 'bad_signature'],
+  ['with a signature beyond ASCII', withHeaders({ 'X-Service-Signature': 'ü'.repeat(32) }), 'bad_signature'],
+  [
+    'signed before a rotation',
+    withHeaders({ 'X-Service-Signature': 'a'.repeat(64), 'X-Service-Signature-Previous': FIRST.signature }),
+    'accepted',
+  ],
+  [
+    'with only the previous signature',
+    { headers: { 'X-Service-Timestamp': FIRST.timestamp, 'X-Service-Signature-Previous': FIRST.signature } },
+    'missing_header',
+  ],
+  [
+    'with two wrong signatures',
+    withHeaders({ 'X-Service-Signature': 'a'.repeat(64), 'X-Service-Signature-Previous': 'b'.repeat(64) }),
+    'bad_signature',
+  ],
+  ['with another header prefix than told', { headerPrefix: 'Acme-' }, 'missing_header'],
+  [
+    'with the header prefix told',
+    { headerPrefix: 'Acme-', headers: { 'acme-timestamp': FIRST.timestamp, 'ACME-SIGNATURE': FIRST.signature } },
+    'accepted',
+  ],
+  ['with a Headers object', { headers: new Headers(headersOf(FIRST)) }, 'accepted'],
+  ['with an empty Headers object', { headers: new Headers() }, 'missing_header'],
+  ['with a body that was parsed', { body: JSON.parse(FIRST.body) }, 'bad_body'],
+  ['without a body', { body: null as never }, 'bad_body'],
+  ['signed, but no JSON', signed('{'), 'bad_body'],
+  ['signed, but null', signed('null'), 'bad_body'],
+  ['signed, but no event', signed('{"id":1,"type":"x"}'), 'bad_body'],
+];
+
+for (const [what, delivery, code] of CASES) {
+  test(`a delivery ${what}: ${code}`, () => {
+    assert.equal(codeOf(delivery), code);
+  });
+}
+
+test('no error tells a secret or a signature that would have fitted', () => {
+  for (const [, delivery] of CASES) {
+    try {
+      verifyDelivery({ ...deliveryOf(FIRST), ...delivery });
+    } catch (error) {
+      const text = JSON.stringify({ message: (error as Error).message, ...(error as object) });
+      assert.ok(!text.includes(FIRST.secret.slice(6)) && !text.includes(FIRST.signature), text);
+    }
+  }
+});
+
+test('any single changed bit of body, timestamp or signature is refused', () => {
+  const random = randomFrom(256);
+  const flip = (text: string) => {
+    const bytes = Buffer.from(text, 'latin1');
+    bytes[random.integer(bytes.length)]! ^= 1 << random.integer(7);
+    return bytes.toString('latin1');
+  };
+  for (let i = 0; i < 2_000; i++) {
+    const changed = [
+      { body: flip(FIRST.body) },
+      withHeaders({ 'X-Service-Timestamp': flip(FIRST.timestamp) }),
+      withHeaders({ 'X-Service-Signature': flip(FIRST.signature) }),
+    ][i % 3]!;
+
+    assert.notEqual(codeOf(changed), 'accepted');
+  }
+});
+
+test('signatures are compared in constant time only', () => {
+  const source = readFileSync(new URL('./signature.ts', import.meta.url), 'utf8');
+  const comparison = source.slice(source.indexOf('function isSignedByAny'), source.indexOf('function readEvent'));
+
+  assert.match(comparison, /timingSafeEqual\(given, expected\)/);
+  assert.doesNotMatch(comparison, /break|return true|(given|expected|signature) ?[!=]==? /);
+});

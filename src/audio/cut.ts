@@ -1,0 +1,58 @@
+import type { Pcm } from '../engines/engine.ts';
+import { SAMPLE_RATE } from '../engines/engine.ts';
+
+/** A stretch of the audio of at most 30 s; `samples` is its own memory. */
+export type Piece = { startSeconds: number; samples: Pcm };
+
+/** Engines take at most so much at once (attention is quadratic in length); a cut before 20 s would only make more pieces. */
+export const PIECE_MAX_SECONDS = 30;
+const PIECE_MAX = PIECE_MAX_SECONDS * SAMPLE_RATE;
+const CUT_FROM = 20 * SAMPLE_RATE;
+/** Loudness is judged in frames of 10 ms, and a place to cut is ten of them. */
+const FRAME = SAMPLE_RATE / 100;
+const FRAMES_PER_WINDOW = 10;
+
+/**
+ * Pieces that, laid end to end, are the audio sample for sample. Each but the last is 20 to 30 s long and ends in the middle
+ * of the quietest 100 ms there; audio of up to 30 s stays whole.
+ */
+export async function* cutPieces(pcm: AsyncIterable<Pcm>): AsyncGenerator<Piece> {
+  let start = 0;
+  let held: Pcm = new Int16Array(0);
+  for await (const chunk of pcm) {
+    held = joined(held, chunk);
+    // Only what lies past 30 s shows that this is not the last piece.
+    while (held.length > PIECE_MAX) {
+      const end = findCut(held);
+      yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end) };
+      start += end;
+      held = held.slice(end);
+    }
+  }
+  if (held.length > 0) yield { startSeconds: start / SAMPLE_RATE, samples: held };
+}
+
+/** The sample in the middle of the quietest window; the latest of equals, so that silence makes long pieces. */
+function findCut(samples: Pcm): number {
+  const energies: number[] = [];
+  for (let at = CUT_FROM; at < PIECE_MAX; at += FRAME) energies.push(energyOf(samples, at));
+  let quietest = { energy: Number.POSITIVE_INFINITY, frame: 0 };
+  for (let frame = 0; frame + FRAMES_PER_WINDOW <= energies.length; frame += 1) {
+    const energy = energies.slice(frame, frame + FRAMES_PER_WINDOW).reduce((sum, one) => sum + one, 0);
+    if (energy <= quietest.energy) quietest = { energy, frame };
+  }
+  return CUT_FROM + (quietest.frame + FRAMES_PER_WINDOW / 2) * FRAME;
+}
+
+function energyOf(samples: Pcm, from: number): number {
+  let energy = 0;
+  for (let at = from; at < from + FRAME; at += 1) energy += samples[at]! ** 2;
+  return energy;
+}
+
+function joined(one: Pcm, other: Pcm): Pcm {
+  const both = new Int16Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}

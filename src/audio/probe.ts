@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises';
+import type { ToolPaths } from '../runtime/tools.ts';
+import { tooLong } from './decode.ts';
+import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
+import type { JailBounds } from './jail.ts';
+import { runJailed } from './jail.ts';
+import type { ProbedFile } from './probed-file.ts';
+import { claimedSeconds, formatName, reasonToRefuse } from './probed-file.ts';
+
+export type ProbeResult =
+  /** `format` is a short name such as mp3; `durationMs` is what the file claims, or an estimate that errs upwards. */
+  { kind: 'audio'; format: string; durationMs: number } | { kind: 'refused'; message: string };
+
+export type AudioOptions = { tools: ToolPaths; maxAudioSeconds: number; signal?: AbortSignal };
+
+const NOT_MEDIA = 'The file is not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
+const HEADER_BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 10, wallMs: 10_000, stdoutMaxBytes: 256 * 1024 };
+const WALK_BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 20, wallMs: 20_000, stdoutMaxBytes: 256 * 1024 };
+// The lowest bit rate at which speech is still sent (AMR, Opus): a file can hardly play longer than this makes it.
+const LOWEST_BITS_PER_SECOND = 4750;
+
+/**
+ * What a file claims to be, from one short look at its headers. The decoded length decides in the end.
+ * @param path  a path that we made ourselves
+ */
+export async function probeAudio(path: string, options: AudioOptions): Promise<ProbeResult> {
+  const { size: sizeBytes } = await stat(path);
+  const { tools, signal, maxAudioSeconds } = options;
+  const file = await readHeaders(path, { ...HEADER_BOUNDS, tools, signal });
+  if (file === null) return refused(NOT_MEDIA);
+  const reason = reasonToRefuse(file);
+  if (reason !== null) return refused(reason);
+  const seconds =
+    claimedSeconds(file, sizeBytes) ??
+    (await walkPackets(path, { ...WALK_BOUNDS, tools, signal })) ??
+    Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
+  if (seconds > maxAudioSeconds) return refused(tooLong(maxAudioSeconds).message);
+  return { kind: 'audio', format: formatName(file), durationMs: Math.ceil(seconds * 1000) };
+}
+
+function refused(message: string): ProbeResult {
+  return { kind: 'refused', message };
+}
+
+type RunBounds = JailBounds & { wallMs: number; stdoutMaxBytes: number };
+
+async function readHeaders(path: string, bounds: RunBounds): Promise<ProbedFile | null> {
+  const entries = [
+    'format=format_name,duration,bit_rate',
+    'format_tags=major_brand',
+    'stream=codec_type,codec_name,sample_rate,channels,duration,bits_per_sample',
+    'stream_disposition=attached_pic',
+    'stream_tags=DURATION',
+  ];
+  const args = [...DISTRUST, '-show_entries', entries.join(':'), '-of', 'json', ...inputArguments(path)];
+  const ran = await runJailed('ffprobe', args, bounds);
+  return ran?.code === 0 ? (JSON.parse(ran.stdout) as ProbedFile) : null;
+}
+
+/** The time of the last packet, for files that do not tell their length, such as those a browser records; nothing is decoded. */
+async function walkPackets(path: string, bounds: RunBounds): Promise<number | null> {
+  const output = ['-map', '0:a:0', '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
+  const ran = await runJailed('ffmpeg', ['-nostdin', ...DISTRUST, ...inputArguments(path), ...output], bounds);
+  if (ran === null || ran.code !== 0) return null;
+  const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);
+  return last === undefined ? null : Number(last.slice('out_time_us='.length)) / 1e6;
+}

@@ -1,0 +1,86 @@
+/** What ffprobe writes about a file, as far as we ask it; every field may be missing, numbers come as text. */
+export type ProbedFile = {
+  format?: { format_name?: string; duration?: string; bit_rate?: string; tags?: { major_brand?: string } };
+  streams?: ProbedStream[];
+};
+export type ProbedStream = {
+  codec_type?: string;
+  codec_name?: string;
+  sample_rate?: string;
+  channels?: number;
+  duration?: string;
+  bits_per_sample?: number;
+  disposition?: { attached_pic?: number };
+  /** Matroska keeps the length of a track in a tag, such as 00:00:08.640000000. */
+  tags?: { DURATION?: string };
+};
+
+// Outside these nothing is speech: a rate of 1 Hz makes hours of sound out of a few kilobytes.
+const SAMPLE_RATE_MIN_HZ = 4000;
+const SAMPLE_RATE_MAX_HZ = 384_000;
+const CHANNELS_MAX = 8;
+
+/** Why the file's first audio track cannot be taken, as a sentence for the client; null when it can. */
+export function reasonToRefuse(file: ProbedFile): string | null {
+  const audio = firstAudio(file);
+  if (audio === undefined) return 'The file holds no audio track.';
+  const sampleRateHz = Number(audio.sample_rate);
+  const channels = audio.channels ?? 0;
+  if (!audio.codec_name || channels === 0) return 'The audio track is in a form that cannot be decoded.';
+  if (!(sampleRateHz >= SAMPLE_RATE_MIN_HZ && sampleRateHz <= SAMPLE_RATE_MAX_HZ)) {
+    return `The sample rate must be from ${SAMPLE_RATE_MIN_HZ} to ${SAMPLE_RATE_MAX_HZ} Hz; the file says ${audio.sample_rate}.`;
+  }
+  if (channels > CHANNELS_MAX) return `The audio may have at most ${CHANNELS_MAX} channels; the file says ${channels}.`;
+  return null;
+}
+
+/** Seconds of sound that the file claims to hold; null where it does not say. */
+export function claimedSeconds(file: ProbedFile, sizeBytes: number): number | null {
+  const audio = firstAudio(file);
+  // The track's own length comes first: a video may run on after its sound.
+  const claimed =
+    [audio?.duration, taggedSeconds(audio), file.format?.duration].map(Number).find((seconds) => seconds > 0) ?? null;
+  const bytesPerSecond = plainBytesPerSecond(audio);
+  // Plain samples cannot lie about their length: the file's size tells it.
+  return bytesPerSecond === null ? claimed : Math.min(sizeBytes / bytesPerSecond, claimed ?? Number.POSITIVE_INFINITY);
+}
+
+/** A short name such as mp3, m4a or webm for the container that was found, whatever the file is called. */
+export function formatName(file: ProbedFile): string {
+  const [first = 'unknown', ...others] = (file.format?.format_name ?? '').split(',');
+  const hasVideo = (file.streams ?? []).some(isMovingPicture);
+  if (others.includes('mp4')) return nameOfIsoFile(file.format?.tags?.major_brand ?? '', hasVideo);
+  if (others.includes('webm')) return (file.streams ?? []).every(isWebmStream) ? 'webm' : hasVideo ? 'mkv' : 'mka';
+  if (first === 'asf') return hasVideo ? 'wmv' : 'wma';
+  return first;
+}
+
+function firstAudio(file: ProbedFile): ProbedStream | undefined {
+  return file.streams?.find((stream) => stream.codec_type === 'audio');
+}
+
+function taggedSeconds(audio: ProbedStream | undefined): number | undefined {
+  const parts = /^(\d+):(\d{2}):(\d{2}(?:\.\d+)?)$/.exec(audio?.tags?.DURATION ?? '');
+  return parts ? Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3]) : undefined;
+}
+
+function plainBytesPerSecond(audio: ProbedStream | undefined): number | null {
+  if (!audio?.codec_name?.startsWith('pcm_')) return null;
+  const bytes = (Number(audio.sample_rate) * (audio.channels ?? 0) * (audio.bits_per_sample ?? 0)) / 8;
+  return bytes > 0 ? bytes : null;
+}
+
+function nameOfIsoFile(brand: string, hasVideo: boolean): string {
+  if (brand.startsWith('qt')) return 'mov';
+  if (brand.startsWith('3g')) return '3gp';
+  return hasVideo ? 'mp4' : 'm4a';
+}
+
+/** A cover image is a video stream too, of one frame. */
+function isMovingPicture(stream: ProbedStream): boolean {
+  return stream.codec_type === 'video' && stream.disposition?.attached_pic !== 1;
+}
+
+function isWebmStream(stream: ProbedStream): boolean {
+  return ['opus', 'vorbis', 'vp8', 'vp9', 'av1'].includes(stream.codec_name ?? '');
+}

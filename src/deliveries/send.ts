@@ -1,0 +1,111 @@
+import { signBody, standardSignature } from '#sdk/signature.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { judgePost } from '../rules/delivery-outcome.ts';
+import { delayBeforeAttemptMs } from '../rules/retry-schedule.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { makeId } from '../runtime/clock.ts';
+import type { SecretBox } from '../webhooks/secrets.ts';
+import type { ClaimedDelivery } from './claim-store.ts';
+import type { FinishedAttempt } from './finish-store.ts';
+import type { Poster, PostReport } from './post.ts';
+
+export type SendOptions = {
+  poster: Poster;
+  secretBox: SecretBox;
+  clock: Clock;
+  /** X-Service- unless the operator says otherwise. */
+  headerPrefix: string;
+  retryDelaysMs: readonly number[];
+  /** In [0, 1). */
+  random: () => number;
+};
+
+const USER_AGENT = `Verbatim/${packageJson.version}`;
+
+/** One attempt's life: sign, post, judge. Null when it was not begun; nothing was sent then. */
+export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
+  const headers = signedHeaders(delivery, options);
+  const isSuspect = delivery.consecutiveFailures > 0;
+  const report = await options.poster.post({ url: delivery.url, headers, body: delivery.body, isSuspect });
+  return report && finish(delivery, headers, report, options);
+}
+
+/** The headers of contract section 5. Signed with the time of this attempt, by every secret that is valid now. */
+export function signedHeaders(
+  delivery: ClaimedDelivery,
+  { secretBox, clock, headerPrefix }: Pick<SendOptions, 'secretBox' | 'clock' | 'headerPrefix'>,
+): Record<string, string> {
+  const { body, eventId: id } = delivery;
+  const nowMs = clock.now();
+  const timestamp = new Date(nowMs).toISOString();
+  const timestampSeconds = Math.floor(nowMs / 1000);
+  const [secret, previous] = validSecrets(delivery, secretBox, nowMs);
+  const standard = [secret, previous]
+    .filter((one) => one !== undefined)
+    .map((one) => standardSignature({ secret: one, id, timestampSeconds, body }));
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': USER_AGENT,
+    Accept: '*/*',
+    'Accept-Encoding': 'identity',
+    [`${headerPrefix}Event-Id`]: id,
+    [`${headerPrefix}Event-Type`]: delivery.eventType,
+    [`${headerPrefix}Delivery-Id`]: delivery.attemptId,
+    [`${headerPrefix}Attempt`]: String(delivery.attempt),
+    [`${headerPrefix}Timestamp`]: timestamp,
+    [`${headerPrefix}Signature`]: signBody({ secret, timestamp, body }),
+    ...(previous === undefined
+      ? {}
+      : { [`${headerPrefix}Signature-Previous`]: signBody({ secret: previous, timestamp, body }) }),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': standard.join(' '),
+  };
+}
+
+function validSecrets(delivery: ClaimedDelivery, box: SecretBox, nowMs: number): [string, string?] {
+  const { webhookId, previousSecret, previousSecretEndsAt } = delivery;
+  const secret = box.open(webhookId, delivery.secret);
+  const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
+  return overlaps ? [secret, box.open(webhookId, previousSecret)] : [secret];
+}
+
+function finish(
+  delivery: ClaimedDelivery,
+  headers: Record<string, string>,
+  report: PostReport,
+  { clock, retryDelaysMs, random }: SendOptions,
+): FinishedAttempt {
+  const outcome = judgePost(report.result);
+  const succeeded = outcome.kind === 'succeeded';
+  const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random() };
+  const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
+  return {
+    deliveryId: delivery.id,
+    lease: delivery.lease,
+    attemptId: delivery.attemptId,
+    accountId: delivery.accountId,
+    webhookId: delivery.webhookId,
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    url: delivery.url,
+    attempt: delivery.attempt,
+    succeeded,
+    retryAfterMs,
+    nextAttemptId: retryAfterMs === null ? null : makeId('dlv', clock),
+    responseStatus: report.result.kind === 'answered' ? report.result.status : null,
+    errorReason: succeeded ? null : outcome.reason,
+    errorMessage: succeeded ? null : outcome.message,
+    durationMs: report.durationMs,
+    dnsMs: report.dnsMs,
+    connectMs: report.connectMs,
+    tlsMs: report.tlsMs,
+    firstByteMs: report.firstByteMs,
+    remoteAddress: report.remoteAddress,
+    // The guard, the network or TLS came before the request: nothing of it left.
+    requestHeaders: report.remoteAddress === null ? null : JSON.stringify(headers),
+    responseHeaders: report.responseHeaders && JSON.stringify(report.responseHeaders).replaceAll('\\u0000', ''),
+    responseBody: report.responseBody,
+    completedAt: new Date(clock.now()),
+  };
+}

@@ -1,0 +1,49 @@
+/** One message between us and an engine's process: a JSON header and bytes that would be costly as JSON. */
+export type Frame = { header: unknown; body: Buffer };
+
+// A piece is at most 30 s of 16-bit samples, under 1 MB; its words are far less.
+const FRAME_MAX_BYTES = 64 * 2 ** 20;
+const LENGTHS_BYTES = 8;
+
+/** A frame on the wire: header length and body length as 32-bit little-endian, then the two. */
+export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array(0)): Buffer {
+  const json = Buffer.from(JSON.stringify(header));
+  const lengths = Buffer.alloc(LENGTHS_BYTES);
+  lengths.writeUInt32LE(json.length, 0);
+  lengths.writeUInt32LE(body.length, 4);
+  return Buffer.concat([lengths, json, body]);
+}
+
+/**
+ * The frames of a stream, however its chunks fall. Ends with the stream; half a frame at its end is dropped.
+ * @throws RangeError  when a length is past all reason, which means that something else wrote to the stream
+ */
+export async function* readFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let parts: Buffer[] = [];
+  let held = 0;
+  let wanted = LENGTHS_BYTES;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    held += chunk.length;
+    while (held >= wanted) {
+      const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+      const frame = decodeFrame(bytes);
+      const rest = frame.kind === 'whole' ? bytes.subarray(frame.bytes) : bytes;
+      parts = [rest];
+      held = rest.length;
+      wanted = frame.kind === 'whole' ? LENGTHS_BYTES : frame.wanted;
+      if (frame.kind === 'whole') yield frame.frame;
+    }
+  }
+}
+
+type Decoded = { kind: 'whole'; frame: Frame; bytes: number } | { kind: 'part'; wanted: number };
+
+function decodeFrame(bytes: Buffer): Decoded {
+  const bodyStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
+  const end = bodyStart + bytes.readUInt32LE(4);
+  if (end > FRAME_MAX_BYTES) throw new RangeError(`A frame of ${end} bytes is over the limit of ${FRAME_MAX_BYTES}.`);
+  if (bytes.length < end) return { kind: 'part', wanted: end };
+  const header: unknown = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, bodyStart));
+  return { kind: 'whole', frame: { header, body: bytes.subarray(bodyStart, end) }, bytes: end };
+}

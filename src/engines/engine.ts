@@ -1,0 +1,60 @@
+/** A word and when it was said, in seconds from the start of what was transcribed. */
+export type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
+
+/** A stretch of speech. `words` is empty where the engine gives no word times. */
+export type Segment = {
+  text: string;
+  startSeconds: number;
+  endSeconds: number;
+  /** 0 to 1; null where the engine gives none. */
+  confidence: number | null;
+  words: Word[];
+};
+
+export type Transcript = {
+  segments: Segment[];
+  /** BCP 47 code that the engine detected or was told; null where it does not say. */
+  language: string | null;
+};
+
+/** A piece of audio: Int16Array of length frames, mono, 16 000 per second. */
+export type Pcm = Int16Array;
+export const SAMPLE_RATE = 16_000;
+
+export type TranscribeOptions = {
+  /** BCP 47 code, or null to detect. */
+  language: string | null;
+  /** The call ends by then, with EngineError `engine_timeout`; the engine is usable again afterwards. */
+  timeoutMs: number;
+  /** Ends the work at once; the call rejects with the signal's reason. */
+  signal: AbortSignal;
+};
+
+/**
+ * A speech engine: turns one piece of at most 30 s into segments. Several calls may be under way at once; at most
+ * `slots` of them run, the others wait their turn in order.
+ */
+export type Engine = AsyncDisposable & {
+  /** Shown to clients as the job's `model`. */
+  name: string;
+  /** Calls that run at once. */
+  slots: number;
+  /** Resolves once it has really decoded something; rejects with EngineError that says what to do. */
+  warmUp(): Promise<void>;
+  /** Why it cannot work for the moment, as a sentence for the operator; null, or absent, when nothing is known against it. */
+  trouble?(): string | null;
+  /** Times are relative to the start of the piece. @throws EngineError */
+  transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
+};
+
+export type EngineErrorType = 'engine_error' | 'engine_timeout';
+
+/** An engine that crashed, hung, answered nonsense or cannot start. The message is fit for the client; details go in `cause`. */
+export class EngineError extends Error {
+  readonly type: EngineErrorType;
+  constructor(type: EngineErrorType, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'EngineError';
+    this.type = type;
+  }
+}

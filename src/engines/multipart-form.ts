@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+
+/** A multipart/form-data body: text fields by name, then one file. */
+export type MultipartForm = { contentType: string; body: Buffer };
+
+/**
+ * The form as one buffer. Not FormData: aborting a fetch that streams one raises an error that nobody can catch
+ * (undici, ReadableStream is already closed), and a service must not end by that.
+ */
+export function multipartForm(
+  fields: [name: string, value: string][],
+  file: { name: string; filename: string; contentType: string; bytes: Uint8Array },
+): MultipartForm {
+  const boundary = `verbatim-${randomBytes(16).toString('hex')}`;
+  const part = (disposition: string, ...more: string[]) =>
+    Buffer.from([`--${boundary}`, `content-disposition: form-data; ${disposition}`, ...more].join('\r\n'));
+  const end = Buffer.from('\r\n');
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: Buffer.concat([
+      ...fields.flatMap(([name, value]) => [part(`name="${name}"`, '', value), end]),
+      part(`name="${file.name}"; filename="${file.filename}"`, `content-type: ${file.contentType}`, '', ''),
+      ...[file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)],
+    ]),
+  };
+}

@@ -1,0 +1,11 @@
+/** The part of sherpa-onnx-node that we use; the package has no types of its own. */
+declare module 'sherpa-onnx-node' {
+  type Stream = { acceptWaveform(audio: { samples: Float32Array; sampleRate: number }): void };
+  type Recognizer = {
+    createStream(): Stream;
+    setConfig(config: object): void;
+    decodeAsync(stream: Stream): Promise<unknown>;
+  };
+  const sherpa: { OfflineRecognizer: { createAsync(config: object): Promise<Recognizer> } };
+  export default sherpa;
+}

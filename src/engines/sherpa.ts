@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { toolEnvironment } from '../runtime/tools.ts';
+import { openChildPool } from './child-pool.ts';
+import type { Engine } from './engine.ts';
+import { EngineError } from './engine.ts';
+import { localEngine } from './local-engine.ts';
+import type { EngineOptions } from './open.ts';
+import { detectSherpaModel } from './sherpa-models.ts';
+
+// Loading takes up to twice the file, working on 30 s some hundred MB more.
+const MEMORY_PER_MODEL_BYTE = 3;
+const MEMORY_BASE_BYTES = 2 ** 30;
+
+/**
+ * A model that sherpa-onnx can load: Parakeet, Whisper, Moonshine, SenseVoice, zipformer and others.
+ * @param model  the name of a folder in `modelsDir`, or the path of one elsewhere
+ * @throws EngineError  saying what to do, when the folder holds no such model
+ */
+export async function openSherpa(model: string, options: EngineOptions): Promise<Engine> {
+  const folder = modelFolder(model, options.modelsDir);
+  const found = await detectSherpaModel(folder);
+  const name = path.basename(folder);
+  const startAdvice = `The model ${name} cannot be loaded: fetch it again, or see that its files are whole.`;
+  if (found === null) {
+    const wanted = 'a folder with the .onnx files and the tokens.txt of a sherpa-onnx model';
+    throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`);
+  }
+  const pool = openChildPool({
+    module: new URL('./sherpa-child.ts', import.meta.url),
+    settings: {
+      family: found.family,
+      modelConfig: { ...found.modelConfig, numThreads: options.threadsPerSlot, provider: 'cpu', debug: 0 },
+    },
+    environment: toolEnvironment(options.tools),
+    memoryMaxBytes: MEMORY_BASE_BYTES + found.sizeBytes * MEMORY_PER_MODEL_BYTE,
+    slots: options.slots,
+    startAdvice,
+    log: options.log,
+    onRestart: () => options.onRestart?.(name),
+  });
+  return localEngine(name, options.slots, pool);
+}
+
+function modelFolder(model: string, modelsDir: string): string {
+  const pulled = path.join(modelsDir, model);
+  return !path.isAbsolute(model) && existsSync(pulled) ? pulled : path.resolve(model);
+}

@@ -1,0 +1,50 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { JSON_TYPE, renderAnswer } from './answer-text.ts';
+import { answerThenDrain, BodyTimeoutError, isUnread } from './body.ts';
+import type { Problem } from './problem.ts';
+import { problemOf, writeProblem } from './problem.ts';
+import type { Answer } from './route.ts';
+
+// Every answer is for its caller alone, and nothing in it is to be run.
+const COMMON_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Sends an answer: the only way out, for what went well and for what did not. */
+export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
+  // Fastify closes after every body that it could not parse; one that was read to its end does no harm.
+  if (!isUnread(request.raw)) reply.removeHeader('connection');
+  reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
+  if (answer.stream) return reply.type(answer.contentType ?? JSON_TYPE).send(answer.stream);
+  const rendered = renderAnswer(answer);
+  if (rendered) reply.type(rendered.contentType);
+  const text = rendered?.body ?? '';
+  if (!isUnread(request.raw)) return rendered ? reply.send(text) : reply.send();
+  reply.headers({ connection: 'close', 'content-length': String(Buffer.byteLength(text)) });
+  return reply.send(answerThenDrain(text, request.raw));
+}
+
+/** The answer, in the one shape, to a request that failed. */
+export function answerProblem(request: FastifyRequest, error: unknown): Answer {
+  const problem = error instanceof BodyTimeoutError ? slowBody() : problemOf(error);
+  const { status, headers } = problem;
+  return { status, headers, body: writeProblem(problem, request.id), contentType: JSON_TYPE };
+}
+
+/** Sends the problem that an error stands for, in the one shape. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  return sendAnswer(request, reply, answerProblem(request, error));
+}
+
+function slowBody(): Problem {
+  return {
+    status: 408,
+    type: 'invalid_request',
+    message: 'The body did not arrive in time; send the request again.',
+    extra: {},
+    headers: {},
+    isOurs: false,
+  };
+}

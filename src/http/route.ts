@@ -1,0 +1,118 @@
+import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+import type { Sql } from '../db/sql.ts';
+
+/** The caller, as its key proved it. */
+export type Account = {
+  id: string;
+  /** 0 to 63, see rules/lane.ts: every statement on a hot table names it. */
+  lane: number;
+  name: string;
+  plan: 'lite' | 'pro';
+  unlimited: boolean;
+};
+
+/** Which limit a request counts against (contract section 8). */
+export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'default';
+
+/** What a request is to its Idempotency-Key, once its body is known. */
+export type Identified =
+  | { kind: 'first' }
+  /** Answered before: give this. */
+  | { kind: 'replay'; answer: Answer }
+  /** Made this job before, and died before its answer. */
+  | { kind: 'resume'; jobId: string };
+
+/** How a handler makes sure that its work is done once for each Idempotency-Key; without a key all of it does nothing. */
+export type Once = {
+  /**
+   * Tells what came in. Handlers of uploads call it, when the body was read; for all others it is done.
+   * @throws ApiError  409 when the key was used for another body
+   */
+  identify(fingerprint: string): Identified;
+  /**
+   * Notes the job in the transaction that inserts it: a retry after a crash is answered with it.
+   * @throws ApiError  409 when the key was lost to another request
+   */
+  bind(tx: Sql, jobId: string): Promise<void>;
+  /**
+   * Keeps the answer in the transaction that did the work, both or neither. Returns the answer to give.
+   * @throws ApiError  409 when the key was lost to another request
+   */
+  keep(tx: Sql, answer: Answer): Promise<Answer>;
+};
+
+/** A request without an Idempotency-Key. */
+export const UNKEYED: Once = {
+  identify: () => ({ kind: 'first' }),
+  bind: async () => undefined,
+  keep: async (_tx, answer) => answer,
+};
+
+/** What a handler is given: checked values, no request object. */
+export type Call<Params, Query, Body> = {
+  account: Account;
+  params: Params;
+  query: Query;
+  body: Body;
+  requestId: string;
+  /** Aborts when the caller hangs up. */
+  signal: AbortSignal;
+  /** The unread body and its Content-Type; only on routes with `upload: true`. */
+  upload: { stream: Readable; contentType: string; contentLength: number | null };
+  once: Once;
+  /** Adds a field to the request's log line: ids, counts, outcomes. Never a key, a secret, a transcript or metadata. */
+  note(fields: Record<string, string | number | boolean | null>): void;
+};
+
+export type Answer = {
+  status: number;
+  /** Written with writeJson; a string goes out as it stands and needs `contentType`; absent for 204. */
+  body?: unknown;
+  contentType?: string;
+  /** Sent piece by piece as it comes, in place of `body`; ended early when the caller hangs up. Needs `contentType`. */
+  stream?: Readable;
+  headers?: Record<string, string>;
+};
+
+export type RouteSchema = {
+  params?: TSchema;
+  query?: TSchema;
+  body?: TSchema;
+  /** Answers by status, for the OpenAPI document; answers are not validated against them. */
+  answers?: Record<number, TSchema>;
+};
+
+/** One row of the table of endpoints: what validates it is what documents it. */
+export type Route = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  /** key: an account's key; admin: the operator's token; none: anybody. */
+  auth: 'key' | 'admin' | 'none';
+  /** With auth `key` only; `default` unless named. */
+  bucket?: Bucket;
+  upload?: boolean;
+  summary: string;
+  tag: string;
+  schema: RouteSchema;
+  // biome-ignore lint/suspicious/noExplicitAny: the table holds routes of every shape; defineRoute checks each one.
+  handle(call: Call<any, any, any>): Promise<Answer>;
+};
+
+type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
+
+/** A route whose handler sees the types that its schemas describe. */
+export function defineRoute<const Schema extends RouteSchema>(
+  route: Omit<Route, 'schema' | 'handle'> & {
+    schema: Schema;
+    handle(
+      call: Call<
+        StaticOr<Schema['params'], unknown>,
+        StaticOr<Schema['query'], unknown>,
+        StaticOr<Schema['body'], undefined>
+      >,
+    ): Promise<Answer>;
+  },
+): Route {
+  return route;
+}

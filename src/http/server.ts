@@ -1,0 +1,269 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fastify from 'fastify';
+import { ApiError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { makeId } from '../runtime/clock.ts';
+import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
+import { parseJson, readBody } from './body.ts';
+import type { Auth, Limits } from './guards.ts';
+import { authenticate, authenticateAdmin, limitRate } from './guards.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
+import { fingerprintOf } from './idempotency.ts';
+import type { SchemaError } from './invalid.ts';
+import { describeInvalid } from './invalid.ts';
+import { methodsAt } from './methods.ts';
+import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './read.ts';
+import type { Account, Answer, Call, Route } from './route.ts';
+import { UNKEYED } from './route.ts';
+import type { HttpMetrics } from './visit.ts';
+import { newVisit, watchEnd } from './visit.ts';
+import { answerMalformed } from './wire.ts';
+
+export type { HttpMetrics } from './visit.ts';
+
+export type ServerOptions = {
+  /** The table of endpoints; a node without the api role passes the service's own alone. */
+  routes: Route[];
+  auth: Auth;
+  limits: Limits;
+  log: Log;
+  metrics: HttpMetrics;
+  /** Without it the header Idempotency-Key means nothing. */
+  idempotency?: IdempotencyKeys;
+  /** Time for a JSON body to arrive. */
+  bodyTimeoutMs?: number;
+};
+
+const BODY_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 20_000;
+// For the whole of the largest upload over a slow line; a stalled one is ended much sooner by whoever reads it.
+const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
+// Longer than the usual 60 s of a proxy, so that it is never we who close a connection that the proxy is about to use.
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const CONNECTIONS_CHECK_MS = 5_000;
+const MAX_REQUESTS_PER_SOCKET = 10_000;
+const MAX_CONNECTIONS = 10_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_PARAM_CHARS = 500;
+const CLOSING_RETRY_SECONDS = '5';
+
+/** The HTTP server over a table of routes. The caller listens, and ends it with `closeServer`. */
+export function buildServer(options: ServerOptions): FastifyInstance {
+  const { routes, log } = options;
+  const app = openFastify(options);
+  app.server.maxConnections = MAX_CONNECTIONS;
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // Else the connection would stay open, and the close wait for it.
+    if (isClosing) reply.header('connection', 'close');
+  });
+  app.decorateRequest('visit');
+  app.addHook('onRequest', async (request, reply) => {
+    request.visit = newVisit();
+    watchEnd(request, reply, options);
+    if (isClosing) throw closing();
+    await admitRequest(request, reply, options);
+  });
+  app.setErrorHandler(async (error, request, reply) => {
+    request.visit.failure = error;
+    return await settleAndSend(request, reply, answerProblem(request, error));
+  });
+  app.setNotFoundHandler((request, reply) => answerUnknown(request, reply, routes));
+  app.removeAllContentTypeParsers();
+  addRoutes(app, options);
+  answerMalformed(app.server, (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'));
+  // Without these listeners Node says 100 before we know whether the body is wanted, or a bare 417.
+  app.server.on('checkContinue', app.routing).on('checkExpectation', app.routing);
+  return app;
+}
+
+/** Fastify with every limit set, and with our words wherever it would use its own. */
+function openFastify(options: ServerOptions): FastifyInstance {
+  return fastify({
+    logger: false,
+    genReqId: () => makeId('req'),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    maxRequestsPerSocket: MAX_REQUESTS_PER_SOCKET,
+    // A missing Host is refused by us, in our shape; see `admitRequest`.
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    ajv: {
+      customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false, verbose: true, strict: false },
+    },
+    schemaErrorFormatter: (errors, place) => describeInvalid(errors as SchemaError[], place),
+    frameworkErrors: (error, request, reply) => {
+      (request as FastifyRequest).visit = newVisit();
+      watchEnd(request as FastifyRequest, reply as FastifyReply, options);
+      sendProblem(request as FastifyRequest, reply as FastifyReply, error);
+    },
+  });
+}
+
+/**
+ * Stops accepting, lets what is in flight finish, and answers 503 to new requests on open connections. What is still in
+ * flight after `graceMs` is cut off.
+ */
+export async function closeServer(app: FastifyInstance, graceMs: number): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  await app.close();
+  clearTimeout(cut);
+}
+
+/** In this order: headers → who → how often → once. The body is read only after all of them said yes. */
+async function admitRequest(request: FastifyRequest, reply: FastifyReply, options: ServerOptions): Promise<void> {
+  const { raw } = request;
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+    throw new ApiError('invalid_request', 'The header Host is missing.', { param: 'Host' });
+  }
+  if (raw.headers.expect !== undefined && !/^100-continue$/i.test(raw.headers.expect)) {
+    throw new ApiError('invalid_request', 'The only Expect that is understood is 100-continue.', { param: 'Expect' });
+  }
+  const endpoint = request.routeOptions.config.endpoint;
+  if (!endpoint || endpoint.auth === 'none') return;
+  if (endpoint.auth === 'admin') authenticateAdmin(raw.rawHeaders, options.auth);
+  else await admitAccount(request, reply, endpoint, options);
+  request.visit.ticket = (await options.idempotency?.take(raw, request.visit.account)) ?? null;
+}
+
+async function admitAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: Route,
+  options: ServerOptions,
+): Promise<void> {
+  request.visit.account = await authenticate(request.raw.rawHeaders, options.auth);
+  const bucket = endpoint.bucket ?? 'default';
+  try {
+    reply.headers(await limitRate(request.visit.account, bucket, options.limits));
+  } catch (error) {
+    if (error instanceof ApiError && error.type === 'rate_limited') options.metrics.rateRefused(bucket);
+    throw error;
+  }
+}
+
+function addRoutes(app: FastifyInstance, options: ServerOptions): void {
+  const bodyTimeoutMs = options.bodyTimeoutMs ?? BODY_TIMEOUT_MS;
+  app.register(async (scope) => {
+    scope.addContentTypeParser('application/json', (_request: FastifyRequest, raw: IncomingMessage) =>
+      readBody(raw, bodyTimeoutMs),
+    );
+    scope.addHook('preParsing', async (request, reply) => {
+      refuseEncoded(request);
+      continueBody(request, reply);
+    });
+    for (const endpoint of options.routes.filter((route) => !route.upload)) addRoute(scope, endpoint);
+  });
+  app.register(async (scope) => {
+    // An upload's handler reads the body itself, as it comes.
+    scope.addContentTypeParser('*', async () => undefined);
+    scope.addHook('preParsing', async (request) => refuseEncoded(request));
+    for (const endpoint of options.routes.filter((route) => route.upload)) addRoute(scope, endpoint);
+  });
+}
+
+function addRoute(scope: FastifyInstance, endpoint: Route): void {
+  const { method, path, schema } = endpoint;
+  const querySchema = strictSchema(schema.query);
+  scope.route({
+    method,
+    url: path,
+    config: { endpoint },
+    schema: {
+      ...(schema.params && { params: schema.params }),
+      querystring: querySchema,
+      // An upload's fields come in its stream; their schema is for the reference only.
+      ...(schema.body && !endpoint.upload && { body: strictSchema(schema.body) }),
+    },
+    preValidation: async (request, reply) => {
+      const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+      const before = endpoint.upload ? null : request.visit.ticket?.identify(fingerprintOf(bytes));
+      if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
+      checkParams(request.params as Record<string, string>);
+      request.query = readQuery(request.query as Record<string, unknown>, querySchema);
+      if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
+    },
+    handler: async (request, reply) =>
+      await settleAndSend(request, reply, await endpoint.handle(callOf(request, reply, endpoint))),
+  });
+}
+
+/** Ends the hold on the request's Idempotency-Key, then sends the answer. */
+async function settleAndSend(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<FastifyReply> {
+  const isHeard = !reply.raw.destroyed;
+  return sendAnswer(request, reply, (await request.visit.ticket?.settle(answer, isHeard)) ?? answer);
+}
+
+function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): Call<unknown, unknown, unknown> {
+  const gone = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Error('the caller hung up'));
+  });
+  if (endpoint.upload) continueBody(request, reply);
+  const contentLength = request.headers['content-length'];
+  return {
+    // Routes without a key have no account, and their handlers do not ask for one.
+    account: request.visit.account as Account,
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    requestId: request.id,
+    signal: gone.signal,
+    upload: {
+      stream: request.raw,
+      contentType: request.headers['content-type'] ?? '',
+      contentLength: contentLength === undefined ? null : Number(contentLength),
+    },
+    once: request.visit.ticket ?? UNKEYED,
+    note: (fields) => void Object.assign(request.visit.notes, fields),
+  };
+}
+
+/** Lets a caller that asked first (Expect: 100-continue) send its body. */
+function continueBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.expect !== undefined) reply.raw.writeContinue();
+}
+
+function refuseEncoded(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new ApiError('unsupported_media_type', 'Send the body without Content-Encoding.', {
+      param: 'Content-Encoding',
+    });
+  }
+}
+
+/** No route took it: an unknown path, a known one with another method, or a question about its methods. */
+function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Route[]): FastifyReply {
+  const methods = methodsAt(routes, request.raw.url ?? '');
+  const allow = methods.join(', ');
+  if (methods.length > 0 && request.method === 'OPTIONS') {
+    return sendAnswer(request, reply, { status: 204, headers: { allow } } satisfies Answer);
+  }
+  const error =
+    methods.length > 0
+      ? new ApiError('method_not_allowed', `${request.method} is not offered here; use ${allow}.`, {
+          headers: { allow },
+        })
+      : new ApiError('not_found', 'There is nothing at this path; GET /openapi.json lists what there is.');
+  sendProblem(request, reply, error);
+  return reply;
+}
+
+function closing(): ApiError {
+  return new ApiError('unavailable', 'The service is shutting down; try again in a few seconds.', {
+    headers: { 'retry-after': CLOSING_RETRY_SECONDS },
+  });
+}

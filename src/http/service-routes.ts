@@ -1,0 +1,66 @@
+import { ApiError } from '../errors.ts';
+import { writeDocsPage } from './docs-page.ts';
+import { describeApi } from './openapi.ts';
+import type { Route } from './route.ts';
+import { defineRoute } from './route.ts';
+
+/** Whether the node can do all that its roles promise; the reasons are sentences for the operator. */
+export type Readiness = { check(): Promise<{ ready: boolean; reasons: string[] }> };
+
+export type ServiceDeps = {
+  readiness: Readiness;
+  metricsText(): Promise<{ contentType: string; text: string }>;
+  /** Documented in /openapi.json and /docs: the routes that this node serves beside these. */
+  documented: Route[];
+  version: string;
+};
+
+const TAG = 'Service';
+const NOT_READY_RETRY_SECONDS = '2';
+const DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+/** The operator's surface, served by every node whatever its roles. */
+export function serviceRoutes(deps: ServiceDeps): Route[] {
+  const routes = [healthRoute(), readyRoute(deps.readiness), metricsRoute(deps.metricsText)];
+  const document = describeApi([...deps.documented, ...routes], { version: deps.version });
+  return [...routes, openApiRoute(document), docsRoute(writeDocsPage(document))];
+}
+
+function healthRoute(): Route {
+  return serviceRoute('/healthz', 'The process lives', async () => ({ status: 200, body: { status: 'ok' } }));
+}
+
+function readyRoute(readiness: Readiness): Route {
+  return serviceRoute('/readyz', 'The node can do its work; 503 with the reasons while it cannot', async () => {
+    const { ready, reasons } = await readiness.check();
+    if (ready) return { status: 200, body: { status: 'ready', reasons: [] } };
+    throw new ApiError('unavailable', `Not ready: ${reasons.join(' ')}`, {
+      extra: { status: 'not_ready', reasons },
+      headers: { 'retry-after': NOT_READY_RETRY_SECONDS },
+    });
+  });
+}
+
+function metricsRoute(metricsText: ServiceDeps['metricsText']): Route {
+  return serviceRoute('/metrics', 'Metrics in the Prometheus text format', async () => {
+    const { contentType, text } = await metricsText();
+    return { status: 200, body: text, contentType };
+  });
+}
+
+function openApiRoute(document: Record<string, unknown>): Route {
+  return serviceRoute('/openapi.json', 'This API as OpenAPI 3.1', async () => ({ status: 200, body: document }));
+}
+
+function docsRoute(page: string): Route {
+  return serviceRoute('/docs', 'This API as a page to read', async () => ({
+    status: 200,
+    body: page,
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': DOCS_POLICY },
+  }));
+}
+
+function serviceRoute(path: string, summary: string, handle: Route['handle']): Route {
+  return defineRoute({ method: 'GET', path, auth: 'none', summary, tag: TAG, schema: {}, handle });
+}

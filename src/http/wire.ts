@@ -1,0 +1,79 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ErrorType } from '../errors.ts';
+import { makeId } from '../runtime/clock.ts';
+import { writeProblem } from './problem.ts';
+
+const LINGER_MS = 1_000;
+
+type Refusal = { status: number; phrase: string; type: ErrorType; message: string };
+
+const REFUSALS: Record<string, Refusal> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    phrase: 'Request Header Fields Too Large',
+    type: 'invalid_request',
+    message: 'The request line and headers are too large together; send at most 16 KiB.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: 413,
+    phrase: 'Content Too Large',
+    type: 'too_large',
+    message: 'The chunk extensions of the body are too large; leave them out.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    phrase: 'Request Timeout',
+    type: 'invalid_request',
+    message: 'The request did not arrive in time; send it again, faster.',
+  },
+};
+
+const MALFORMED: Refusal = {
+  status: 400,
+  phrase: 'Bad Request',
+  type: 'invalid_request',
+  message: 'This is not a well-formed HTTP/1.1 request.',
+};
+
+const NO_TUNNEL: Refusal = {
+  status: 405,
+  phrase: 'Method Not Allowed',
+  type: 'method_not_allowed',
+  message: 'CONNECT is not offered here.',
+};
+
+/** Gives the one error shape to what never becomes a request: broken HTTP, too large headers, tunnels. */
+export function answerMalformed(server: Server, onRefused: (status: number, requestId: string) => void): void {
+  const refuse = (socket: Socket, refusal: Refusal) => {
+    const requestId = makeId('req');
+    onRefused(refusal.status, requestId);
+    socket.end(writeRefusal(refusal, requestId));
+    // Whatever the caller still sends must not keep the socket.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  };
+  server.removeAllListeners('clientError');
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const isAnswering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent;
+    // A second status line in the middle of an answer would only garble it.
+    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering) return void socket.destroy();
+    refuse(socket, REFUSALS[error.code ?? ''] ?? MALFORMED);
+  });
+  server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL));
+}
+
+function writeRefusal({ status, phrase, type, message }: Refusal, requestId: string): string {
+  const body = writeProblem({ status, type, message, extra: {} }, requestId);
+  return [
+    `HTTP/1.1 ${status} ${phrase}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    ...(status === 405 ? ['Allow: '] : []),
+    '',
+    body,
+  ].join('\r\n');
+}

@@ -1,0 +1,187 @@
+import os from 'node:os';
+import { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import type { Config } from '../config.ts';
+import { ApiError } from '../errors.ts';
+import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
+import type { Account, Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import { isId } from '../rules/ids.ts';
+import { JOB_STATES } from '../rules/job-state.ts';
+import { PLANS } from '../rules/plan.ts';
+import { cancelJob, deleteJob } from './control.ts';
+import type { JobFeed } from './feed.ts';
+import { openGate } from './gate.ts';
+import type { Job } from './job.ts';
+import { openAiRoute } from './openai-api.ts';
+import { openQueueGauge } from './queue-gauge.ts';
+import { openQueuePositions } from './queue-position.ts';
+import { jobListSchema, jobSchema, transcribeForm } from './reference.ts';
+import { findJob, listJobs } from './store.ts';
+import type { TranscribeDeps } from './transcribe.ts';
+import { OWN_DIALECT, transcribe } from './transcribe.ts';
+import { renderTranscript, TRANSCRIPT_FORMATS } from './transcript.ts';
+import { showJob, showJobInList, showWaitingJob } from './view.ts';
+import { watchJob } from './watch.ts';
+
+export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'config'> & {
+  config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'audioRetentionHours'>;
+  feed: JobFeed;
+};
+
+const WATCH_RETRY_SECONDS = 5;
+const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
+const choice = <const Choices extends readonly string[]>(choices: Choices) =>
+  Type.Union(choices.map((value) => Type.Literal(value as Choices[number])));
+const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
+
+/** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
+export function jobRoutes(deps: JobRoutesDeps): Route[] {
+  const probeGate = openGate(2 * os.availableParallelism());
+  const queue = openQueueGauge(deps);
+  const positions = openQueuePositions(deps);
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/transcribe',
+      auth: 'key',
+      bucket: 'transcribe',
+      upload: true,
+      summary: 'Transcribe audio, at once or as a job',
+      tag: 'Transcription',
+      schema: { body: transcribeForm, answers: { 200: jobSchema, 202: jobSchema } },
+      async handle(call) {
+        await queue.admit();
+        return await transcribe({ ...deps, probeGate }, call as Parameters<typeof transcribe>[1], OWN_DIALECT);
+      },
+    }),
+    openAiRoute({ ...deps, probeGate }, queue),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs',
+      auth: 'key',
+      bucket: 'jobs',
+      summary: 'List jobs, newest first',
+      tag: 'Transcription',
+      schema: {
+        query: Type.Object({
+          ...pageFields,
+          status: Type.Optional(choice(JOB_STATES)),
+          plan: Type.Optional(choice(PLANS)),
+          created_after: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created later.' })),
+          created_before: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created earlier.' })),
+        }),
+        answers: { 200: jobListSchema },
+      },
+      async handle({ account, query }) {
+        const filter = {
+          status: query.status ?? null,
+          plan: query.plan ?? null,
+          createdAfter: readTime('created_after', query.created_after),
+          createdBefore: readTime('created_before', query.created_before),
+        };
+        const beforeId = decodeCursor('job', query.cursor);
+        const owner = { lane: account.lane, accountId: account.id };
+        const rows = await listJobs(deps.db, owner, filter, { limit: query.limit + 1, beforeId });
+        return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id',
+      auth: 'key',
+      summary: 'Read a job',
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 200: jobSchema } },
+      async handle({ account, params }) {
+        const job = await jobOf(deps, account, params.id);
+        return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/jobs/:id',
+      auth: 'key',
+      summary: 'Erase a job: its transcript, metadata and audio',
+      tag: 'Transcription',
+      schema: { params: jobId },
+      async handle({ account, params, note }) {
+        await deleteJob(deps, account, params.id);
+        note({ job_id: params.id });
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/jobs/:id/cancel',
+      auth: 'key',
+      summary: 'Cancel a job that has not ended',
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 200: jobSchema } },
+      async handle({ account, params, note }) {
+        const job = await cancelJob(deps, account, params.id);
+        note({ job_id: job.id });
+        return { status: 200, body: showJob(job) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id/events',
+      auth: 'key',
+      summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
+      tag: 'Transcription',
+      schema: { params: jobId },
+      async handle({ account, params, signal }) {
+        const { lane, accountId, id } = await jobOf(deps, account, params.id);
+        const watch = deps.feed.watch({ lane, accountId, id });
+        if (watch === null) throw tooManyWatched();
+        // A caller who leaves before the first word is read never starts the generator that would do this.
+        signal.addEventListener('abort', () => watch[Symbol.dispose]());
+        const stream = Readable.from(watchJob({ ...deps, positions }, { lane, accountId, id }, watch, signal));
+        // Proxies are told to pass each word on as it comes.
+        const headers = { 'x-accel-buffering': 'no' };
+        return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id/transcript',
+      auth: 'key',
+      summary: "Read a completed job's transcript as a file",
+      tag: 'Transcription',
+      schema: { params: jobId, query: Type.Object({ format: Type.Optional(choice(TRANSCRIPT_FORMATS)) }) },
+      async handle({ account, params, query }) {
+        const job = await jobOf(deps, account, params.id);
+        if (job.state !== 'completed') {
+          throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+        }
+        const format = query.format ?? 'json';
+        const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
+        return { status: 200, ...renderTranscript(job, format), headers: { 'content-disposition': disposition } };
+      },
+    }),
+  ];
+}
+
+/** Unknown, malformed and another account's ids are one and the same answer. */
+async function jobOf(deps: JobRoutesDeps, account: Account, id: string): Promise<Job> {
+  const job = isId('job', id) ? await findJob(deps.db, { lane: account.lane, accountId: account.id, id }) : null;
+  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  return job;
+}
+
+function tooManyWatched(): ApiError {
+  return new ApiError('rate_limited', 'Too many jobs are being followed at once. End some streams, or try again.', {
+    headers: { 'retry-after': String(WATCH_RETRY_SECONDS) },
+    extra: { retry_after: WATCH_RETRY_SECONDS },
+  });
+}
+
+function readTime(param: string, given: string | undefined): Date | null {
+  if (given === undefined) return null;
+  const time = new Date(given);
+  // Date alone would take "1" and local times, whose meaning depends on where the server stands.
+  const isGood = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(given);
+  if (isGood && !Number.isNaN(time.getTime())) return time;
+  throw new ApiError('invalid_request', `${param} must be an ISO 8601 time such as 2026-11-21T09:30:00Z.`, { param });
+}

@@ -1,0 +1,77 @@
+import { releaseForJob } from '../accounts/store.ts';
+import type { AudioStorage } from '../audio/storage.ts';
+import type { Database, Sql } from '../db/sql.ts';
+import { dropWaitingOfJob } from '../deliveries/drop-store.ts';
+import { ApiError } from '../errors.ts';
+import { eraseEvents } from '../events/erase.ts';
+import type { Account } from '../http/route.ts';
+import { isId } from '../rules/ids.ts';
+import { isTerminal, nextState } from '../rules/job-state.ts';
+import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
+import type { Job } from './job.ts';
+import { eraseAudio } from './sweep.ts';
+import { showJob } from './view.ts';
+
+export type ControlDeps = { db: Database; storage: AudioStorage; config: { audioRetentionHours: number } };
+
+/**
+ * Ends a job without a transcript, a price or an event, and gives its hold back. Whoever works on it hears of it by
+ * NOTIFY, or at the next look, and its word counts no more.
+ * @throws ApiError  409 when the job has ended
+ */
+export async function cancelJob(deps: ControlDeps, account: Account, id: string): Promise<Job> {
+  const canceled = await deps.db.transaction(async (tx) => {
+    const job = await lockOwnJob(tx, account, id);
+    if (nextState(job.state, 'cancel') === null) {
+      throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
+    }
+    return await cancelLocked(tx, account, job);
+  });
+  const { audioKey } = canceled;
+  // A failure here is the janitor's to make good.
+  if (audioKey !== null && deps.config.audioRetentionHours === 0) {
+    await eraseAudio(deps, { ...canceled, audioKey }).catch(() => undefined);
+    return { ...canceled, audioKey: null };
+  }
+  return canceled;
+}
+
+/**
+ * Erases a job: its row, its audio, and the transcript and metadata in its events and in kept answers. A job that waits
+ * is canceled first. What the receivers were already sent is theirs.
+ * @throws ApiError  409 while the job is being processed: cancel it first
+ */
+export async function deleteJob(deps: ControlDeps, account: Account, id: string): Promise<void> {
+  const audioKey = await deps.db.transaction(async (tx) => {
+    const job = await lockOwnJob(tx, account, id);
+    if (job.state === 'processing') {
+      throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
+    }
+    const ended = isTerminal(job.state) ? job : await cancelLocked(tx, account, job);
+    await dropWaitingOfJob(tx, { lane: ended.lane, jobId: ended.id });
+    await eraseEvents(tx, { lane: ended.lane, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
+    await deleteKeptAnswers(tx, ended);
+    await deleteEndedJob(tx, ended);
+    return ended.audioKey;
+  });
+  // After the commit: a file that no job names is swept, a job that names no file would fail.
+  if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
+}
+
+async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
+  const job = isId('job', id) ? await lockJob(tx, { lane: account.lane, accountId: account.id, id }) : null;
+  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  return job;
+}
+
+/** The job's row is locked before the account's, in the same order as at a job's end. */
+async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
+  const canceled = await cancelOpenJob(tx, job, null);
+  await releaseForJob(tx, { account, jobId: job.id, heldUnits: job.heldUnits });
+  return canceled;
+}
+
+/** What may still be known of a job that its owner erased. */
+function erased(job: Job): Job {
+  return { ...job, filename: null, metadata: null, transcript: null, segments: null };
+}

@@ -1,0 +1,59 @@
+import type { Database } from '../db/sql.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { JobName } from './store.ts';
+import { findEnded } from './store.ts';
+
+/** Tells when jobs end, whichever process ends them. */
+export type JobEndings = {
+  /** Begin before the job is committed, or its end may be missed until the next poll. */
+  watch(job: JobName): { ended: Promise<void> } & Disposable;
+  /** Lets everybody who still waits go, as if the job had ended: they look, and answer that it has not. */
+  close(): Promise<void>;
+};
+
+// Only for notifications that were lost with their connection.
+const POLL_MS = 1_000;
+
+/** One listener and one poll for all who wait in this process, however many they are. */
+export async function openJobEndings({
+  db,
+  clock,
+  log,
+}: {
+  db: Database;
+  clock: Clock;
+  log: Log;
+}): Promise<JobEndings> {
+  const watched = new Map<string, { job: JobName; tell: () => void }>();
+  const closing = new AbortController();
+  const stopListening = await db.listen('job_ended', (id) => watched.get(id)?.tell());
+  const polling = poll();
+
+  async function poll(): Promise<void> {
+    while (!closing.signal.aborted) {
+      await clock.sleep(POLL_MS, closing.signal);
+      if (watched.size === 0 || closing.signal.aborted) continue;
+      const jobs = [...watched.values()].map(({ job }) => job);
+      const ended = await findEnded(db, jobs).catch((error: unknown) => {
+        log.warn({ err: error }, 'could not ask which jobs ended');
+        return [];
+      });
+      for (const id of ended) watched.get(id)?.tell();
+    }
+  }
+
+  return {
+    watch(job) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      watched.set(job.id, { job, tell: resolve });
+      if (closing.signal.aborted) resolve();
+      return { ended: promise, [Symbol.dispose]: () => void watched.delete(job.id) };
+    },
+    async close() {
+      closing.abort();
+      for (const { tell } of watched.values()) tell();
+      await Promise.all([stopListening(), polling]);
+    },
+  };
+}

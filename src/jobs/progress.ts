@@ -1,0 +1,28 @@
+// Only the end of the job says 1.
+const MAX_PROGRESS = 0.99;
+
+/**
+ * How far a job is, 0 to 0.99 in hundredths: seconds transcribed over seconds there are. What a header claims counts only
+ * until more than that was decoded, or the decoder came to its end. Never falls.
+ * @param claimedSeconds  the length that the probe showed
+ */
+export function openProgress(claimedSeconds: number) {
+  let decodedSeconds = 0;
+  let isDecoded = false;
+  let progress = 0;
+  return {
+    decoded(seconds: number) {
+      decodedSeconds = seconds;
+    },
+    decodedAll() {
+      isDecoded = true;
+    },
+    /** @param seconds  the end of the last piece up to which all are done */
+    transcribed(seconds: number): number {
+      const wholeSeconds = isDecoded ? decodedSeconds : Math.max(decodedSeconds, claimedSeconds);
+      const hundredths = Math.floor((100 * seconds) / Math.max(wholeSeconds, seconds, Number.MIN_VALUE));
+      progress = Math.max(progress, Math.min(MAX_PROGRESS, hundredths / 100));
+      return progress;
+    },
+  };
+}

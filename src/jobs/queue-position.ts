@@ -1,0 +1,38 @@
+import type { Database } from '../db/sql.ts';
+import type { Queue } from '../rules/queue-position.ts';
+import { queuePosition } from '../rules/queue-position.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Job } from './job.ts';
+import { findRankInAccount, measureQueues } from './queue-position-store.ts';
+
+/** Knows the place of a queued job among all; null when it is not queued (any more). */
+export type QueuePositions = { of(job: Job): Promise<number | null> };
+
+// A count of a full queue reads 100,000 index entries: once a second is cheap, once a request is not.
+const MEASURE_EVERY_MS = 1_000;
+
+/** Places as of up to a second ago, the job's place among its own account's as of now. */
+export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }): QueuePositions {
+  let measuredAtMs = Number.NEGATIVE_INFINITY;
+  let measuring: Promise<Queue[]> = Promise.resolve([]);
+
+  async function measure(): Promise<Queue[]> {
+    const queues = await measureQueues(db);
+    return queues.map(({ lastStartedAt, ...queue }) => ({ ...queue, lastTurnMs: lastStartedAt?.getTime() ?? null }));
+  }
+
+  return {
+    async of(job) {
+      if (job.state !== 'queued') return null;
+      if (clock.now() - measuredAtMs >= MEASURE_EVERY_MS) {
+        measuredAtMs = clock.now();
+        measuring = measure();
+        measuring.catch(() => {
+          measuredAtMs = Number.NEGATIVE_INFINITY;
+        });
+      }
+      const [rank, queues] = await Promise.all([findRankInAccount(db, job), measuring]);
+      return rank === null ? null : queuePosition({ accountId: job.accountId, rank, queues });
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import type { Upload } from '../audio/accept.ts';
+import { acceptUpload } from '../audio/accept.ts';
+import { probeAudio } from '../audio/probe.ts';
+import type { AudioStorage } from '../audio/storage.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/sql.ts';
+import { ApiError } from '../errors.ts';
+import type { Account, Answer, Call } from '../http/route.ts';
+import type { Plan } from '../rules/plan.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { makeId } from '../runtime/clock.ts';
+import type { ToolPaths } from '../runtime/tools.ts';
+import type { StoredAudio } from './create.ts';
+import { createJob } from './create.ts';
+import type { JobEndings } from './endings.ts';
+import type { Gate } from './gate.ts';
+import type { Job } from './job.ts';
+import type { TranscribeRequest, UploadRequest } from './request.ts';
+import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
+import { findJob } from './store.ts';
+import { renderTranscript } from './transcript.ts';
+import { showJob } from './view.ts';
+
+export type TranscribeDeps = {
+  db: Database;
+  config: Pick<Config, 'maxUploadBytes' | 'maxAudioSeconds' | 'syncWaitMs' | 'creditRateLite' | 'creditRatePro'>;
+  storage: AudioStorage;
+  tools: ToolPaths;
+  endings: JobEndings;
+  clock: Clock;
+  /** Keeps a burst of uploads from becoming a burst of processes. */
+  probeGate: Gate;
+};
+
+// A sender that pauses longer than this has gone; the connection's own limits lie above it.
+const MAX_STALL_MS = 30_000;
+
+/** How an endpoint speaks: the fields that it takes, and how it answers. */
+export type Dialect<Request extends UploadRequest> = {
+  fieldBytes: Readonly<Record<string, number>>;
+  listFields?: readonly string[];
+  /** @throws ApiError  naming the first field at fault */
+  readRequest(form: Pick<Upload, 'fields' | 'lists'>, accountPlan: Plan): Request;
+  answerCompleted(job: Job, request: Request): Answer;
+  /** To an asynchronous request, or to one that waited in vain. */
+  answerOpen(job: Job): Answer;
+};
+
+/** As section 6 of the contract has it. */
+export const OWN_DIALECT: Dialect<TranscribeRequest> = {
+  fieldBytes: FIELD_BYTES,
+  readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
+  answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
+  answerCompleted(job, { responseFormat }) {
+    const rendered = responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat);
+    return { status: 200, ...rendered, headers: { location: locationOf(job) } };
+  },
+};
+
+type UploadCall = Call<unknown, unknown, unknown>;
+
+/** Takes an upload as a durable job, then answers at once, or waits for its end when the request is synchronous. */
+export async function transcribe<Request extends UploadRequest>(
+  deps: TranscribeDeps,
+  call: UploadCall,
+  dialect: Dialect<Request>,
+): Promise<Answer> {
+  const { account, once } = call;
+  const taken = await takeUpload(deps, call, dialect);
+  if (taken.kind === 'replay') return taken.answer;
+  const { request } = taken;
+  const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
+  using watch = deps.endings.watch({ lane: account.lane, id });
+  const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
+  const job =
+    taken.kind === 'resume'
+      ? taken.job
+      : await createJob(deps, { id, account, request, audio: taken.audio, rate, once });
+  call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
+  if (request.isAsync) return dialect.answerOpen(job);
+  await waitFor(watch.ended, deps, call.signal);
+  const ended = await findJob(deps.db, { lane: account.lane, accountId: account.id, id });
+  return answerEnded(ended ?? job, request, dialect);
+}
+
+type Taken<Request> =
+  | { kind: 'new'; request: Request; audio: StoredAudio }
+  /** The job that a request with the same Idempotency-Key made before its process died. */
+  | { kind: 'resume'; request: Request; job: Job }
+  | { kind: 'replay'; answer: Answer };
+
+/** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
+async function takeUpload<Request extends UploadRequest>(
+  deps: TranscribeDeps,
+  { account, upload, once }: UploadCall,
+  { fieldBytes, listFields = [], readRequest }: Dialect<Request>,
+): Promise<Taken<Request>> {
+  const { storage, config } = deps;
+  const { file, ...form } = await acceptUpload({
+    ...upload,
+    storage,
+    limits: { maxFileBytes: config.maxUploadBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS },
+  });
+  try {
+    const identified = once.identify(form.fingerprint);
+    if (identified.kind === 'replay') {
+      await storage.remove(file.key);
+      return identified;
+    }
+    const request = readRequest(form, account.plan);
+    const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
+    if (job === null) return { kind: 'new', request, audio: { ...file, ...(await probe(deps, file.key)) } };
+    await storage.remove(file.key);
+    return { kind: 'resume', request, job };
+  } catch (cause) {
+    await storage.remove(file.key);
+    throw cause;
+  }
+}
+
+/** Null when the job is gone, or failed by our fault: such an answer is not kept, the work is done anew. */
+async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
+  const job = await findJob(db, { lane: account.lane, accountId: account.id, id });
+  return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
+}
+
+async function probe({ storage, tools, config, probeGate }: TranscribeDeps, key: string) {
+  await using file = await storage.localPath(key);
+  const { path } = file;
+  const result = await probeGate(() => probeAudio(path, { tools, maxAudioSeconds: config.maxAudioSeconds }));
+  if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
+  return { format: result.format, durationMs: result.durationMs };
+}
+
+/** Until the end, the longest wait, or the caller's leaving, whichever comes first. */
+async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([ended, clock.sleep(config.syncWaitMs, AbortSignal.any([signal, done.signal]))]);
+  done.abort();
+}
+
+function answerEnded<Request extends UploadRequest>(job: Job, request: Request, dialect: Dialect<Request>): Answer {
+  switch (job.state) {
+    case 'queued':
+    case 'processing':
+      return dialect.answerOpen(job);
+    case 'completed':
+      return dialect.answerCompleted(job, request);
+    case 'failed':
+      throw failure(job);
+    case 'canceled':
+      throw new ApiError('conflict', 'The job was canceled.', { extra: { job_id: job.id } });
+  }
+}
+
+function failure(job: Job): ApiError {
+  const extra = { job_id: job.id };
+  const message = job.errorMessage ?? 'The transcription failed.';
+  if (job.errorType === 'unprocessable_audio' || job.errorType === 'insufficient_balance') {
+    return new ApiError(job.errorType, message, { extra });
+  }
+  return new ApiError('internal', message, { extra });
+}
+
+/** Where a job is read. */
+export function locationOf(job: Job): string {
+  return `/v1/jobs/${job.id}`;
+}

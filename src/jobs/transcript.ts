@@ -1,0 +1,95 @@
+import type { Segment, Transcript, Word } from '../engines/engine.ts';
+import { RawJson } from '../json.ts';
+import { toSrt, toText, toVtt } from '../rules/transcript-text.ts';
+import type { Job } from './job.ts';
+
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+/** What an engine said of one piece, and where in the audio the piece begins. */
+export type PieceTranscript = { startSeconds: number; transcript: Transcript };
+
+/** The pieces in order as one transcript: times count from the start of the audio, text is fit to be stored. */
+export function joinPieces(pieces: PieceTranscript[]): Transcript {
+  const segments = pieces.flatMap(({ startSeconds, transcript }) =>
+    transcript.segments.map((segment) => ({
+      ...segment,
+      ...placed(segment, startSeconds),
+      words: segment.words.map((word) => ({ ...word, ...placed(word, startSeconds) })),
+    })),
+  );
+  return { segments, language: mostSpoken(pieces) };
+}
+
+/** The plain text of a transcript. */
+export function textOf({ segments }: Transcript): string {
+  return toText(segments);
+}
+
+/** The segments as the JSON text that the API shows, with words only where they were asked for. */
+export function segmentsJson({ segments }: Transcript, wordTimes: boolean): string {
+  const shown = segments.map((segment) => ({
+    ...showTimed(segment),
+    ...(wordTimes ? { words: segment.words.map(showTimed) } : {}),
+  }));
+  return JSON.stringify(shown);
+}
+
+/** A completed job's transcript as a file: its body (a string, or for json a value) and its content type. */
+export function renderTranscript(job: Job, format: TranscriptFormat): { body: unknown; contentType?: string } {
+  if (format === 'json') return { body: transcriptJson(job) };
+  if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
+  const segments = storedSegments(job);
+  return format === 'srt'
+    ? { body: toSrt(segments), contentType: 'application/x-subrip; charset=utf-8' }
+    : { body: toVtt(segments), contentType: 'text/vtt; charset=utf-8' };
+}
+
+function transcriptJson(job: Job) {
+  return {
+    text: job.transcript,
+    language: job.detectedLanguage ?? job.language,
+    duration_seconds: job.durationMs / 1000,
+    segments: new RawJson(job.segments ?? '[]'),
+  };
+}
+
+function storedSegments(job: Job) {
+  const stored = JSON.parse(job.segments ?? '[]') as { start: number; end: number; text: string }[];
+  return stored.map(({ start, end, text }) => ({ startSeconds: start, endSeconds: end, text }));
+}
+
+function placed(part: Word | Segment, offsetSeconds: number) {
+  return {
+    text: storable(part.text),
+    startSeconds: part.startSeconds + offsetSeconds,
+    endSeconds: part.endSeconds + offsetSeconds,
+  };
+}
+
+/** PostgreSQL refuses U+0000, and UTF-8 has no lone surrogates; an engine's output may hold both. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '').toWellFormed();
+}
+
+/** The language that most of the pieces with speech are in: a piece of music may be taken for any. */
+function mostSpoken(pieces: PieceTranscript[]): string | null {
+  const counts = new Map<string, number>();
+  for (const { transcript } of pieces) {
+    const characters = transcript.segments.reduce((sum, segment) => sum + segment.text.length, 0);
+    if (transcript.language) {
+      counts.set(transcript.language, (counts.get(transcript.language) ?? 0) + characters);
+    }
+  }
+  const [most] = [...counts].sort(([, left], [, right]) => right - left);
+  return most ? storable(most[0]) : null;
+}
+
+function showTimed({ startSeconds, endSeconds, text, confidence }: Word | Segment) {
+  return { start: toMs(startSeconds), end: toMs(endSeconds), text, confidence: confidence && toMs(confidence) };
+}
+
+/** Three decimals: a millisecond, and as much as a confidence is worth. */
+function toMs(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,57 @@
+import { RawJson } from '../json.ts';
+import { creditsFromUnits } from '../rules/price.ts';
+import type { Job } from './job.ts';
+
+/** A job as the API and the events show it, the segments included. For `writeJson`: metadata goes out unchanged. */
+export function showJob(job: Job): Record<string, unknown> {
+  const { segments, ...rest } = partsOf(job);
+  return { ...rest.head, segments, ...rest.tail };
+}
+
+/**
+ * A job that waits, with its place in the queue: 1 for the next one to start.
+ * @param queuePosition  null for a job that does not wait (any more)
+ */
+export function showWaitingJob(job: Job, queuePosition: number | null): Record<string, unknown> {
+  return { ...showJob(job), ...(queuePosition !== null && { queue_position: queuePosition }) };
+}
+
+/** A job as lists show it: without segments. */
+export function showJobInList(job: Job): Record<string, unknown> {
+  const { head, tail } = partsOf(job);
+  return { ...head, ...tail };
+}
+
+/** The fields in the order of the contract, before and after the segments. */
+function partsOf(job: Job) {
+  return {
+    head: {
+      id: job.id,
+      status: job.state,
+      plan: job.plan,
+      model: job.model,
+      language: job.detectedLanguage ?? job.language,
+      audio: {
+        filename: job.filename,
+        format: job.format,
+        duration_seconds: job.durationMs / 1000,
+        size_bytes: job.sizeBytes,
+      },
+      metadata: rawOrNull(job.metadata),
+      text: job.transcript,
+    },
+    segments: rawOrNull(job.segments),
+    tail: {
+      error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage },
+      cost: job.costUnits === null ? null : creditsFromUnits(job.costUnits),
+      progress: job.progress,
+      created_at: job.createdAt.toISOString(),
+      started_at: job.startedAt?.toISOString() ?? null,
+      completed_at: job.completedAt?.toISOString() ?? null,
+    },
+  };
+}
+
+function rawOrNull(text: string | null): RawJson | null {
+  return text === null ? null : new RawJson(text);
+}

@@ -1,0 +1,134 @@
+import type { AudioStorage } from '../audio/storage.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/sql.ts';
+import { isDatabaseAway } from '../db/sql.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { ToolPaths } from '../runtime/tools.ts';
+import { claimNextJob } from './claim.ts';
+import { openJobEndings } from './endings.ts';
+import { openGate } from './gate.ts';
+import type { ClaimedJob, Job } from './job.ts';
+import { LEASE_MS } from './lease.ts';
+import type { GatedEngine, PieceTimeout } from './run.ts';
+import { StopError, workOn } from './work.ts';
+
+export type TranscriberDeps = {
+  db: Database;
+  config: Pick<
+    Config,
+    | 'transcribeConcurrency'
+    | 'maxAudioSeconds'
+    | 'creditRateLite'
+    | 'creditRatePro'
+    | 'webhookRetryDelaysMs'
+    | 'audioRetentionHours'
+  >;
+  engines: { lite: Engine; pro: Engine };
+  storage: AudioStorage;
+  tools: ToolPaths;
+  clock: Clock;
+  log: Log;
+  metrics?: JobMetrics;
+  /** How long one piece may take; the default is made for the slowest machine. */
+  pieceTimeout?: PieceTimeout;
+};
+
+/** What the transcriber tells about each job that it ended. */
+export type JobMetrics = { jobEnded(job: Job): void };
+
+// NOTIFY starts jobs at once; the poll finds leases that ended, and what a lost connection did not tell.
+const POLL_MS = 1_000;
+const BACK_OFF_MS = { first: 250, most: 5_000 };
+// A stop has 10 s in all; what has not been handed back by then is left to its lease.
+const STOP_MS = 8_000;
+
+/** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` gives back what is under way. */
+export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
+  const { db, config, clock, log } = deps;
+  const engines = gateEngines(deps.engines);
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+  const bell = openBell();
+  const stopListening = await db.listen('jobs_due', bell.ring);
+  // Jobs that are canceled, or ended by others, while they are worked on here.
+  const endings = await openJobEndings(deps);
+  const claiming = claimUntilStopped();
+
+  async function claimUntilStopped(): Promise<void> {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const rung = bell.next();
+      try {
+        await fillPlaces();
+        failures = 0;
+        await Promise.race([rung, sleepAlone(clock, POLL_MS, rung, stopping.signal)]);
+      } catch (cause) {
+        const backOffMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** failures++);
+        if (isDatabaseAway(cause))
+          log.warn({ err: cause, back_off_ms: backOffMs }, 'database away; no jobs are claimed');
+        else log.error({ err: cause, back_off_ms: backOffMs }, 'could not claim jobs');
+        await clock.sleep(backOffMs, stopping.signal);
+      }
+    }
+  }
+
+  async function fillPlaces(): Promise<void> {
+    while (running.size < config.transcribeConcurrency && !stopping.signal.aborted) {
+      const job = await claimNextJob(db, LEASE_MS);
+      if (job === null) return;
+      start(job);
+    }
+  }
+
+  function start(job: ClaimedJob): void {
+    const work: Promise<void> = workOn(job, engines[job.plan], { ...deps, endings }, stopping.signal)
+      .catch((cause: unknown) => log.error({ job_id: job.id, err: cause }, 'a job is left to its lease'))
+      .finally(() => {
+        running.delete(work);
+        bell.ring();
+      });
+    running.add(work);
+  }
+
+  return {
+    async stop() {
+      stopping.abort(new StopError());
+      bell.ring();
+      await stopListening();
+      await claiming;
+      const done = new AbortController();
+      await Promise.race([Promise.all(running), clock.sleep(STOP_MS, done.signal)]);
+      done.abort();
+      await endings.close();
+    },
+  };
+}
+
+/** One gate per engine, also where both plans share one. */
+function gateEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: GatedEngine; pro: GatedEngine } {
+  const gatedLite = { engine: lite, gate: openGate(lite.slots) };
+  return { lite: gatedLite, pro: pro === lite ? gatedLite : { engine: pro, gate: openGate(pro.slots) } };
+}
+
+type Bell = { ring: () => void; next(): Promise<void> };
+
+/** A ring between two calls of `next` is not lost as long as `next` is called before the look at the queue. */
+function openBell(): Bell {
+  let armed = Promise.withResolvers<void>();
+  return {
+    ring: () => armed.resolve(),
+    next() {
+      armed = Promise.withResolvers<void>();
+      return armed.promise;
+    },
+  };
+}
+
+/** Sleeps, but leaves no timer behind when something else ends the wait. */
+async function sleepAlone(clock: Clock, ms: number, other: Promise<void>, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  void other.then(() => done.abort());
+  await clock.sleep(ms, AbortSignal.any([signal, done.signal]));
+}

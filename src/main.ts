@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import type { Config } from './config.ts';
+import { ConfigError, dataPaths, readConfig } from './config.ts';
+import { startEmbedded } from './db/embedded.ts';
+import { DirectoryTakenError } from './db/embedded-claim.ts';
+import { migrate, NewerSchemaError } from './db/migrate.ts';
+import { isDatabaseAway, openDatabase } from './db/sql.ts';
+import type { Log } from './log.ts';
+import { openLog } from './log.ts';
+import { prepareDataDir } from './roles/data-dir.ts';
+import type { ProcessName } from './roles/messages.ts';
+import { superviseRoles } from './roles/supervisor.ts';
+import { systemClock } from './runtime/clock.ts';
+
+// SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
+const ROLES_STOP_MS = 8_500;
+const DATABASE_RESTART_DELAY_MS = 500;
+
+/** Wiring only: settings → database → one process per role; the reverse on stop. */
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = openLog(config.logLevel, { role: 'parent' });
+  const stopWanted = Promise.withResolvers<number>();
+  const stopping = new AbortController();
+  void stopWanted.promise.then(() => stopping.abort());
+  process.on('SIGTERM', () => stopWanted.resolve(0));
+  process.on('SIGINT', () => stopWanted.resolve(0));
+  // Started with a channel, by the demo or a test: whoever started it is gone.
+  process.on('disconnect', () => stopWanted.resolve(0));
+
+  const isFirstStart = !existsSync(dataPaths(config.dataDir).adminToken);
+  const secrets = prepareDataDir(config);
+  const roles = superviseRoles(processesFor(config), {
+    entry: new URL('./roles/process.ts', import.meta.url),
+    log,
+    onFatal: (message) => {
+      console.error(message);
+      stopWanted.resolve(1);
+    },
+  });
+  const database = await openStore(config, log, stopping.signal);
+  if (isFirstStart) await offerModel(config, stopping.signal);
+  roles.start({
+    databaseUrl: database.url,
+    adminToken: secrets.adminToken,
+    secretsKeyBase64: secrets.secretsKey.toString('base64'),
+  });
+
+  const code = await stopWanted.promise;
+  await roles.stop(ROLES_STOP_MS);
+  await database.stop();
+  process.exit(code);
+}
+
+/** Whoever starts the service at a terminal for the first time is offered a better engine than pocketsphinx. */
+async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
+  if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return;
+  // Loaded for this once: the hub's client would cost every later start a tenth of a second.
+  const { offerFirstModel } = await import('./models/offer.ts');
+  await offerFirstModel({
+    modelsDir: dataPaths(config.dataDir).models,
+    hubUrl: config.hubUrl,
+    how: 'ask',
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+  });
+}
+
+function processesFor(config: Config): ProcessName[] {
+  return ['http', ...config.roles.filter((role) => role !== 'api')];
+}
+
+type Store = { url: string; stop(): Promise<void> };
+
+/** The operator can mend it; the message says how. */
+class StartError extends Error {}
+
+/** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. */
+async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store> {
+  if (config.databaseUrl === null) return await openEmbedded(config, log);
+  while (true) {
+    try {
+      await migrateAt(config.databaseUrl, log);
+      return { url: config.databaseUrl, stop: async () => undefined };
+    } catch (error) {
+      if (error instanceof NewerSchemaError) throw error;
+      if (!isDatabaseAway(error)) throw new StartError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
+      // Machines that start together do not wait for each other: the database may be up in a moment.
+      log.warn({ err: error }, 'the database cannot be reached yet; trying again');
+      await systemClock.sleep(DATABASE_RESTART_DELAY_MS, stopping);
+      if (stopping.aborted) throw new StartError('Stopped while waiting for the database.');
+    }
+  }
+}
+
+async function migrateAt(url: string, log: Log): Promise<void> {
+  const db = openDatabase(url, { maxConnections: 1 });
+  try {
+    const applied = await migrate(db);
+    if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date');
+  } finally {
+    await db.close();
+  }
+}
+
+/** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */
+async function openEmbedded(config: Config, log: Log): Promise<Store> {
+  const options = { dir: dataPaths(config.dataDir).database, log };
+  let stopping = false;
+  let server = await startEmbedded(options);
+  try {
+    await migrateAt(server.url, log);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  server.onExit(restart);
+
+  function restart(): void {
+    if (stopping) return;
+    log.error('the embedded PostgreSQL ended; starting it again');
+    startEmbedded(options).then(
+      (fresh) => {
+        server = fresh;
+        server.onExit(restart);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'the embedded PostgreSQL did not start; trying again');
+        setTimeout(restart, DATABASE_RESTART_DELAY_MS);
+      },
+    );
+  }
+
+  return {
+    url: server.url,
+    async stop() {
+      stopping = true;
+      await server.stop();
+    },
+  };
+}
+
+main().catch((error: unknown) => {
+  // What the operator can mend is said in a sentence; anything else is ours, with its stack.
+  const isOperators = [ConfigError, StartError, NewerSchemaError, DirectoryTakenError].some(
+    (kind) => error instanceof kind,
+  );
+  console.error(isOperators ? (error as Error).message : error);
+  process.exit(1);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { CATALOGUE, FIRST_MODEL, findModel } from './catalogue.ts';
+import { sizeOfModel } from './model.ts';
+
+test('every file of every model is pinned by commit, size and SHA-256', () => {
+  for (const { name, revision, files } of CATALOGUE) {
+    assert.match(revision, /^[0-9a-f]{40}$/, name);
+    for (const file of files) {
+      assert.match(file.sha256!, /^[0-9a-f]{64}$/, `${name} ${file.path}`);
+      assert.ok(Number.isSafeInteger(file.sizeBytes) && file.sizeBytes > 0, `${name} ${file.path}`);
+    }
+  }
+});
+
+test('names are folders and are told once, files stay inside the folder', () => {
+  const names = CATALOGUE.map(({ name }) => name);
+
+  assert.equal(new Set(names).size, names.length);
+  for (const { name, files } of CATALOGUE) {
+    assert.match(name, /^[a-z0-9][a-z0-9.-]*$/);
+    const paths = files.map((file) => file.path);
+    assert.equal(new Set(paths).size, paths.length, name);
+    for (const file of paths) assert.equal(path.normalize(path.join('model', file)), `model/${file}`);
+  }
+});
+
+test('no two large files of the catalogue are the same one', () => {
+  const large = CATALOGUE.flatMap(({ files }) => files).filter(({ sizeBytes }) => sizeBytes > 1_000_000);
+
+  assert.equal(new Set(large.map(({ sha256 }) => sha256)).size, large.length);
+});
+
+test('every model says whose it is, under which licence, and for whom', () => {
+  for (const { name, licence, attribution, advice, languages, wer, family } of CATALOGUE) {
+    assert.ok(licence && attribution && advice, name);
+    assert.equal(languages.length === 0, family === 'vad', name);
+    assert.equal(wer === null, family === 'vad', name);
+    assert.equal(new Set(languages).size, languages.length, name);
+  }
+  assert.equal(findModel('whisper-tiny').languages.length, 99);
+  assert.equal(findModel('parakeet-0.6b-v3').languages.length, 25);
+});
+
+test('the model that is offered first is English, small, and transcribes', () => {
+  const first = findModel(FIRST_MODEL);
+
+  assert.deepEqual(first.languages, ['en']);
+  assert.notEqual(first.family, 'vad');
+  assert.ok(sizeOfModel(first) < 200e6);
+});

@@ -1,0 +1,236 @@
+import type { Model, ModelFile, PublishedWer } from './model.ts';
+import { ModelError } from './model.ts';
+
+const NVIDIA = 'NVIDIA (nvidia/parakeet), exported to ONNX by the sherpa-onnx project';
+const OPENAI = 'OpenAI (Whisper), exported to ONNX by the sherpa-onnx project';
+const USEFUL_SENSORS = 'Useful Sensors (Moonshine), exported to ONNX by the sherpa-onnx project';
+
+const EUROPEAN = 'bg cs da de el en es et fi fr hr hu it lt lv mt nl pl pt ro ru sk sl sv uk'.split(' ');
+const WHISPER_LANGUAGES = (
+  'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy ' +
+  'sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo ' +
+  'uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su'
+).split(' ');
+
+/** Their multilingual sizes have one and the same token file. */
+const WHISPER_TOKENS = {
+  sizeBytes: 816_730,
+  sha256: 'b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126',
+};
+const MOONSHINE_TOKENS = file(
+  'tokens.txt',
+  436_688,
+  '1165c2aeb9f72f457a83be2d459a09054f27490acd9b41bd43794dfd25e296ea',
+);
+
+/**
+ * The models that `verbatim models` knows, best first for each purpose.
+ *
+ * Revisions, sizes and SHA-256 were taken from several public projects that pin the same files and agree with each other;
+ * WER are those of full precision, as published, not ours: int8 differs by some hundredths to tenths of a percent.
+ */
+export const CATALOGUE: readonly Model[] = [
+  {
+    name: 'parakeet-0.6b-v2',
+    title: 'Parakeet TDT 0.6B v2, int8',
+    family: 'parakeet-tdt',
+    repository: 'csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v2-int8',
+    revision: '1ab9323565ddb038682214b292f588070a538ce2',
+    files: [
+      file('encoder.int8.onnx', 652_184_296, 'a32b12d17bbbc309d0686fbbcc2987b5e9b8333a7da83fa6b089f0a2acd651ab'),
+      file('decoder.int8.onnx', 7_257_753, 'b6bb64963457237b900e496ee9994b59294526439fbcc1fecf705b31a15c6b4e'),
+      file('joiner.int8.onnx', 1_739_080, '7946164367946e7f9f29a122407c3252b680dbae9a51343eb2488d057c3c43d2'),
+      file('tokens.txt', 9_384, 'ec182b70dd42113aff6c5372c75cac58c952443eb22322f57bbd7f53977d497d'),
+    ],
+    licence: 'CC-BY-4.0',
+    attribution: NVIDIA,
+    languages: ['en'],
+    wer: leaderboard(6.05),
+    needsMemoryMb: 1500,
+    advice: 'English, the most accurate here',
+  },
+  {
+    name: 'parakeet-0.6b-v3',
+    title: 'Parakeet TDT 0.6B v3, int8',
+    family: 'parakeet-tdt',
+    repository: 'csukuangfj/sherpa-onnx-nemo-parakeet-tdt-0.6b-v3-int8',
+    revision: '2bda32ec70b097a55adaa07d9a7173915b43cc78',
+    files: [
+      file('encoder.int8.onnx', 652_184_281, 'acfc2b4456377e15d04f0243af540b7fe7c992f8d898d751cf134c3a55fd2247'),
+      file('decoder.int8.onnx', 11_845_275, '179e50c43d1a9de79c8a24149a2f9bac6eb5981823f2a2ed88d655b24248db4e'),
+      file('joiner.int8.onnx', 6_355_277, '3164c13fc2821009440d20fcb5fdc78bff28b4db2f8d0f0b329101719c0948b3'),
+      file('tokens.txt', 93_939, 'd58544679ea4bc6ac563d1f545eb7d474bd6cfa467f0a6e2c1dc1c7d37e3c35d'),
+    ],
+    licence: 'CC-BY-4.0',
+    attribution: NVIDIA,
+    languages: EUROPEAN,
+    wer: leaderboard(6.32),
+    needsMemoryMb: 1500,
+    advice: 'European languages, told apart by itself; as fast as v2',
+  },
+  {
+    name: 'parakeet-110m',
+    title: 'Parakeet TDT-CTC 110M (its CTC half), int8',
+    family: 'parakeet-ctc',
+    // The sherpa-onnx project publishes this int8 export as an archive only; this repository holds the same bytes.
+    repository: 'VocaHQ/sherpa-onnx-nemo-parakeet-tdt-ctc-110m-en-int8',
+    revision: '548291ccad79f80d9fb75b2de04cc8f6e4f45342',
+    files: [
+      file('model.int8.onnx', 131_652_171, '9177a9146cf32ee0cc8152276ef95116f312018d316be37ccf57f7efea81fc1a'),
+      file('tokens.txt', 9_953, '450e56bd2f036fe5b6aa821865838cc5aa9d8b0106134ce9a9ba0664abe6cd10'),
+    ],
+    licence: 'CC-BY-4.0',
+    attribution: NVIDIA,
+    languages: ['en'],
+    wer: leaderboard(7.49),
+    needsMemoryMb: 600,
+    advice: 'English, small and quick: the one to begin with',
+  },
+  whisper('turbo', 'csukuangfj/sherpa-onnx-whisper-turbo', '2ca6ff69fc878651b770880507669577ac41c2ff', {
+    encoder: [674_716_297, 'b02dcdf54f348741e93fe732b67d933c8dcb6735655f710640143081db38878b'],
+    decoder: [361_080_764, '20accd02388482eb3a46bd615631adfdc85e1eb2c7db9ea3f02a40ffe6b81547'],
+    wer: leaderboard(7.83),
+    needsMemoryMb: 3500,
+    advice: 'languages that Parakeet does not know; slower than real time on a small machine',
+  }),
+  whisper('medium', 'csukuangfj/sherpa-onnx-whisper-medium', '8c31d28503847560985df21f90e14f0c736e075e', {
+    encoder: [374_196_283, '1c54582b4d829de0089f6cb63bbbdb3bf7555398bacaf855fbecf1a84dfd193e'],
+    decoder: [571_059_257, '595d00a338a365a7bfa0ca7f296cabc639583bef770ab6130df90f49a6412747'],
+    wer: librispeech(2.9, true),
+    needsMemoryMb: 3000,
+    advice: 'any language on a strong machine; turbo is quicker and mostly better',
+  }),
+  whisper('small', 'csukuangfj/sherpa-onnx-whisper-small', '8f3c18b358db4d1f2fc1eae49d75cd20989e4309', {
+    encoder: [112_442_483, '4cbe7b22fa9026b843b60a68640c747de05bafb1a11b57edc0e66c232d9f33a9'],
+    decoder: [262_226_114, 'acad50b5c782696e91b55914cc5ab4f756f1532f76e22aa6fc615f39fb69a8ee'],
+    wer: librispeech(3.43, true),
+    needsMemoryMb: 1500,
+    advice: 'any language where memory is scarce',
+  }),
+  whisper('base', 'csukuangfj/sherpa-onnx-whisper-base', 'bb53ee204431c90d314c1cc08d28d23e5b7927cc', {
+    encoder: [29_120_534, '0b8fb1304b6109976038efff5ace81720e00386f3ff6b54ee8c75291ca0a1e11'],
+    decoder: [130_672_026, '9759d217388a01b3a4c7c15533201067b48ae819c4daafc8624e64b9409dc02d'],
+    wer: librispeech(5.01, true),
+    needsMemoryMb: 850,
+    advice: 'any language, roughly',
+  }),
+  whisper('tiny', 'csukuangfj/sherpa-onnx-whisper-tiny', '65176e2deb88badc814a94058666cadccc29b61c', {
+    encoder: [12_937_772, 'd24fb083ae3b1041fc24e97971d60e280c9342201fbb67b0ab428a8b4a51a434'],
+    decoder: [89_855_401, 'd2fece8dd42771f1df975c6c0445770d0c292bf7547c2cae04a6c0cc57540925'],
+    wer: librispeech(7.54, false),
+    needsMemoryMb: 500,
+    advice: 'to try whether a language works at all',
+  }),
+  {
+    name: 'moonshine-base',
+    title: 'Moonshine base, English, int8',
+    family: 'moonshine',
+    repository: 'csukuangfj/sherpa-onnx-moonshine-base-en-int8',
+    revision: '052b0798ad1bf046a140fdd4efcd9426530fa3f5',
+    files: [
+      file('preprocess.onnx', 14_077_290, 'ffa630d395c5ccf76f5d4954be5b882df76aaf6491519ec01fd82ea7a3819fb2'),
+      file('encode.int8.onnx', 50_311_494, '7e38770f776f2e5583a53b052936005df2ba5c833d7e09c2a5fd796b94bf73e2'),
+      file(
+        'uncached_decode.int8.onnx',
+        122_120_451,
+        'c01f4b35093bcac20d352d23a75a539e772964579f9d024a90e5e6f09cae9987',
+      ),
+      file('cached_decode.int8.onnx', 99_983_837, '2db74e51cedf64a8b1be3c8192e0bb5e4923af0e90bd9e87f8e8771873f8ea03'),
+      MOONSHINE_TOKENS,
+    ],
+    licence: 'MIT',
+    attribution: USEFUL_SENSORS,
+    languages: ['en'],
+    wer: leaderboard(9.99),
+    needsMemoryMb: 800,
+    advice: 'English under the MIT licence',
+  },
+  {
+    name: 'moonshine-tiny',
+    title: 'Moonshine tiny, English, int8',
+    family: 'moonshine',
+    repository: 'csukuangfj/sherpa-onnx-moonshine-tiny-en-int8',
+    revision: 'bf2b762c076d8ea61e2af0b3851c9564fb77552e',
+    files: [
+      file('preprocess.onnx', 6_800_738, 'f33addce61a143460fe753b5ee5b7db255e5140b5b779c065b94f6c83ff0bf4e'),
+      file('encode.int8.onnx', 18_249_187, '8774dfba578de027ec6595c2c654a0836434489bc963a0db124a7f181f571acb'),
+      file('uncached_decode.int8.onnx', 53_216_096, '216737000dd5881a17aa043f6bbd286add33e4c3b0ae257153e2ec15438bdc41'),
+      file('cached_decode.int8.onnx', 45_264_830, '2aff28bba6a03d8dcf5c9feac45462629bae37317442299f28115ad09da773f6'),
+      MOONSHINE_TOKENS,
+    ],
+    licence: 'MIT',
+    attribution: USEFUL_SENSORS,
+    languages: ['en'],
+    wer: leaderboard(12.65),
+    needsMemoryMb: 500,
+    advice: 'English on the smallest machines, under the MIT licence',
+  },
+  {
+    name: 'silero-vad',
+    title: 'Silero VAD',
+    family: 'vad',
+    repository: 'csukuangfj/vad',
+    revision: 'fba88cd2e921609e7675c3aaf51e0b9b295da4bc',
+    files: [file('silero_vad.onnx', 1_807_522, 'a35ebf52fd3ce5f1469b2a36158dba761bc47b973ea3382b3186ca15b1f5af28')],
+    licence: 'MIT',
+    attribution: 'Silero Team (snakers4/silero-vad)',
+    languages: [],
+    wer: null,
+    needsMemoryMb: 50,
+    advice: 'finds where speech is; transcribes nothing',
+  },
+];
+
+/** The model that a new machine is offered. */
+export const FIRST_MODEL = 'parakeet-110m';
+
+/** @throws ModelError  listing the names there are */
+export function findModel(name: string, catalogue: readonly Model[] = CATALOGUE): Model {
+  const model = catalogue.find((one) => one.name === name);
+  if (model) return model;
+  throw new ModelError(
+    'unknown_model',
+    `There is no model ${name}. There are: ${catalogue.map((one) => one.name).join(', ')}.`,
+  );
+}
+
+function file(path: string, sizeBytes: number, sha256: string): ModelFile {
+  return { path, sizeBytes, sha256 };
+}
+
+type WhisperSize = Pick<Model, 'wer' | 'needsMemoryMb' | 'advice'> & {
+  encoder: [sizeBytes: number, sha256: string];
+  decoder: [sizeBytes: number, sha256: string];
+};
+
+function whisper(
+  size: string,
+  repository: string,
+  revision: string,
+  { encoder, decoder, ...rest }: WhisperSize,
+): Model {
+  return {
+    name: `whisper-${size}`,
+    title: `Whisper ${size === 'turbo' ? 'large-v3-turbo' : size}, int8`,
+    family: 'whisper',
+    repository,
+    revision,
+    files: [
+      file(`${size}-encoder.int8.onnx`, ...encoder),
+      file(`${size}-decoder.int8.onnx`, ...decoder),
+      { path: `${size}-tokens.txt`, ...WHISPER_TOKENS },
+    ],
+    licence: 'MIT',
+    attribution: OPENAI,
+    languages: WHISPER_LANGUAGES,
+    ...rest,
+  };
+}
+
+function leaderboard(percent: number): PublishedWer {
+  return { percent, testSet: 'mean of 8 English sets', source: 'Open ASR Leaderboard', isChecked: true };
+}
+
+function librispeech(percent: number, isChecked: boolean): PublishedWer {
+  return { percent, testSet: 'LibriSpeech test-clean', source: 'model card of openai/whisper', isChecked };
+}

@@ -1,0 +1,107 @@
+import path from 'node:path';
+import { CATALOGUE } from './catalogue.ts';
+import { pulledModels, removeModel } from './folder.ts';
+import type { Model } from './model.ts';
+import { ModelError, sizeOfModel } from './model.ts';
+import type { Screen } from './progress.ts';
+import { megabytes, openProgress } from './progress.ts';
+import { pullModel } from './pull.ts';
+
+export const MODELS_USAGE = `usage: verbatim models list [--json]
+       verbatim models pull <name>
+       verbatim models remove <name>
+
+Models lie in DATA_DIR/models. They come from the hub that HF_ENDPOINT names (default https://huggingface.co).
+`;
+
+export type ModelsCommand = {
+  modelsDir: string;
+  hubUrl: string;
+  screen: Screen;
+  signal: AbortSignal;
+  catalogue?: readonly Model[];
+};
+
+/**
+ * Runs one `verbatim models` command and writes to its screen.
+ * @param args  the words after `models`
+ * @throws ModelError  with a sentence that says what to do
+ */
+export async function runModels(args: string[], command: ModelsCommand): Promise<void> {
+  const [verb = 'help', ...words] = args.filter((word) => word !== '--json');
+  if (verb === 'list' && words.length === 0) return list(args.includes('--json'), command);
+  if (verb === 'pull' && words.length === 1) return pull(words[0]!, command);
+  if (verb === 'remove' && words.length === 1) return remove(words[0]!, command);
+  if (!['help', '--help', '-h'].includes(verb))
+    throw new ModelError('unknown_model', `There is no command "models ${args.join(' ')}".\n\n${MODELS_USAGE}`);
+  command.screen.write(MODELS_USAGE);
+}
+
+/** Fetches one model with its progress shown, and says whose it is and how to use it. */
+export async function pull(
+  name: string,
+  { modelsDir, hubUrl, screen, signal, catalogue }: ModelsCommand,
+): Promise<void> {
+  const progress = openProgress(name, screen, () => performance.now());
+  const options = { modelsDir, hubUrl, signal, onProgress: progress.update, ...(catalogue && { catalogue }) };
+  const { kind, folder } = await pullModel(name, options).finally(progress.end);
+  const place = path.relative('.', folder) || folder;
+  if (kind === 'already') {
+    screen.write(`${name} is in ${place} already; remove it first to fetch it anew.\n`);
+    return;
+  }
+  const { licence, attribution, family } = (catalogue ?? CATALOGUE).find((model) => model.name === name)!;
+  screen.write(`${name} is in ${place}. Licence: ${licence}; name ${attribution}.\n`);
+  if (family !== 'vad') {
+    screen.write(`A service takes it up when it starts; ENGINE_PRO=sherpa-onnx:${name} asks for it by name.\n`);
+  }
+}
+
+async function remove(name: string, { modelsDir, screen }: ModelsCommand): Promise<void> {
+  await removeModel(name, modelsDir);
+  screen.write(`${name} is removed.\n`);
+}
+
+async function list(asJson: boolean, { modelsDir, screen, catalogue = CATALOGUE }: ModelsCommand): Promise<void> {
+  const pulled = await pulledModels(modelsDir);
+  if (asJson) {
+    const models = catalogue.map((model) => ({
+      ...model,
+      sizeBytes: sizeOfModel(model),
+      isPulled: pulled.includes(model.name),
+    }));
+    screen.write(`${JSON.stringify(models, null, 2)}\n`);
+    return;
+  }
+  const header = ['', 'name', 'size', 'WER', 'languages', 'licence', 'for'];
+  const rows = catalogue.map((model) => describe(model, pulled.includes(model.name)));
+  const others = pulled.filter((name) => catalogue.every((model) => model.name !== name));
+  for (const line of align([header, ...rows])) screen.write(`${line}\n`);
+  screen.write(
+    '\n* pulled   WER: mean of eight English sets (Open ASR Leaderboard), † LibriSpeech test-clean (model card),\n',
+  );
+  screen.write('           ? not checked by us; all of full precision, while these are int8\n');
+  if (others.length > 0) screen.write(`Put there by hand: ${others.join(', ')}\n`);
+}
+
+function describe(model: Model, isPulled: boolean): string[] {
+  const { name, wer, languages, licence, advice } = model;
+  const known = languages.length > 3 ? `${languages.length} languages` : languages.join(' ') || '-';
+  return [isPulled ? '*' : '', name, megabytes(sizeOfModel(model)), describeWer(wer), known, licence, advice];
+}
+
+function describeWer(wer: Model['wer']): string {
+  if (wer === null) return '-';
+  const set = wer.testSet.startsWith('LibriSpeech') ? ' †' : '';
+  return `${wer.percent.toFixed(2)} %${set}${wer.isChecked ? '' : ' ?'}`;
+}
+
+function align(rows: string[][]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { CATALOGUE, FIRST_MODEL } from './catalogue.ts';
+import { pull } from './cli.ts';
+import { pulledModels } from './folder.ts';
+import { isHubReachable } from './hub.ts';
+import type { Model } from './model.ts';
+import { ModelError, sizeOfModel } from './model.ts';
+import { megabytes } from './progress.ts';
+
+export type Offer = {
+  modelsDir: string;
+  hubUrl: string;
+  /** `ask` puts a question to whoever sits at the terminal; `pull` fetches without asking. */
+  how: 'ask' | 'pull';
+  input: NodeJS.ReadableStream & { isTTY?: boolean | undefined };
+  output: NodeJS.WritableStream & { isTTY?: boolean | undefined; columns?: number | undefined };
+  signal: AbortSignal;
+  catalogue?: readonly Model[];
+  reachMs?: number;
+  answerMs?: number;
+};
+
+/**
+ * What became of it: `present` a model was there, `not_asked` no one sits there, or has answered before, `unreachable` no hub
+ * answered in time, `failed` the pull broke off.
+ */
+export type Offered = 'present' | 'pulled' | 'declined' | 'not_asked' | 'unreachable' | 'failed';
+
+const REACH_MS = 3000;
+// Nobody may sit at a terminal that a service was left running in.
+const ANSWER_MS = 20_000;
+
+/**
+ * Offers the small English model to a machine that has none, or fetches it. Says in one line why not; never throws for a hub
+ * that is away. Costs nothing where a model is there, and at most `reachMs` where no hub answers.
+ */
+export async function offerFirstModel(offer: Offer): Promise<Offered> {
+  const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE } = offer;
+  const model = catalogue.find(({ name }) => name === FIRST_MODEL)!;
+  if (await hasTranscriber(modelsDir, catalogue)) return 'present';
+  if (how === 'ask' && (!input.isTTY || !output.isTTY || (await wasAsked(modelsDir)))) return 'not_asked';
+  if (!(await isHubReachable(hubUrl, offer.reachMs ?? REACH_MS))) {
+    output.write(`No better model can be fetched, for ${hubUrl} is out of reach; going on with pocketsphinx.\n`);
+    return 'unreachable';
+  }
+  if (how === 'ask' && !(await ask(model, offer))) return 'declined';
+  try {
+    await pull(model.name, { modelsDir, hubUrl, signal, screen: output, catalogue });
+    return 'pulled';
+  } catch (error) {
+    if (!(error instanceof ModelError) && !signal.aborted) throw error;
+    const reason = error instanceof ModelError ? error.message : 'The pull was stopped.';
+    output.write(`${reason} Going on without; \`verbatim models pull ${model.name}\` tries again.\n`);
+    return 'failed';
+  }
+}
+
+/** A voice detector transcribes nothing. */
+async function hasTranscriber(modelsDir: string, catalogue: readonly Model[]): Promise<boolean> {
+  const helpers = catalogue.filter(({ family }) => family === 'vad').map(({ name }) => name);
+  return (await pulledModels(modelsDir)).some((name) => !helpers.includes(name));
+}
+
+async function ask(model: Model, { modelsDir, input, output, signal, answerMs = ANSWER_MS }: Offer): Promise<boolean> {
+  const terminal = createInterface({ input, output });
+  const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+  const size = megabytes(sizeOfModel(model));
+  output.write(`There is no speech model yet: pocketsphinx, which is basic, would do the work.\n`);
+  const question = `Fetch ${model.title} (English, ${size}, ${model.licence})? [y/N, no in ${Math.round(answerMs / 1000)} s] `;
+  // Ctrl-C is taken by the question; the service must hear of it as it would have without one.
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const closed = once(terminal, 'close').then(() => null);
+  const answer = await Promise.race([terminal.question(question, { signal: until }).catch(() => null), closed]);
+  terminal.close();
+  if (answer === null) output.write('\n');
+  if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true;
+  await noteAsked(modelsDir);
+  output.write(`Not fetched, and not asked again; \`verbatim models pull ${model.name}\` fetches it.\n`);
+  return false;
+}
+
+function askedFile(modelsDir: string): string {
+  return path.join(modelsDir, '.asked');
+}
+
+async function wasAsked(modelsDir: string): Promise<boolean> {
+  return access(askedFile(modelsDir)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function noteAsked(modelsDir: string): Promise<void> {
+  await mkdir(modelsDir, { recursive: true, mode: 0o700 });
+  await writeFile(askedFile(modelsDir), '');
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { dataPaths } from '../config.ts';
+
+export type Secrets = { adminToken: string; secretsKey: Buffer };
+
+/**
+ * Makes the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
+ * the first start made (0600).
+ * @throws Error  if a file holds something else than what was written there
+ */
+export function prepareDataDir(config: Config): Secrets {
+  mkdirSync(config.dataDir, { recursive: true });
+  chmodSync(config.dataDir, 0o700);
+  const paths = dataPaths(config.dataDir);
+  mkdirSync(paths.audio, { recursive: true, mode: 0o700 });
+  mkdirSync(paths.models, { recursive: true, mode: 0o700 });
+  const adminToken = config.adminToken ?? keptText(paths.adminToken, () => randomBytes(32).toString('base64url'));
+  const secretsKey =
+    config.secretsKey ??
+    Buffer.from(
+      keptText(paths.secretsKey, () => randomBytes(32).toString('base64')),
+      'base64',
+    );
+  if (secretsKey.length !== 32)
+    throw new Error(`${paths.secretsKey} must hold 32 bytes in base64; restore it from your backup`);
+  return { adminToken, secretsKey };
+}
+
+/** The text kept in a file; made and written when there is none. Two starts at once agree on one text. */
+function keptText(file: string, make: () => string): string {
+  if (!existsSync(file)) {
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true });
+    try {
+      // link, unlike rename, fails when somebody else was first; and the file never shows half-written.
+      linkSync(draft, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(draft);
+    }
+  }
+  return readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,25 @@
+import { startDeliverer } from '../deliveries/worker.ts';
+import { openMetrics, snapshotMetrics } from '../metrics.ts';
+import { openSecretBox } from '../webhooks/secrets.ts';
+import type { RoleContext, RunningRole } from './process.ts';
+
+export const maxConnections = 8;
+export const plansOnce = true;
+
+/** Sends due deliveries to their receivers. */
+export async function start({ config, order, db, log, clock, report }: RoleContext): Promise<RunningRole> {
+  const metrics = openMetrics();
+  const deliverer = await startDeliverer({
+    db,
+    config,
+    secretBox: openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64')),
+    log,
+    clock,
+    metrics,
+  });
+  report({ ready: true, reasons: [] });
+  return {
+    metrics: () => snapshotMetrics(metrics),
+    stop: () => deliverer.stop(),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Role } from '../config.ts';
+
+/** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
+export type ProcessName = 'http' | Exclude<Role, 'api'>;
+
+/** Whether a role can do its work now; the reasons are sentences for the operator. */
+export type RoleStatus = { ready: boolean; reasons: string[] };
+
+/** What the parent made before the roles start: secrets travel here, not in the environment that `ps` and children see. */
+export type StartOrder = { databaseUrl: string; adminToken: string; secretsKeyBase64: string };
+
+/** One process's metrics, as prom-client gives them; opaque to the parent. */
+export type MetricsSnapshot = unknown;
+
+export type ToChild =
+  | { kind: 'start'; order: StartOrder }
+  | { kind: 'stop' }
+  | { kind: 'statuses'; statuses: Partial<Record<ProcessName, RoleStatus>> }
+  | { kind: 'metrics-wanted'; requestId: number }
+  | { kind: 'metrics-of-all'; requestId: number; snapshots: MetricsSnapshot[] };
+
+export type ToParent =
+  | { kind: 'status'; status: RoleStatus }
+  /** The role can never start as things are (port taken, say): the whole service ends with this sentence. */
+  | { kind: 'fatal'; message: string }
+  | { kind: 'metrics'; requestId: number; snapshot: MetricsSnapshot }
+  | { kind: 'metrics-of-all-wanted'; requestId: number };

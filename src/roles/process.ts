@@ -1,0 +1,122 @@
+import type { Config } from '../config.ts';
+import { readConfig } from '../config.ts';
+import type { Database } from '../db/sql.ts';
+import { openDatabase } from '../db/sql.ts';
+import type { Log } from '../log.ts';
+import { openLog } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
+
+/** What every role is given. */
+export type RoleContext = {
+  config: Config;
+  order: StartOrder;
+  db: Database;
+  log: Log;
+  clock: Clock;
+  /** Tells the parent, and through it /readyz, whether the role can do its work. */
+  report(status: RoleStatus): void;
+  /** Ends the whole service: the role can never start as things are. */
+  fail(message: string): void;
+  /** Messages from the parent that are for this role alone. */
+  onMessage(handler: (message: ToChild) => void): void;
+  send(message: ToParent): void;
+};
+
+export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
+export type RoleModule = {
+  start(context: RoleContext): Promise<RunningRole>;
+  maxConnections: number;
+  plansOnce?: boolean;
+};
+
+const MODULES: Record<ProcessName, () => Promise<RoleModule>> = {
+  http: () => import('./http.ts'),
+  transcriber: () => import('./transcriber.ts'),
+  deliverer: () => import('./deliverer.ts'),
+  janitor: () => import('./janitor.ts'),
+};
+
+let hasFailed = false;
+
+/**
+ * Life of a role's process: load the code, wait for the order, start, obey `stop`. Signals are the parent's business: a
+ * terminal's Ctrl-C reaches every process of the group, and a role that ended on it would look like a crash.
+ */
+async function main(name: ProcessName): Promise<void> {
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => undefined);
+  const inbox = openInbox();
+  const config = readConfig();
+  const log = openLog(config.logLevel, { role: name });
+  const module = await MODULES[name]();
+  const order = await inbox.order;
+  if (!order) return;
+
+  const db = openDatabase(order.databaseUrl, {
+    maxConnections: module.maxConnections,
+    plansOnce: module.plansOnce ?? false,
+    onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
+  });
+  const role = await module.start({
+    config,
+    order,
+    db,
+    log,
+    clock: systemClock,
+    report: (status) => send({ kind: 'status', status }),
+    fail(message) {
+      hasFailed = true;
+      send({ kind: 'fatal', message });
+    },
+    onMessage: inbox.onMessage,
+    send,
+  });
+  inbox.onMessage((message) => {
+    if (message.kind === 'metrics-wanted') void answerMetrics(role, message.requestId);
+  });
+
+  await inbox.stopped;
+  await role.stop();
+  await db.close();
+}
+
+async function answerMetrics(role: RunningRole, requestId: number): Promise<void> {
+  send({ kind: 'metrics', requestId, snapshot: await role.metrics() });
+}
+
+/** Sorts what the parent says. A parent that is gone means stop: nothing of the service outlives it. */
+function openInbox() {
+  const order = Promise.withResolvers<StartOrder | null>();
+  const stopped = Promise.withResolvers<void>();
+  const handlers: ((message: ToChild) => void)[] = [];
+  const stop = () => {
+    order.resolve(null);
+    stopped.resolve();
+  };
+  process.on('disconnect', stop);
+  process.on('message', (message: ToChild) => {
+    if (message.kind === 'start') order.resolve(message.order);
+    else if (message.kind === 'stop') stop();
+    for (const handler of handlers) handler(message);
+  });
+  return {
+    order: order.promise,
+    stopped: stopped.promise,
+    onMessage: (handler: (message: ToChild) => void) => void handlers.push(handler),
+  };
+}
+
+function send(message: ToParent): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+main(process.argv[2] as ProcessName).then(
+  () => process.exit(0),
+  (error: unknown) => {
+    // The parent says what the operator can mend, in a sentence.
+    if (!hasFailed) console.error(error);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,39 @@
+/** Why an attempt failed, as the delivery log names it (contract section 5). */
+export const FAILURE_REASONS = [
+  'http_status',
+  'redirect',
+  'timeout',
+  'dns',
+  'forbidden_address',
+  'connect',
+  'tls',
+  'reset',
+  'protocol',
+] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+/** What came of one POST: a status line and headers in time, or the way in which the exchange broke. */
+export type PostResult =
+  | { kind: 'answered'; status: number }
+  | { kind: 'broken'; reason: Exclude<FailureReason, 'http_status' | 'redirect'>; message: string };
+
+export type Outcome = { kind: 'succeeded' } | { kind: 'failed'; reason: FailureReason; message: string };
+
+/** Whether a POST counts as delivered: a 2xx does, everything else fails with one reason. */
+export function judgePost(result: PostResult): Outcome {
+  if (result.kind === 'broken') return { kind: 'failed', reason: result.reason, message: result.message };
+  const { status } = result;
+  if (status >= 200 && status <= 299) return { kind: 'succeeded' };
+  if (status >= 300 && status <= 399) {
+    return {
+      kind: 'failed',
+      reason: 'redirect',
+      message: `The receiver answered ${status}; redirects are never followed, register the final URL.`,
+    };
+  }
+  return {
+    kind: 'failed',
+    reason: 'http_status',
+    message: `The receiver answered ${status}; any 2xx counts as delivered.`,
+  };
+}

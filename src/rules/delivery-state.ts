@@ -1,0 +1,28 @@
+export const DELIVERY_STATES = ['waiting', 'sending', 'succeeded', 'exhausted', 'dropped'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+export type DeliveryMove = 'claim' | 'reclaim' | 'hand_back' | 'succeed' | 'retry' | 'exhaust' | 'drop';
+
+type Move = { from: DeliveryState; move: DeliveryMove; to: DeliveryState; meaning: string };
+
+/** Every legal move of a delivery. docs/states.md is made from this table. */
+export const DELIVERY_MOVES: readonly Move[] = [
+  { from: 'waiting', move: 'claim', to: 'sending', meaning: 'its attempt is due: a deliverer claims it' },
+  { from: 'waiting', move: 'drop', to: 'dropped', meaning: 'its webhook was disabled or deleted' },
+  { from: 'sending', move: 'reclaim', to: 'sending', meaning: 'its lease ended: the same attempt is made again' },
+  { from: 'sending', move: 'hand_back', to: 'waiting', meaning: 'the deliverer stops; the attempt is not used up' },
+  { from: 'sending', move: 'succeed', to: 'succeeded', meaning: 'the receiver answered 2xx' },
+  { from: 'sending', move: 'retry', to: 'waiting', meaning: 'the attempt failed, another one is scheduled' },
+  { from: 'sending', move: 'exhaust', to: 'exhausted', meaning: 'the last attempt failed' },
+  { from: 'sending', move: 'drop', to: 'dropped', meaning: 'its webhook was disabled or deleted meanwhile' },
+];
+
+/** The state a move leads to; null when the move is not legal from there. */
+export function nextState(state: DeliveryState, move: DeliveryMove): DeliveryState | null {
+  return DELIVERY_MOVES.find((row) => row.from === state && row.move === move)?.to ?? null;
+}
+
+/** Whether a delivery in this state never moves again. */
+export function isTerminal(state: DeliveryState): boolean {
+  return !DELIVERY_MOVES.some((row) => row.from === state);
+}

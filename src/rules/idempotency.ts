@@ -1,0 +1,59 @@
+/** What is known of an Idempotency-Key that was used before. */
+export type StoredKey = {
+  /** Method and path of the request that took the key. */
+  route: string;
+  /** Of that request's body; null until it was read to its end and something was written. */
+  fingerprint: string | null;
+  isAnswered: boolean;
+  /** The process that holds the key has not been heard of for too long. */
+  isLeaseOver: boolean;
+  /** Older than keys are kept. */
+  isExpired: boolean;
+  /** What the request made, when it was committed before an answer was kept. */
+  jobId: string | null;
+};
+
+/**
+ * - `run`: the key is free, or whoever had it left nothing behind
+ * - `replay`: the same request was answered: give that answer again
+ * - `resume`: the same request made a job and died before its answer: answer with that job
+ * - `in_progress`: another request holds the key now
+ * - `conflict`: the key belongs to another request
+ * - `read_body`: only the body can tell
+ */
+export type KeyVerdict = 'run' | 'replay' | 'resume' | 'in_progress' | 'conflict' | 'read_body';
+
+/**
+ * What to do with a request that carries an Idempotency-Key.
+ * @param stored  null for a key that nobody has used
+ * @param fingerprint  null while the body is unread
+ */
+export function judgeKey({
+  stored,
+  route,
+  fingerprint,
+}: {
+  stored: StoredKey | null;
+  route: string;
+  fingerprint: string | null;
+}): KeyVerdict {
+  if (!stored) return 'run';
+  const isHeld = !stored.isAnswered && !stored.isLeaseOver;
+  const isEmpty = !stored.isAnswered && stored.jobId === null;
+  if (!isHeld && (stored.isExpired || isEmpty)) return 'run';
+  if (stored.route !== route) return 'conflict';
+  if (isHeld) return 'in_progress';
+  if (fingerprint === null) return 'read_body';
+  if (stored.fingerprint !== fingerprint) return 'conflict';
+  return stored.isAnswered ? 'replay' : 'resume';
+}
+
+/** Whether a header's value can be a key: 1 to 255 printable ASCII characters. */
+export function isIdempotencyKey(value: string): boolean {
+  return /^[\x20-\x7e]{1,255}$/.test(value);
+}
+
+/** Answers that say "not now" or "our fault": the next request with the key is a new attempt. */
+export function isKeptStatus(status: number): boolean {
+  return status !== 429 && status !== 500 && status !== 503;
+}

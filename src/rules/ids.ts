@@ -1,0 +1,49 @@
+/** What an id names: webhook, event, delivery attempt, job, account, key, request, ledger entry, delivery row. */
+export type IdPrefix = 'wh' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl';
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARS = 10;
+const RANDOM_BYTES = 10;
+
+/**
+ * An id that sorts by time: `<prefix>_` + 10 characters of milliseconds + 16 characters of chance (Crockford base 32).
+ * @param nowMs   milliseconds since the epoch
+ * @param random  10 random bytes
+ */
+export function newId(prefix: IdPrefix, nowMs: number, random: Uint8Array): string {
+  if (random.length !== RANDOM_BYTES) throw new RangeError(`newId needs ${RANDOM_BYTES} random bytes`);
+  return `${prefix}_${encodeTime(nowMs)}${encodeBytes(random)}`;
+}
+
+/** Whether a text has the shape of an id with this prefix. Says nothing about whether it exists. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
+}
+
+/** When an id was made, in milliseconds since the epoch. */
+export function timeOfId(id: string): number {
+  const start = id.indexOf('_') + 1;
+  let timeMs = 0;
+  for (const character of id.slice(start, start + TIME_CHARS)) timeMs = timeMs * 32 + ALPHABET.indexOf(character);
+  return timeMs;
+}
+
+function encodeTime(nowMs: number): string {
+  let rest = Math.floor(nowMs);
+  let text = '';
+  for (let i = 0; i < TIME_CHARS; i++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+function encodeBytes(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 5) {
+    let bits = 0n;
+    for (let j = 0; j < 5; j++) bits = (bits << 8n) | BigInt(bytes[i + j]!);
+    for (let shift = 35n; shift >= 0n; shift -= 5n) text += ALPHABET[Number((bits >> shift) & 31n)];
+  }
+  return text;
+}

@@ -1,0 +1,48 @@
+/**
+ * One credit in units: the unit is a millisecond of audio times a thousandth of a credit per minute, so that every
+ * price is a whole number (1 credit = 60,000 ms × 1,000 thousandths).
+ */
+export const UNITS_PER_CREDIT = 60_000_000;
+
+/**
+ * What audio costs, in units; exact, no rounding.
+ * @param durationMs        whole milliseconds of audio
+ * @param creditsPerMinute  the plan's rate, at most three decimals
+ * @throws RangeError  if a value is negative or broken, or the cost is past 2^53
+ */
+export function costUnits(durationMs: number, creditsPerMinute: number): number {
+  const thousandths = Math.round(creditsPerMinute * 1000);
+  if (!Number.isSafeInteger(durationMs) || durationMs < 0) {
+    throw new RangeError(`durationMs must be a whole number from 0, not ${durationMs}`);
+  }
+  if (!Number.isSafeInteger(thousandths) || thousandths < 0) {
+    throw new RangeError(`creditsPerMinute must be a number from 0, not ${creditsPerMinute}`);
+  }
+  return asSafe(durationMs * thousandths);
+}
+
+/** Units as the credits that the API shows: the nearest number with at most six decimals. */
+export function creditsFromUnits(units: number): number {
+  const micro = roundedDivide(BigInt(asSafe(units)) * 1_000_000n, BigInt(UNITS_PER_CREDIT));
+  return Number(micro) / 1_000_000;
+}
+
+/**
+ * Credits as units, to the nearest unit.
+ * @throws RangeError  if the credits are not finite, or the units are past 2^53
+ */
+export function unitsFromCredits(credits: number): number {
+  return asSafe(Math.round(credits * UNITS_PER_CREDIT));
+}
+
+function asSafe(units: number): number {
+  if (!Number.isSafeInteger(units)) throw new RangeError(`${units} units are past what can be counted exactly`);
+  // No negative zero: it would show as -0 in a comparison of values.
+  return units + 0;
+}
+
+/** Nearest whole quotient, halves away from zero. */
+function roundedDivide(dividend: bigint, divisor: bigint): bigint {
+  const half = divisor / 2n;
+  return (dividend >= 0n ? dividend + half : dividend - half) / divisor;
+}

@@ -1,0 +1,136 @@
+import { isIP } from 'node:net';
+import type { AllowedTarget } from './address.ts';
+import { isInAllowedTarget, isPublicAddress } from './address.ts';
+
+export { type AllowedTarget, isInAllowedTarget, isPublicAddress } from './address.ts';
+
+/** Where a webhook points, read once: `href` is what is stored and sent to, never the text that came in. */
+export type WebhookTarget = {
+  href: string;
+  /** Lower case, without brackets or trailing dot: an address or a name. */
+  hostname: string;
+  port: number;
+  /** The address, when the host is one; null for a name. */
+  literal: string | null;
+  /** A name that means something only inside a network: it may lead to allowed targets alone. */
+  isLocalName: boolean;
+};
+
+export type UrlVerdict = { kind: 'ok'; target: WebhookTarget } | { kind: 'refused'; message: string };
+export type AddressVerdict = { kind: 'ok' } | { kind: 'refused'; message: string };
+
+export const MAX_URL_CHARS = 2048;
+const MAX_NAME_CHARS = 253;
+const HTTPS_PORT = 443;
+
+// Parsers drop, trim or turn these round, each in its own way; a text that two parsers read alike holds none of them.
+const TREACHEROUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u;
+const LABEL = /^[a-z0-9_-]{1,63}$/;
+
+const LOCAL_SUFFIXES =
+  'localhost localdomain local internal intranet lan home corp private home.arpa onion i2p invalid'.split(' ');
+const METADATA_NAMES = new Set([
+  'metadata.goog',
+  'metadata.tencentyun.com',
+  'metadata.packet.net',
+  'metadata.platformequinix.com',
+  'api.metadata.cloud.ibm.com',
+]);
+
+/**
+ * Whether a webhook may have this URL, as far as its text tells: https, port 443, no credentials, no literal address
+ * that is not public, no name that is local by nature. Asked at creation, at every change and again at each attempt;
+ * what is accepted stays accepted in its `href`.
+ * A fragment is dropped, it never reaches a server. Where a name leads is for `judgeAddresses` to say.
+ * @param allowed  what the operator opened; it lifts the address rules, and the port rule for the ports it names
+ */
+export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
+  const fault = faultOfText(raw);
+  if (fault !== null) return refuse(fault);
+  const url = readUrl(raw as string);
+  if (url === null) return refuse('The url is not a valid URL.');
+  const target = describeTarget(url);
+  if (target === null) return refuse('The url must have a host name of letters, digits, dashes and dots.');
+  if (target.href.length > MAX_URL_CHARS) return refuse(TOO_LONG);
+  if (target.port !== HTTPS_PORT && !allowed.some((entry) => entry.port === target.port)) {
+    return refuse('The url must use port 443.');
+  }
+  if (target.isLocalName && allowed.length === 0) return refuse(LOCAL_NAME);
+  if (target.literal === null) return { kind: 'ok', target };
+  const verdict = judgeAddresses({ target, addresses: [target.literal], allowed });
+  return verdict.kind === 'ok' ? { kind: 'ok', target } : verdict;
+}
+
+/**
+ * Whether a target may be connected to, by all the addresses its name resolves to now. One that is not allowed spoils
+ * the whole answer: a public receiver has no private address, so such an answer is an attack or a mistake.
+ * The message does not name the address: it would tell outsiders about the network inside.
+ */
+export function judgeAddresses(asked: {
+  target: WebhookTarget;
+  addresses: readonly string[];
+  allowed: readonly AllowedTarget[];
+}): AddressVerdict {
+  const { target, addresses, allowed } = asked;
+  const isAllowed = (ip: string) => isInAllowedTarget(ip, target.port, allowed);
+  // A local name needs an exception, and only an address shows one.
+  if (target.isLocalName && !(addresses.length > 0 && addresses.every(isAllowed))) return refuse(LOCAL_NAME);
+  if (addresses.length === 0) return refuse('The host of the url has no address.');
+  const isGood = (ip: string) => (target.port === HTTPS_PORT && isPublicAddress(ip)) || isAllowed(ip);
+  return addresses.every(isGood) ? { kind: 'ok' } : refuse(NOT_PUBLIC);
+}
+
+const TOO_LONG = `The url must be at most ${MAX_URL_CHARS} characters long, as it is sent.`;
+const LOCAL_NAME = 'The url must not point to localhost or to another name that is only known inside a network.';
+const NOT_PUBLIC =
+  'The url must point to public addresses only: not to private, loopback, link-local, reserved or cloud metadata ones.';
+
+/** What is wrong with the text before any parser sees it; null when nothing is. */
+function faultOfText(raw: unknown): string | null {
+  if (typeof raw !== 'string') return 'The url must be a string.';
+  if (raw.length > MAX_URL_CHARS) return TOO_LONG;
+  if (!/^https:\/\//i.test(raw)) return 'The url must begin with https://.';
+  if (!raw.isWellFormed() || TREACHEROUS.test(raw)) {
+    return 'The url must not hold spaces, backslashes, control or invisible characters; percent-encode them.';
+  }
+  const authority = raw.slice('https://'.length).split(/[/?#]/, 1)[0]!;
+  if (authority === '') return 'The url must name a host.';
+  if (authority.includes('@')) return 'The url must not hold credentials (a user name or password before the host).';
+  return null;
+}
+
+function readUrl(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  url.hash = '';
+  // The root's dot means the same host, but certificates and lists of names do without it.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  const isHttps = url.protocol === 'https:' && url.username === '' && url.password === '';
+  // What is stored is read again at each attempt: it must then say the same.
+  return isHttps && URL.canParse(url.href) && new URL(url.href).href === url.href ? url : null;
+}
+
+/** Null when the host is neither an address nor a name that DNS can hold. */
+function describeTarget(url: URL): WebhookTarget | null {
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const literal = isIP(hostname) === 0 ? null : hostname;
+  const labels = hostname.split('.');
+  if (literal === null && (hostname.length > MAX_NAME_CHARS || !labels.every((label) => LABEL.test(label))))
+    return null;
+  return {
+    href: url.href,
+    hostname,
+    port: url.port === '' ? HTTPS_PORT : Number(url.port),
+    literal,
+    isLocalName: literal === null && isLocalName(hostname, labels),
+  };
+}
+
+function isLocalName(hostname: string, labels: readonly string[]): boolean {
+  if (labels.length === 1 || METADATA_NAMES.has(hostname)) return true;
+  return LOCAL_SUFFIXES.some((suffix) => `.${hostname}`.endsWith(`.${suffix}`));
+}
+
+function refuse(message: string): { kind: 'refused'; message: string } {
+  return { kind: 'refused', message };
+}

@@ -1,0 +1,270 @@
+import { Type } from 'typebox';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/sql.ts';
+import { dropAllWaiting } from '../deliveries/drop-store.ts';
+import { ApiError } from '../errors.ts';
+import type { EventType } from '../events/catalogue.ts';
+import { EVENT_TYPES } from '../events/catalogue.ts';
+import { emitWebhookTest } from '../events/emit.ts';
+import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
+import type { Account, Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import { isId } from '../rules/ids.ts';
+import { WEBHOOK_LIMIT } from '../rules/plan.ts';
+import { MAX_URL_CHARS } from '../rules/url-guard.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { makeId } from '../runtime/clock.ts';
+import { acceptWebhookUrl } from './guard.ts';
+import type { Lookup } from './resolve.ts';
+import { openResolver } from './resolve.ts';
+import type { SecretBox } from './secrets.ts';
+import { makeWebhookSecret } from './secrets.ts';
+import type { Owner, WebhookRow } from './store.ts';
+import * as store from './store.ts';
+import { eventTypeSchema, showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
+
+export type WebhookDeps = {
+  db: Database;
+  config: Pick<Config, 'webhookAllowedTargets' | 'webhookRetryDelaysMs'>;
+  secretBox: SecretBox;
+  clock: Clock;
+  lookup?: Lookup;
+};
+
+type Context = WebhookDeps & { acceptUrl(raw: string): Promise<string> };
+
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_OVERLAP_SECONDS = 86_400;
+
+const idParams = Type.Object({ id: Type.String() });
+const urlField = Type.String({ maxLength: MAX_URL_CHARS, description: 'https, port 443, a public address.' });
+const eventsField = Type.Array(eventTypeSchema, { minItems: 1, maxItems: 100, description: 'Duplicates are folded.' });
+const descriptionField = Type.Union([Type.String({ maxLength: MAX_DESCRIPTION_CHARS }), Type.Null()]);
+
+/** Registering, changing, testing and deleting webhooks. */
+export function webhookRoutes(deps: WebhookDeps): Route[] {
+  const lookup = openResolver(deps.lookup);
+  const guard = { allowedTargets: deps.config.webhookAllowedTargets, lookup, clock: deps.clock };
+  const context: Context = { ...deps, acceptUrl: (raw) => acceptWebhookUrl(raw, guard) };
+  return [
+    createWebhook(context),
+    listWebhooks(context),
+    getWebhook(context),
+    changeWebhook(context),
+    deleteWebhook(context),
+    testWebhook(context),
+    rotateSecret(context),
+  ];
+}
+
+function createWebhook({ db, secretBox, clock, acceptUrl }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks',
+    auth: 'key',
+    summary: 'Register a webhook',
+    tag: 'Webhooks',
+    schema: {
+      body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
+      answers: { 201: webhookWithSecretSchema },
+    },
+    async handle({ account, body, note, once }) {
+      const url = await acceptUrl(body.url);
+      const id = makeId('wh', clock);
+      const secret = makeWebhookSecret();
+      note({ webhook_id: id });
+      return await db.transaction(async (tx) => {
+        const plan = await store.lockAccountPlan(tx, ownerOf(account));
+        if (plan === null) throw notFound();
+        const limit = WEBHOOK_LIMIT[plan];
+        if ((await store.countWebhooks(tx, ownerOf(account))) >= limit) throw tooManyWebhooks(plan, limit);
+        const row = await store.insertWebhook(tx, ownerOf(account), {
+          id,
+          url,
+          events: foldEvents(body.events),
+          description: body.description ?? null,
+          secret: secretBox.seal(id, secret),
+          now: new Date(clock.now()),
+        });
+        return await once.keep(tx, { status: 201, body: { ...showWebhook(row), secret } });
+      });
+    },
+  });
+}
+
+function listWebhooks({ db }: Context): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks',
+    auth: 'key',
+    summary: 'List webhooks, newest first',
+    tag: 'Webhooks',
+    schema: { query: pageQuery, answers: { 200: webhookListSchema } },
+    async handle({ account, query: { limit, cursor } }) {
+      const page = { limit: limit + 1, beforeId: decodeCursor('wh', cursor) };
+      return { status: 200, body: pageOf(await store.listWebhooks(db, ownerOf(account), page), limit, showWebhook) };
+    },
+  });
+}
+
+function getWebhook({ db }: Context): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    summary: 'Get a webhook',
+    tag: 'Webhooks',
+    schema: { params: idParams, answers: { 200: webhookSchema } },
+    async handle({ account, params }) {
+      const id = webhookIdOr404(params.id);
+      return { status: 200, body: showWebhook(foundOr404(await store.findWebhook(db, ownerOf(account), id))) };
+    },
+  });
+}
+
+function changeWebhook({ db, clock, acceptUrl }: Context): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    summary: 'Change a webhook; active: true enables it again and starts its streak of failures anew',
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      body: Type.Object({
+        url: Type.Optional(urlField),
+        events: Type.Optional(eventsField),
+        description: Type.Optional(descriptionField),
+        active: Type.Optional(Type.Boolean()),
+      }),
+      answers: { 200: webhookSchema },
+    },
+    async handle({ account, params, body }) {
+      const owner = ownerOf(account);
+      const before = foundOr404(await store.findWebhook(db, owner, webhookIdOr404(params.id)));
+      if (Object.keys(body).length === 0) {
+        throw new ApiError('invalid_request', 'Give at least one of url, events, description, active.');
+      }
+      const change = {
+        url: body.url === undefined ? undefined : await acceptUrl(body.url),
+        events: body.events && foldEvents(body.events),
+        description: body.description,
+        active: body.active,
+        now: new Date(clock.now()),
+      };
+      // What a crash left waiting when it was disabled must not be sent now.
+      if (body.active === true && !before.active) await dropWaiting(db, owner, before);
+      const row = foundOr404(await store.updateWebhook(db, owner, before.id, change));
+      if (!row.active) await dropWaiting(db, owner, row);
+      return { status: 200, body: showWebhook(row) };
+    },
+  });
+}
+
+function deleteWebhook({ db }: Context): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    summary: 'Delete a webhook; nothing more is sent to it',
+    tag: 'Webhooks',
+    schema: { params: idParams },
+    async handle({ account, params }) {
+      const owner = ownerOf(account);
+      const row = foundOr404(await store.deleteWebhook(db, owner, webhookIdOr404(params.id)));
+      await dropWaiting(db, owner, row);
+      return { status: 204 };
+    },
+  });
+}
+
+function testWebhook({ db, config }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/test',
+    auth: 'key',
+    summary: 'Send a webhook.test event to a webhook, whether or not it subscribes to that type',
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      answers: { 202: Type.Object({ event_id: Type.String(), type: Type.Literal('webhook.test') }) },
+    },
+    async handle({ account, params, note, once }) {
+      const id = webhookIdOr404(params.id);
+      return await db.transaction(async (tx) => {
+        const row = foundOr404(await store.lockWebhook(tx, ownerOf(account), id));
+        if (!row.active) {
+          throw new ApiError('conflict', 'The webhook is disabled; set active to true before testing it.');
+        }
+        const eventId = await emitWebhookTest(tx, {
+          account,
+          webhook: showWebhook(row),
+          firstDelayMs: config.webhookRetryDelaysMs[0] ?? 0,
+        });
+        note({ event_id: eventId, webhook_id: id });
+        return await once.keep(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
+      });
+    },
+  });
+}
+
+function rotateSecret({ db, clock, secretBox }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/rotate-secret',
+    auth: 'key',
+    summary: 'Give a webhook a new secret; during an overlap both sign',
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      body: Type.Object({
+        overlap_seconds: Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: 0 }),
+      }),
+      answers: { 200: webhookWithSecretSchema },
+    },
+    async handle({ account, params, body, once }) {
+      const id = webhookIdOr404(params.id);
+      const secret = makeWebhookSecret();
+      return await db.transaction(async (tx) => {
+        const row = await store.rotateSecret(tx, ownerOf(account), id, {
+          secret: secretBox.seal(id, secret),
+          overlapMs: (body.overlap_seconds ?? 0) * 1000,
+          now: new Date(clock.now()),
+        });
+        return await once.keep(tx, { status: 200, body: { ...showWebhook(foundOr404(row)), secret } });
+      });
+    },
+  });
+}
+
+async function dropWaiting(db: Database, { lane }: Owner, webhook: WebhookRow): Promise<void> {
+  await dropAllWaiting(db, { lane, webhookId: webhook.id, url: webhook.url });
+}
+
+function ownerOf(account: Account): Owner {
+  return { lane: account.lane, accountId: account.id };
+}
+
+/** Each type once, in the order of the catalogue. */
+function foldEvents(events: readonly EventType[]): EventType[] {
+  return EVENT_TYPES.filter((type) => events.includes(type));
+}
+
+function webhookIdOr404(id: string): string {
+  if (!isId('wh', id)) throw notFound();
+  return id;
+}
+
+function foundOr404(row: WebhookRow | null): WebhookRow {
+  if (!row) throw notFound();
+  return row;
+}
+
+function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such webhook.');
+}
+
+function tooManyWebhooks(plan: string, limit: number): ApiError {
+  const webhooks = limit === 1 ? '1 webhook' : `${limit} webhooks`;
+  return new ApiError('plan_limit', `The ${plan} plan allows ${webhooks}; delete one before you create another.`);
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { makeDocuments } from '../scripts/docs.ts';
+
+const DOCS = path.join(import.meta.dirname, '..', 'docs');
+
+for (const [name, text] of Object.entries(makeDocuments())) {
+  test(`docs/${name} says what the code says; if not, run: node scripts/docs.ts`, () => {
+    const file = path.join(DOCS, name);
+
+    assert.equal(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '', text);
+  });
+}

@@ -1,0 +1,103 @@
+import { verifyDelivery } from '#sdk/signature.ts';
+import { countDriftedAccounts } from '../../src/accounts/drift-store.ts';
+import type { Database } from '../../src/db/sql.ts';
+import type { Received } from '../receiver.ts';
+import { until } from '../until.ts';
+import type { Account } from './clients.ts';
+
+/** What must all be zero after any number of kills, and how often a delivery was repeated. */
+export type Findings = {
+  acceptedJobsLost: number;
+  jobsNotEnded: number;
+  jobsEndedTwice: number;
+  eventsLost: number;
+  eventsOfNobody: number;
+  badSignatures: number;
+  attemptsOutOfRange: number;
+  ledgersThatDrifted: number;
+  creditsStillHeld: number;
+  /** Requests for a delivery after the receiver had accepted it. */
+  repeatedDeliveries: number;
+};
+
+/** One request that the receiver saw, and what it answered. */
+export type Seen = { request: Received; status: number };
+
+const DRAIN_MS = 120_000;
+
+/** Waits until no job and no delivery is open. @param onWait  asked at every look: to hurry leases of the dead, say */
+export async function drained(db: Database, onWait: () => Promise<unknown> = async () => undefined): Promise<void> {
+  const count = async (): Promise<number> => {
+    await onWait();
+    const [row] = await db.rows<{ open: number }>({
+      text: `
+        select (select count(*) from jobs where state in ('queued', 'processing'))
+          + (select count(*) from deliveries where state in ('waiting', 'sending')) as open`,
+    });
+    return row!.open;
+  };
+  await until('the end of every job and delivery', async () => (await count().catch(() => 1)) === 0, DRAIN_MS);
+}
+
+/** Holds what the clients and the receiver remember against what the database says. */
+export async function findFaults(db: Database, accepted: Map<string, Account>, seen: Seen[]): Promise<Findings> {
+  const jobs = await db.rows<{ id: string; state: string; events: number }>({
+    text: `
+      select jobs.id, jobs.state, (select count(*) from events where events.job_id = jobs.id) as events
+      from jobs`,
+  });
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  const events = await db.rows<{ id: string; states: string[]; failed: number }>({
+    text: `
+      select events.id, array(select state from deliveries where event_id = events.id) as states,
+        (select count(*) from attempts where event_id = events.id and status = 'failed') as failed
+      from events`,
+  });
+  const eventIds = new Set(events.map((event) => event.id));
+  const taken = new Set(seen.filter(({ status }) => status === 204).map(({ request }) => eventOf(request)));
+  const [held] = await db.rows<{ held: number }>({
+    text: 'select coalesce(sum(held), 0)::bigint as held from accounts',
+  });
+  const isOver = (state: string) => state === 'completed' || state === 'failed';
+  const isExhausted = (event: (typeof events)[number]) => event.states.includes('exhausted') && event.failed >= 4;
+  return {
+    acceptedJobsLost: [...accepted.keys()].filter((id) => !byId.has(id)).length,
+    jobsNotEnded: jobs.filter((job) => !isOver(job.state) || job.events === 0).length,
+    jobsEndedTwice: jobs.filter((job) => job.events > 1).length,
+    eventsLost: events.filter((event) => !taken.has(event.id) && !isExhausted(event)).length,
+    eventsOfNobody: seen.filter(({ request }) => !eventIds.has(eventOf(request))).length,
+    badSignatures: seen.filter(({ request }) => !isSigned(request, [...new Set(accepted.values())])).length,
+    attemptsOutOfRange: seen.filter(({ request }) => !/^[1-4]$/.test(String(request.headers['x-service-attempt'])))
+      .length,
+    ledgersThatDrifted: await countDriftedAccounts(db),
+    creditsStillHeld: held!.held,
+    repeatedDeliveries: countRepeats(seen),
+  };
+}
+
+function eventOf(request: Received): string {
+  return String(request.headers['x-service-event-id']);
+}
+
+function isSigned({ headers, body, receivedAt }: Received, accounts: Account[]): boolean {
+  return accounts.some(({ webhookSecret: secret }) => {
+    try {
+      verifyDelivery({ secret, headers, body, now: receivedAt });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function countRepeats(seen: Seen[]): number {
+  const taken = new Set<string>();
+  let repeats = 0;
+  for (const { request, status } of seen) {
+    // One event goes to one webhook in these runs.
+    const event = eventOf(request);
+    if (taken.has(event)) repeats++;
+    if (status === 204) taken.add(event);
+  }
+  return repeats;
+}

@@ -1,0 +1,96 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openDatabase } from '../../src/db/sql.ts';
+import { randomFrom } from '../random.ts';
+import { openReceiver } from '../receiver.ts';
+import { openAccount, startClients } from './clients.ts';
+import type { Findings, Seen } from './history.ts';
+import { drained, findFaults } from './history.ts';
+import type { DatabaseKind, Victim } from './service-under-fire.ts';
+import { openServiceUnderFire, VICTIMS } from './service-under-fire.ts';
+
+export type KillRun = {
+  kind: DatabaseKind;
+  seed: number;
+  kills: number;
+  /** Told after every kill. */
+  onKill?: (number: number, victim: Victim) => void;
+};
+
+export type KillReport = {
+  killed: Record<string, number>;
+  accepted: number;
+  answers: Record<string, number>;
+  requestsAtReceiver: number;
+  findings: Findings;
+  seconds: number;
+};
+
+// The receiver's failures let kills meet retries too.
+const FAILING_SHARE = 0.1;
+const LONGEST_PAUSE_MS = 700;
+const ACCOUNTS = 3;
+const MOST_OPEN_JOBS = 60;
+
+/** Kills processes of a service under load at random points, lets it recover, and counts what was lost or doubled. */
+export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<KillReport> {
+  const startedAtMs = performance.now();
+  const random = randomFrom(seed);
+  const chance = randomFrom(seed + 1);
+  const seen: Seen[] = [];
+  const ended = new Set<string>();
+  await using receiver = await openReceiver({
+    reply(request) {
+      const status = chance.next() < FAILING_SHARE ? 503 : 204;
+      seen.push({ request, status });
+      ended.add(String(request.headers['x-service-event-id']));
+      return { status };
+    },
+  });
+  await using service = await openServiceUnderFire(kind, receiver);
+  const accounts = [];
+  for (let i = 0; i < ACCOUNTS; i++) accounts.push(await openAccount(service, receiver));
+  const clients = startClients(service, accounts, { mostOpen: MOST_OPEN_JOBS, ended: () => ended.size });
+
+  const killed: Record<string, number> = {};
+  for (let number = 0; number < kills; ) {
+    await pause(random.next() * LONGEST_PAUSE_MS);
+    const victim = random.pick(VICTIMS);
+    if (!(await service.kill(victim))) continue;
+    killed[victim] = (killed[victim] ?? 0) + 1;
+    number += 1;
+    onKill?.(number, victim);
+  }
+
+  await service.recovered();
+  await clients.stop();
+  const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
+  try {
+    await drained(db, () => db.run({ text: END_LEASES_OF_THE_DEAD }));
+    const findings = await findFaults(db, clients.accepted, seen);
+    return {
+      killed,
+      accepted: clients.accepted.size,
+      answers: Object.fromEntries(clients.answers),
+      requestsAtReceiver: seen.length,
+      findings,
+      seconds: Math.round((performance.now() - startedAtMs) / 1000),
+    };
+  } finally {
+    await db.close();
+  }
+}
+
+// A lease lasts a minute and is renewed every 15 s: one that was not renewed for 20 s is a dead process's.
+const END_LEASES_OF_THE_DEAD = `
+  update jobs
+  set next_at = clock_timestamp()
+  where state = 'processing' and next_at < clock_timestamp() + interval '40 seconds'`;
+
+/** What may not be in a report, as sentences; empty when all is well. */
+export function complaintsAbout({ findings, killed }: KillReport): string[] {
+  const { repeatedDeliveries, ...zeros } = findings;
+  const kills = Object.values(killed).reduce((sum, count) => sum + count, 0);
+  const complaints = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
+  if (repeatedDeliveries > kills) complaints.push(`repeatedDeliveries: ${repeatedDeliveries} with ${kills} kills`);
+  return complaints;
+}

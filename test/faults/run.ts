@@ -1,0 +1,28 @@
+// Kills a running service again and again: node test/faults/run.ts [--kills 1000] [--seed 1] [--database embedded|external]
+// Prints what was killed, accepted, lost and doubled; ends with code 1 when anything was lost.
+import { parseArgs } from 'node:util';
+import { complaintsAbout, runKills } from './kills.ts';
+import type { DatabaseKind } from './service-under-fire.ts';
+import { DATABASES } from './service-under-fire.ts';
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+    database: { type: 'string', default: 'embedded' },
+  },
+});
+const kind = values.database as DatabaseKind;
+if (!DATABASES.includes(kind)) throw new Error(`--database is one of ${DATABASES.join(', ')}`);
+
+const kills = Number(values.kills);
+const report = await runKills({
+  kind,
+  seed: Number(values.seed),
+  kills,
+  onKill: (number) => number % 50 === 0 && process.stderr.write(`${number} of ${kills} kills\n`),
+});
+console.log(JSON.stringify({ database: kind, seed: Number(values.seed), ...report }, null, 2));
+const complaints = complaintsAbout(report);
+for (const complaint of complaints) console.error(complaint);
+process.exit(complaints.length === 0 ? 0 : 1);

@@ -1,0 +1,178 @@
+// Jobs by the hundred, with failures, cancels, erasures, audio that is longer than it claims, balances that run out, and
+// transcribers that are killed: `node test/ledger-storm.ts 1000` runs a storm of that size; a test runs a small one.
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { countDriftedAccounts } from '../src/accounts/drift-store.ts';
+import { ApiError } from '../src/errors.ts';
+import type { Account } from '../src/http/route.ts';
+import { UNKEYED } from '../src/http/route.ts';
+import { createJob } from '../src/jobs/create.ts';
+import { makeId } from '../src/runtime/clock.ts';
+import { openJobRoom } from './job-room.ts';
+import type { Random } from './random.ts';
+import { randomFrom } from './random.ts';
+import { wavFile } from './wav.ts';
+
+type Room = Awaited<ReturnType<typeof openJobRoom>>;
+
+export type StormReport = {
+  completed: number;
+  failed: number;
+  canceled: number;
+  erased: number;
+  refused: number;
+  kills: number;
+};
+
+const WORKER = fileURLToPath(new URL('storm-worker.ts', import.meta.url));
+const REQUEST = { plan: 'pro', language: null, wordTimes: false, metadata: null, isAsync: true } as const;
+const AUDIO_SECONDS = 0.1;
+/** What the jobs claim to last: more, as much, and less than they do. */
+const CLAIMS_MS = [300, 100, 20];
+const RATE = 2;
+const CREATORS = 8;
+const CANCELS = 0.15;
+const ERASURES = 0.1;
+const UNITS_PER_CREDIT = 60_000_000;
+
+/** Lets the storm pass, and asserts that not a unit was lost or made, during it and after. */
+export async function runLedgerStorm({ jobs, seed, killEveryMs }: { jobs: number; seed: number; killEveryMs: number }) {
+  await using room = await openJobRoom();
+  const random = randomFrom(seed);
+  const report: StormReport = { completed: 0, failed: 0, canceled: 0, erased: 0, refused: 0, kills: 0 };
+  // Each account can pay for most of its jobs, so that some are refused and some end without cover.
+  const credits = ((jobs / 5) * 0.06 * RATE * 0.1) / 4;
+  const accounts = await Promise.all(Array.from({ length: 5 }, () => room.account({ credits })));
+  const over = new AbortController();
+  const weather = [killWorkers(room, random, killEveryMs, report, over.signal), watchLedger(room, over.signal)];
+
+  await createAll(room, accounts, random, jobs, report);
+  await untilAllEnded(room, over.signal);
+  over.abort();
+  await Promise.all(weather);
+  await assertSettled(room, accounts, Math.round(credits * UNITS_PER_CREDIT), report);
+  assert.equal(report.completed + report.failed + report.canceled + report.erased + report.refused, jobs);
+  return report;
+}
+
+async function createAll(room: Room, accounts: Account[], random: Random, jobs: number, report: StormReport) {
+  let left = jobs;
+  const create = async () => {
+    while (left-- > 0) await oneJob(room, random.pick(accounts), random, report);
+  };
+  await Promise.all(Array.from({ length: CREATORS }, create));
+}
+
+/** A job, and what its client does to it later. */
+async function oneJob(room: Room, account: Account, random: Random, report: StormReport): Promise<void> {
+  const [claimMs, fate, patienceMs] = [random.pick(CLAIMS_MS), random.next(), random.integer(300)];
+  const { key, sizeBytes } = await room.storage.receive(bytesOf(wavFile(AUDIO_SECONDS)), { maxBytes: 1e6 });
+  const audio = { key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
+  const id = makeId('job');
+  try {
+    await createJob(room, { id, account, request: REQUEST, audio, rate: RATE, once: UNKEYED });
+  } catch (error) {
+    assert.ok(error instanceof ApiError && error.type === 'insufficient_balance', String(error));
+    report.refused++;
+    return;
+  }
+  await delay(patienceMs);
+  if (fate < CANCELS) await room.cancel(account, id);
+  else if (fate < CANCELS + ERASURES) {
+    const { status } = await room.erase(account, id);
+    if (status === 204) report.erased++;
+  }
+}
+
+/** A transcriber that lives for a while at a time; what it held is due at once, as if its lease had run out. */
+async function killWorkers(room: Room, random: Random, everyMs: number, report: StormReport, signal: AbortSignal) {
+  while (!signal.aborted) {
+    const worker = await startWorker(room, random);
+    await delay(everyMs / 2 + random.integer(everyMs), undefined, { signal }).catch(() => undefined);
+    worker.kill('SIGKILL');
+    await once(worker, 'exit');
+    report.kills++;
+    await room.db.run({
+      text: `update jobs set next_at = clock_timestamp() where state = 'processing' and next_at > clock_timestamp()`,
+    });
+  }
+}
+
+async function startWorker(room: Room, random: Random): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [WORKER, room.db.url, room.folder, String(random.integer(1e9))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(worker.stdout!, 'data');
+  return worker;
+}
+
+/** At every instant the balances are the sums of their ledgers, and nothing is overdrawn. */
+async function watchLedger(room: Room, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    assert.equal(await countDriftedAccounts(room.db), 0, 'a balance differs from its ledger');
+    const overdrawn = await room.db.rows({ text: 'select id from accounts where amount < 0 or held < 0' });
+    assert.deepEqual(overdrawn, []);
+    await delay(50, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function untilAllEnded(room: Room, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const open = await room.db.rows({ text: 'select 1 from jobs where completed_at is null limit 1' });
+    if (open.length === 0) return;
+    await delay(50);
+  }
+}
+
+async function assertSettled(room: Room, accounts: Account[], units: number, report: StormReport): Promise<void> {
+  const settled = await room.db.rows<{ jobId: string; kinds: string }>({
+    text: `select job_id as "jobId", string_agg(kind, ' ' order by kind) as kinds from ledger where job_id is not null group by job_id`,
+  });
+  assert.deepEqual(
+    settled.filter(({ kinds }) => kinds !== 'capture hold' && kinds !== 'hold release'),
+    [],
+    'each job is held once and settled once',
+  );
+  const spent = await room.db.rows<{ id: string; amount: number; held: number; spent: number }>({
+    text: `select id, amount, held, (
+        select coalesce(-sum(amount_change), 0)::bigint from ledger
+        where account_id = accounts.id and job_id is not null) as spent
+      from accounts`,
+  });
+  for (const account of spent) assert.deepEqual([account.held, account.amount + account.spent], [0, units]);
+  assert.equal(spent.length, accounts.length);
+  await assertJobsMatchLedger(room, report);
+}
+
+/** What a job shows as its cost is what was taken; who ended has one event, who was canceled none. */
+async function assertJobsMatchLedger(room: Room, report: StormReport): Promise<void> {
+  const jobs = await room.db.rows<{
+    state: 'completed' | 'failed' | 'canceled';
+    cost: number;
+    taken: number;
+    events: number;
+  }>({
+    text: `select state, cost_units as cost,
+        (select -sum(amount_change)::bigint from ledger where job_id = jobs.id) as taken,
+        (select count(*) from events where job_id = jobs.id) as events
+      from jobs`,
+  });
+  for (const { state, cost, taken, events } of jobs) {
+    report[state]++;
+    assert.deepEqual([cost, events], [taken, state === 'canceled' ? 0 : 1]);
+    if (state !== 'completed') assert.equal(cost, 0);
+  }
+}
+
+async function* bytesOf(bytes: Buffer) {
+  yield bytes;
+}
+
+if (import.meta.main) {
+  const [jobs = '1000', seed = '1'] = process.argv.slice(2);
+  console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryMs: 3_000 }));
+}

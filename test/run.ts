@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { startOutside } from './outside-postgres.ts';
+
+// The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
+// removes everything afterwards. Ends with the closing lines of the runner, and with its exit code.
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'test/**/*.test.ts'];
+/** What speaks SQL. It runs on both kinds of database; the launcher's own tests start theirs. */
+const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
+const NO_STORE = ['src/db/embedded*.test.ts'];
+// Longer than the slowest test by far: a test that hangs fails, with its name, instead of stopping everything.
+const TEST_TIMEOUT_MS = 180_000;
+
+const log = { debug() {}, warn() {} };
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
+// What an interrupted test leaves behind goes with the rest.
+const temporary = path.join(home, 'tmp');
+fs.mkdirSync(temporary);
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort());
+
+try {
+  process.exitCode = await runTests(process.argv.slice(2));
+} finally {
+  fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+/** The whole tree comes last, so that the closing lines speak of it; unless the stores failed before. */
+async function runTests(given: string[]): Promise<number> {
+  if (given.length > 0) return onEmbedded(given);
+  return (await onOutside(filesOf(STORE_SUITE, NO_STORE))) || (await onEmbedded(filesOf(EVERYTHING)));
+}
+
+async function onEmbedded(files: string[]): Promise<number> {
+  // Tests need no protection from a power cut, and several files share the server.
+  const settings = { fsync: 'off', max_connections: '400' };
+  const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings });
+  try {
+    return await runFiles(files, server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function onOutside(files: string[]): Promise<number> {
+  if (files.length === 0) return 0;
+  const server = await startOutside(path.join(home, 'outside'));
+  try {
+    process.stderr.write(`The store suite, on ${server.version} over TCP:\n`);
+    return await runFiles(files, server.url);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runFiles(files: string[], databaseUrl: string): Promise<number> {
+  if (interrupted.signal.aborted) return 130;
+  const flags = [
+    '--test',
+    '--test-reporter=spec',
+    `--test-concurrency=${os.availableParallelism()}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+  ];
+  const env = { ...process.env, TEST_DATABASE_URL: databaseUrl, TMPDIR: temporary, PATH: searchPath() };
+  const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
+  const stop = () => runner.kill('SIGINT');
+  interrupted.signal.addEventListener('abort', stop, { once: true });
+  const [code] = await once(runner, 'exit');
+  interrupted.signal.removeEventListener('abort', stop);
+  return interrupted.signal.aborted ? 130 : (code ?? 1);
+}
+
+/** Tests make their fixtures with ffmpeg, which may have been unpacked instead of installed. */
+function searchPath(): string | undefined {
+  const { PATH, VERBATIM_TOOLS } = process.env;
+  return VERBATIM_TOOLS ? `${path.join(VERBATIM_TOOLS, 'bin')}:${PATH}` : PATH;
+}
+
+function filesOf(patterns: string[], except: string[] = []): string[] {
+  const files = new Set(fs.globSync(patterns, { cwd: ROOT }));
+  for (const file of fs.globSync(except, { cwd: ROOT })) files.delete(file);
+  return [...files].sort().map((file) => path.join(ROOT, file));
+}

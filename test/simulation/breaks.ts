@@ -1,0 +1,144 @@
+/** A fault put into the code on purpose, as it is loaded: the simulator must find it. */
+export type Break = { name: string; changes: { file: string; find: string; replace: string }[] };
+
+const QUEUE = 'src/jobs/queue-store.ts';
+const FINISH = 'src/deliveries/finish-store.ts';
+const CLAIM = 'src/deliveries/claim-store.ts';
+const END = 'src/jobs/end.ts';
+
+/** `find` is replaced wherever the file says it; a test fails when it no longer does. */
+export const BREAKS: Break[] = [
+  {
+    name: 'a job ends without a fence',
+    changes: [
+      {
+        file: QUEUE,
+        find: "where lane = $1 and id = $2 and lease = $3 and state = 'processing'",
+        replace: "where lane = $1 and id = $2 and $3::int is not null and state = 'processing'",
+      },
+    ],
+  },
+  {
+    name: 'a claim of a job takes no lease',
+    changes: [
+      {
+        file: QUEUE,
+        find: "next_at = (select moment from clock) + $3 * interval '1 millisecond'",
+        replace: "next_at = (select moment from clock) + 0 * $3 * interval '1 millisecond'",
+      },
+    ],
+  },
+  {
+    name: 'a job is never renewed',
+    changes: [
+      {
+        file: QUEUE,
+        find: "$5 * interval '1 millisecond', progress = $6",
+        replace: "0 * $5 * interval '1 millisecond', progress = $6",
+      },
+    ],
+  },
+  {
+    name: 'an event is written outside the transaction of its job',
+    changes: [{ file: END, find: 'await emitEvent(tx, {', replace: 'await emitEvent(db, {' }],
+  },
+  {
+    name: 'a hold is released twice',
+    changes: [
+      {
+        file: END,
+        find: 'await releaseForJob(tx, held);',
+        replace: 'await releaseForJob(tx, held); await releaseForJob(tx, { ...held, heldUnits: 0 });',
+      },
+    ],
+  },
+  {
+    name: 'a job is written outside the transaction of its hold',
+    changes: [
+      {
+        file: 'src/jobs/create.ts',
+        find: 'db.transaction((tx) => holdAndInsert(tx, order))',
+        replace: 'holdAndInsert(db, order)',
+      },
+    ],
+  },
+  {
+    name: 'an attempt is recorded without a fence',
+    changes: [
+      {
+        file: FINISH,
+        find: "and d.lease = b.lease and (d.state || '') = 'sending'",
+        replace: 'and b.lease is not null',
+      },
+      {
+        file: FINISH,
+        find: "and d.lease = s.lease and (d.state || '') = 'sending'",
+        replace: 'and s.lease is not null',
+      },
+    ],
+  },
+  {
+    name: 'a failed attempt counts twice',
+    changes: [{ file: FINISH, find: 'end + c.failures as failures', replace: 'end + 2 * c.failures as failures' }],
+  },
+  {
+    name: 'a claim of a delivery takes no lease',
+    changes: [
+      {
+        file: CLAIM,
+        find: "next_at = (select now from moment) + $4 * interval '1 millisecond'",
+        replace: "next_at = (select now from moment) + 0 * $4 * interval '1 millisecond'",
+      },
+    ],
+  },
+  {
+    name: 'attempts have no end',
+    changes: [
+      {
+        file: 'src/rules/retry-schedule.ts',
+        find: 'if (delayMs === undefined) return null;',
+        replace: 'if (delayMs === undefined) return 1_000;',
+      },
+    ],
+  },
+  {
+    name: 'the attempt number stays',
+    changes: [
+      { file: FINISH, find: 'then d.attempt + 1 else d.attempt end', replace: 'then d.attempt + 0 else d.attempt end' },
+    ],
+  },
+  {
+    name: 'a retry does not wait',
+    changes: [{ file: FINISH, find: '+ s.retry_after_ms * interval', replace: '+ 0 * s.retry_after_ms * interval' }],
+  },
+  {
+    name: 'an attempt that is made again keeps its id',
+    changes: [
+      { file: CLAIM, find: "when d.state = 'waiting' then d.attempt_id", replace: 'when true then d.attempt_id' },
+    ],
+  },
+  {
+    name: 'a webhook is disabled however short its streak lasted',
+    changes: [
+      {
+        file: FINISH,
+        find: ">= $4 * interval '1 millisecond' as disables",
+        replace: ">= 0 * $4 * interval '1 millisecond' as disables",
+      },
+    ],
+  },
+  {
+    name: 'what waits for a webhook that is off stays in the queue',
+    changes: [{ file: 'src/deliveries/drop-store.ts', find: 'and w.active is not true', replace: 'and false' }],
+  },
+  {
+    name: 'an event goes to the webhooks of every account in its lane',
+    changes: [
+      {
+        file: 'src/events/store.ts',
+        find: 'where lane = $1 and account_id = $2 and active',
+        replace: 'where $1::int is not null and $2::text is not null and active',
+      },
+    ],
+  },
+];

@@ -1,0 +1,259 @@
+import pg from 'pg';
+import type { Database, Sql, Statement } from '../../src/db/sql.ts';
+import { openDatabase } from '../../src/db/sql.ts';
+import { openTestDatabase } from '../database.ts';
+import { SIMULATION_SCHEMA } from './schema.ts';
+import type { Actor, Outcome, World } from './world.ts';
+
+/** How often a statement or commit meets with what; the rest goes well. */
+export type Troubles = {
+  /** The connection breaks before it arrives. */
+  lost: number;
+  /** It is done, and the connection breaks before the answer. */
+  unanswered: number;
+  /** The answer takes long. */
+  late: number;
+  /** A notification is not delivered. */
+  unheard: number;
+};
+
+export type SimulatedPostgres = AsyncDisposable & {
+  /** Statements of the simulation itself, outside the world. */
+  admin: Database;
+  countWaiting(): Promise<number>;
+  /** Empties all tables for a new world. */
+  clear(): Promise<void>;
+  enter(world: World): SimulatedServer;
+};
+
+export type SimulatedServer = {
+  troubles: Troubles;
+  /** How many troubles there have been. */
+  troubled(): number;
+  clockOffsetMs: number;
+  /** The database as one actor sees it. */
+  open(actor: Actor): Database;
+  /** Cuts all connections and takes no new ones for a while. */
+  goAway(forMs: number): Promise<void>;
+};
+
+type Session = { client: pg.PoolClient; isBroken: boolean };
+
+const NORMAL_MS = 3;
+const LATE_MS = 4_000;
+const TABLES =
+  'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, sim.notifications, sim.changes';
+
+/** A real PostgreSQL whose clock, network and notifications are the world's. */
+export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
+  const test = await openTestDatabase();
+  await test.run({ text: SIMULATION_SCHEMA });
+  const admin = openDatabase(urlFor(test.url, 'simulation'), { maxConnections: 4 });
+  const pools = new Map<string, pg.Pool>();
+  const poolOf = (slot: string): pg.Pool => {
+    const known = pools.get(slot);
+    if (known) return known;
+    const pool = new pg.Pool({ connectionString: urlFor(test.url, slot), max: 20 });
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    pools.set(slot, pool);
+    return pool;
+  };
+  const watcher = new pg.Client({ connectionString: test.url });
+  await watcher.connect();
+  const tables = await existing(test);
+
+  return {
+    admin,
+    async countWaiting() {
+      const found = await watcher.query(
+        `select count(distinct l.pid) as waiting
+        from pg_locks l
+        join pg_stat_activity a on a.pid = l.pid
+        where not l.granted and a.datname = current_database()`,
+      );
+      return Number(found.rows[0].waiting);
+    },
+    async clear() {
+      // What a world left open when it ended would hold the tables.
+      await admin.rows({
+        text: `select pg_terminate_backend(pid, 5000)
+          from pg_stat_activity
+          where datname = current_database() and state like 'idle in transaction%'`,
+      });
+      await admin.run({ text: `truncate ${tables}` });
+    },
+    enter: (world) => enter(world, admin, poolOf),
+    async [Symbol.asyncDispose]() {
+      await watcher.end();
+      await admin.close();
+      for (const pool of pools.values()) await pool.end();
+      await test[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function existing(sql: Sql): Promise<string> {
+  const rows = await sql.rows<{ name: string }>({
+    text: `select tablename as name from pg_tables where tablename in ('job_pieces', 'idempotency_keys')`,
+  });
+  return [TABLES, ...rows.map((row) => row.name)].join(', ');
+}
+
+function urlFor(testUrl: string, slot: string): string {
+  const url = new URL(testUrl);
+  url.searchParams.set('application_name', slot);
+  url.searchParams.set('options', '-c search_path=sim,pg_catalog,public -c synchronous_commit=off');
+  return url.href;
+}
+
+function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): SimulatedServer {
+  const { random } = world;
+  const listeners = new Set<{ actor: Actor; channel: string; onNotify: (payload: string) => void }>();
+  const sessions = new Set<Session & { actor: Actor }>();
+  let clockShowsMs = Number.NaN;
+  let awayUntilMs = 0;
+  let troubled = 0;
+
+  const server: SimulatedServer = {
+    troubles: { lost: 0, unanswered: 0, late: 0, unheard: 0 },
+    troubled: () => troubled,
+    clockOffsetMs: 0,
+    open,
+    async goAway(forMs) {
+      awayUntilMs = world.nowMs() + forMs;
+      troubled++;
+      for (const session of sessions) await breakOff(session);
+    },
+  };
+
+  function open(actor: Actor): Database {
+    actor.onDeath.push(async () => {
+      for (const session of sessions) if (session.actor === actor) await breakOff(session);
+      for (const listener of listeners) if (listener.actor === actor) listeners.delete(listener);
+    });
+    return {
+      ...sqlOver(actor, null),
+      transaction: (work) => transact(actor, work),
+      async listen(channel, onNotify) {
+        const listener = { actor, channel, onNotify };
+        listeners.add(listener);
+        return async () => void listeners.delete(listener);
+      },
+      close: async () => undefined,
+    };
+  }
+
+  function sqlOver(actor: Actor, session: Session | null): Sql {
+    const query = (statement: Statement) =>
+      step(actor, session, async () => {
+        await showClock();
+        const result = await (session?.client ?? poolOf(actor.slot)).query(statement);
+        if (!session && statement.text.includes('notify')) await passNotifications();
+        return result;
+      });
+    return {
+      rows: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
+      run: async (statement) => (await query(statement)).rowCount ?? 0,
+    };
+  }
+
+  async function transact<Result>(actor: Actor, work: (tx: Sql) => Promise<Result>): Promise<Result> {
+    const session = await step(actor, null, () => begin(actor));
+    try {
+      const result = await work(sqlOver(actor, session));
+      await step(actor, session, () => commit(session));
+      return result;
+    } catch (cause) {
+      await step(actor, session, () => breakOff(session)).catch(() => undefined);
+      throw cause;
+    }
+  }
+
+  async function begin(actor: Actor): Promise<Session & { actor: Actor }> {
+    const client = await poolOf(actor.slot).connect();
+    await client.query('begin');
+    const session = { client, isBroken: false, actor };
+    sessions.add(session);
+    // Its owner may have died, or the server have gone away, while it was opened.
+    if (!actor.isAlive || world.nowMs() < awayUntilMs) await breakOff(session);
+    return session;
+  }
+
+  async function commit(session: Session): Promise<void> {
+    await session.client.query('commit');
+    session.isBroken = true;
+    sessions.delete(session as Session & { actor: Actor });
+    session.client.release();
+    await passNotifications();
+  }
+
+  /** The server rolls back what a connection that is gone had begun. */
+  async function breakOff(session: Session): Promise<void> {
+    if (session.isBroken) return;
+    session.isBroken = true;
+    sessions.delete(session as Session & { actor: Actor });
+    // A statement that waits for a lock would keep a plain rollback waiting too.
+    const { processID } = session.client as unknown as { processID: number };
+    session.client.on('error', () => undefined);
+    await admin.rows({ text: 'select pg_terminate_backend($1, 5000)', values: [processID] });
+    session.client.release(true);
+  }
+
+  /** One exchange with the server: there, done, and back, each of which may go wrong. */
+  function step<Result>(actor: Actor, session: Session | null, act: () => Promise<Result>): Promise<Result> {
+    const { lost, unanswered, late } = server.troubles;
+    const luck = random.next();
+    const isLost = luck < lost;
+    const isUnanswered = !isLost && luck < lost + unanswered;
+    const isLate = !isLost && !isUnanswered && luck < lost + unanswered + late;
+    if (isLost || isUnanswered || isLate) troubled++;
+    return new Promise((resolve, reject) => {
+      const refuse = () => world.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
+      const answer = (outcome: Outcome<Result>) =>
+        world.after(actor, random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
+          if (outcome.kind === 'error') reject(outcome.error);
+          else if (isUnanswered) reject(connectionLost());
+          else resolve(outcome.result);
+        });
+      world.after(actor, random.next() * NORMAL_MS, () => {
+        if (session?.isBroken) return refuse();
+        if (isLost || world.nowMs() < awayUntilMs)
+          return world.work(session ? breakOff(session) : Promise.resolve(), refuse);
+        world.work(act(), (outcome) => {
+          if (isUnanswered && session) world.work(breakOff(session), () => answer(outcome));
+          else answer(outcome);
+        });
+      });
+    });
+  }
+
+  async function showClock(): Promise<void> {
+    const shownMs = world.nowMs() + server.clockOffsetMs;
+    if (shownMs === clockShowsMs) return;
+    clockShowsMs = shownMs;
+    await admin.run({ text: 'update sim.clock set now = $1', values: [new Date(shownMs)] });
+  }
+
+  async function passNotifications(): Promise<void> {
+    const found = await admin.rows<{ number: number; channel: string; payload: string }>({
+      text: 'delete from sim.notifications returning number, channel, payload',
+    });
+    for (const { channel, payload } of found.sort((left, right) => left.number - right.number)) {
+      for (const listener of listeners) {
+        if (listener.channel !== channel || random.next() < server.troubles.unheard) continue;
+        world.after(
+          listener.actor,
+          random.next() * NORMAL_MS,
+          () => listeners.has(listener) && listener.onNotify(payload),
+        );
+      }
+    }
+  }
+
+  return server;
+}
+
+function connectionLost(): Error {
+  return Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+}

@@ -1,0 +1,129 @@
+import type { AudioStorage } from '../../src/audio/storage.ts';
+import { readConfig } from '../../src/config.ts';
+import { startDeliverer } from '../../src/deliveries/worker.ts';
+import type { Engine } from '../../src/engines/engine.ts';
+import { EngineError } from '../../src/engines/engine.ts';
+import { openJobEndings } from '../../src/jobs/endings.ts';
+import { startTranscriber } from '../../src/jobs/worker.ts';
+import { openLog } from '../../src/log.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { openSecretBox } from '../../src/webhooks/secrets.ts';
+import type { SimulatedServer } from './database.ts';
+import { setPoster } from './fake-post.ts';
+import type { Receivers } from './receivers.ts';
+import type { Actor, World } from './world.ts';
+
+export const SETTINGS = readConfig({
+  WEBHOOK_RETRY_DELAYS: '0,2,4,8',
+  WEBHOOK_TIMEOUT_MS: '1000',
+  WEBHOOK_DISABLE_FAILURES: '4',
+  WEBHOOK_DISABLE_SECONDS: '6',
+  TRANSCRIBE_CONCURRENCY: '3',
+});
+export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
+export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;
+
+/** What the engine was asked and by whom: its answer names the call. */
+export type Call = { slot: string; atMs: number };
+
+/** What all processes of one world stand in. */
+export type Ground = {
+  world: World;
+  server: SimulatedServer;
+  receivers: Receivers;
+  calls: Call[];
+  /** Probability that the engine fails, or takes longer than a lease lasts. */
+  engineTrouble: { fails: number; crawls: number };
+};
+
+export type Node = { actor: Actor; stop(): Promise<void> };
+
+const LOG = openLog('silent');
+// A poll may come late on a busy machine; that it often does saves the simulation most of its idle steps.
+const LATEST_MS = 4_000;
+const LONGEST_CALL_MS = 8_000;
+
+export function newActor(slot: string): Actor {
+  return { slot, isAlive: true, frozenUntilMs: 0, clockOffsetMs: 0, onDeath: [] };
+}
+
+/** The end of a process: nothing of it happens any more, and its connections break. */
+export async function die(actor: Actor): Promise<void> {
+  actor.isAlive = false;
+  for (const tell of actor.onDeath) await tell();
+}
+
+/** Starts the process that belongs in the slot. It runs by itself as the world goes on. */
+export function startNode(slot: string, ground: Ground): Node {
+  const actor = newActor(slot);
+  const clock = clockOf(actor, ground.world);
+  const started = slot.startsWith('deliverer') ? deliverer(actor, clock, ground) : transcriber(actor, clock, ground);
+  return {
+    actor,
+    async stop() {
+      await (await started).stop();
+    },
+  };
+}
+
+export function clockOf(actor: Actor, world: World): Clock {
+  return {
+    now: () => world.nowMs() + actor.clockOffsetMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        signal?.addEventListener('abort', () => resolve(), { once: true });
+        world.after(actor, ms + (ms >= 1_000 ? world.random.next() * LATEST_MS : 0), resolve);
+      }),
+  };
+}
+
+function deliverer(actor: Actor, clock: Clock, { server, receivers, world }: Ground) {
+  setPoster(receivers.posterFor(actor));
+  return startDeliverer({
+    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock },
+    random: () => world.random.next(),
+  });
+}
+
+async function transcriber(actor: Actor, clock: Clock, ground: Ground) {
+  const db = ground.server.open(actor);
+  const engine = engineOf(actor, ground);
+  const endings = await openJobEndings({ db, clock, log: LOG });
+  return await startTranscriber({
+    ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, endings, clock, log: LOG },
+    tools: { folder: null },
+  });
+}
+
+function engineOf(actor: Actor, { world, calls, engineTrouble }: Ground): Engine {
+  return {
+    name: 'simulated',
+    slots: 2,
+    warmUp: async () => undefined,
+    transcribe: (piece, { signal, timeoutMs }) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted();
+        const number = calls.push({ slot: actor.slot, atMs: world.nowMs() }) - 1;
+        const luck = world.random.next();
+        const crawls = luck > 1 - engineTrouble.crawls;
+        const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * world.random.next();
+        signal.addEventListener('abort', () => reject(signal.reason));
+        world.after(actor, Math.min(ms, timeoutMs), () => {
+          if (luck < engineTrouble.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
+          const endSeconds = piece.length / 16_000;
+          const segment = { text: `call ${number}`, startSeconds: 0, endSeconds, confidence: null, words: [] };
+          resolve({ language: null, segments: [segment] });
+        });
+      }),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** Files are not simulated: the key says all that the stand-in of the decoder needs. */
+export const STORAGE: AudioStorage = {
+  receive: () => Promise.reject(new Error('nothing is uploaded here')),
+  localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
+  remove: async () => undefined,
+  listOlderThan: async () => [],
+};

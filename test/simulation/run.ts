@@ -1,0 +1,78 @@
+// Runs worlds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600] [--break name]
+// Prints every seed that broke a rule, with what it broke, and ends with code 1 then; `--from <seed> --seeds 1` replays it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { randomFrom } from '../random.ts';
+import { BREAKS } from './breaks.ts';
+import { hookModules } from './hooks.ts';
+import type { SeedReport } from './simulate.ts';
+
+const MOST_SHOWN = 10;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '500' },
+    from: { type: 'string', default: '1' },
+    'for-seconds': { type: 'string', default: 'Infinity' },
+    break: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const broken = BREAKS.find(({ name }) => name === values.break) ?? null;
+if (values.break && !broken) throw new Error(`There is no break ${values.break}.`);
+hookModules(broken);
+
+// For a run by hand; `npm test` brings its own.
+const own = process.env['TEST_DATABASE_URL'] ? null : await startPostgres();
+if (own) process.env['TEST_DATABASE_URL'] = own.url;
+await runWorlds();
+await own?.stop();
+
+async function runWorlds(): Promise<void> {
+  const { openSimulatedPostgres } = await import('./database.ts');
+  const { beginSimulating, simulate } = await import('./simulate.ts');
+  const startedAtMs = performance.now();
+  const first = Number(values.from);
+  const mostMs = Number(values['for-seconds']) * 1000;
+  const totals = { seeds: 0, jobs: 0, events: 0, arrivals: 0, faults: 0, failed: 0 };
+  await using postgres = await openSimulatedPostgres();
+  beginSimulating(randomFrom(first));
+  for (let seed = first; seed < first + Number(values.seeds); seed++) {
+    if (performance.now() - startedAtMs > mostMs) break;
+    const report = await simulate(postgres, seed);
+    totals.seeds++;
+    totals.jobs += report.jobs;
+    totals.events += report.events;
+    totals.arrivals += report.arrivals;
+    totals.faults += report.faults;
+    if (values.verbose) console.log(JSON.stringify(report));
+    if (report.violations.length === 0) continue;
+    totals.failed++;
+    complain(report);
+    // A break is found by its first seed.
+    if (broken) break;
+  }
+  console.log(JSON.stringify({ ...totals, seconds: Math.round((performance.now() - startedAtMs) / 100) / 10 }));
+}
+
+function complain({ seed, violations }: SeedReport): void {
+  process.exitCode = 1;
+  console.error(`seed ${seed} broke ${violations.length} rules:`);
+  for (const violation of violations.slice(0, MOST_SHOWN)) console.error(`  ${violation}`);
+}
+
+async function startPostgres() {
+  const { startEmbedded } = await import('../../src/db/embedded.ts');
+  const home = mkdtempSync(path.join(os.tmpdir(), 'verbatim-simulation-'));
+  const log = { debug() {}, warn() {} };
+  const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings: { fsync: 'off' } });
+  return {
+    url: server.url,
+    async stop() {
+      await server.stop();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import type { Random } from '../random.ts';
+import { openCallers } from './callers.ts';
+import { findViolations } from './check.ts';
+import type { SimulatedPostgres } from './database.ts';
+import { ruleNature } from './nature.ts';
+import type { Ground, Node } from './nodes.ts';
+import { die, SLOTS, startNode } from './nodes.ts';
+import { openReceivers } from './receivers.ts';
+import type { Change } from './schema.ts';
+import { READ_CHANGES } from './schema.ts';
+import type { World } from './world.ts';
+import { openWorld, START_MS } from './world.ts';
+
+export type SeedReport = {
+  seed: number;
+  violations: string[];
+  jobs: number;
+  events: number;
+  arrivals: number;
+  /** Crashes, stops, freezes, clock jumps, outages, and statements that met with trouble. */
+  faults: number;
+  /** Of all that happened: a seed that replays gives the same. */
+  digest: string;
+};
+
+const ACTIONS_MS = 45_000;
+const LIVENESS_MS = 900_000;
+const LOOK_MS = 5_000;
+// Larger than any pause of theirs: what is still to come of a world that ended.
+const CALM_AFTER_MS = START_MS + ACTIONS_MS;
+
+let world: World | null = null;
+
+/** From here on this process's time and chance are those of the world that runs. */
+export function beginSimulating(fallback: Random): void {
+  ruleNature({ nowMs: () => world?.nowMs() ?? START_MS, random: () => world?.random ?? fallback });
+}
+
+/** One world from its seed to its end: 45 s of trouble, then calm until nothing is open, then the checks. */
+export async function simulate(postgres: SimulatedPostgres, seed: number): Promise<SeedReport> {
+  await postgres.clear();
+  const here = openWorld(seed, postgres.countWaiting);
+  world = here;
+  const server = postgres.enter(here);
+  const receivers = openReceivers(here, () => here.nowMs() + server.clockOffsetMs);
+  const ground: Ground = { world: here, server, receivers, calls: [], engineTrouble: { fails: 0.05, crawls: 0.06 } };
+  const nodes = new Map<string, Node>();
+  const callers = openCallers(ground);
+  const accounts = await callers.makeAccounts(postgres.admin, 2 + here.random.integer(2));
+  const trouble = planTrouble(ground, nodes);
+
+  for (const slot of SLOTS) nodes.set(slot, startNode(slot, ground));
+  for (const account of accounts)
+    here.after(callers.actor, 10, () => void callers.createWebhook(account).catch(isExpected));
+  const actions = 15 + here.random.integer(30);
+  for (let i = 0; i < actions; i++) {
+    const account = here.random.pick(accounts);
+    here.after(callers.actor, here.random.next() * ACTIONS_MS, () => void callers.act(account).catch(isExpected));
+  }
+
+  await here.run(CALM_AFTER_MS);
+  trouble.end();
+  const isOver = await untilNothingIsOpen(here, postgres);
+  for (const node of nodes.values()) await die(node.actor);
+  await die(callers.actor);
+
+  const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
+  const run = { changes, arrivals: receivers.arrivals, memory: callers.memory, calls: ground.calls };
+  const isFaultless = trouble.count() + server.troubled() === 0;
+  const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
+  world = null;
+  return {
+    seed,
+    violations,
+    jobs: new Set(changes.filter(({ what }) => what === 'job').map(({ after, before }) => (after ?? before).id)).size,
+    events: changes.filter(({ what }) => what === 'event').length,
+    arrivals: receivers.arrivals.length,
+    faults: trouble.count() + server.troubled(),
+    digest: digestOf(changes),
+  };
+}
+
+/** Refusals and broken connections are what clients meet with; their jobs are checked all the same. */
+function isExpected(error: unknown): void {
+  const { name, code } = error as { name?: string; code?: string };
+  if (name !== 'ApiError' && code !== '08006') throw error;
+}
+
+async function untilNothingIsOpen(here: World, { admin }: SimulatedPostgres): Promise<boolean> {
+  for (let untilMs = CALM_AFTER_MS; untilMs < CALM_AFTER_MS + LIVENESS_MS; ) {
+    untilMs += LOOK_MS;
+    await here.run(untilMs);
+    const [row] = await admin.rows<{ open: number }>({
+      text: `select (select count(*) from jobs where state in ('queued', 'processing'))
+        + (select count(*) from deliveries where state in ('waiting', 'sending')) as open`,
+    });
+    if (row!.open === 0) return true;
+  }
+  return false;
+}
+
+/** What happens to the processes, the network and the clocks until `end`; every third seed is without. */
+function planTrouble(ground: Ground, nodes: Map<string, Node>) {
+  const { world: here, server } = ground;
+  const { random } = here;
+  const isCalm = random.next() < 0.3;
+  let count = 0;
+  let ended = isCalm;
+  if (!isCalm) {
+    const level = random.pick([0.002, 0.01, 0.03]);
+    server.troubles = { lost: level, unanswered: level, late: level, unheard: random.pick([0, 0.1, 1]) };
+    for (let i = 4 + random.integer(10); i > 0; i--)
+      here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());
+    ground.receivers.freezes = 0.04;
+  }
+
+  function strike(): void {
+    count++;
+    const node = random.pick([...nodes.values()]);
+    const luck = random.next();
+    if (luck < 0.45) crash(node);
+    else if (luck < 0.55) stopInOrder(node);
+    else if (luck < 0.75) node.actor.frozenUntilMs = here.nowMs() + random.next() * random.pick([15_000, 90_000]);
+    else if (luck < 0.85) node.actor.clockOffsetMs = (random.next() - 0.5) * random.pick([10_000, 7_200_000]);
+    else if (luck < 0.92) server.clockOffsetMs += random.next() * random.pick([1_000, 120_000]);
+    else here.work(server.goAway(random.next() * 10_000), () => undefined);
+  }
+
+  function crash(node: Node): void {
+    if (!node.actor.isAlive) return;
+    here.work(die(node.actor), () => undefined);
+    here.after(null, random.next() * 5_000, () => nodes.set(node.actor.slot, startNode(node.actor.slot, ground)));
+  }
+
+  function stopInOrder(node: Node): void {
+    const { actor } = node;
+    void node.stop().then(() => {
+      if (!actor.isAlive) return;
+      here.work(die(actor), () => undefined);
+      nodes.set(actor.slot, startNode(actor.slot, ground));
+    });
+  }
+
+  return {
+    count: () => count + ground.receivers.frozen(),
+    end() {
+      ended = true;
+      ground.receivers.freezes = 0;
+      server.troubles = { lost: 0, unanswered: 0, late: 0, unheard: 0 };
+      ground.engineTrouble = { fails: 0, crawls: 0 };
+    },
+  };
+}
+
+function digestOf(changes: Change[]): string {
+  const hash = createHash('sha256');
+  for (const { what, after, before, slot, atMs } of changes)
+    hash.update(JSON.stringify([what, slot, atMs, before, after]));
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSql, literalsOf, readSources } from './sources.ts';
+
+const MAX_LINES = 400;
+// A test's tables of cases are one idea, however many rows it takes.
+const MAX_TEST_LINES = 700;
+// The formatter breaks code at 120; this is for what it leaves alone: comments, strings, templates.
+const MAX_LINE_CHARS = 200;
+const HOT_TABLES =
+  'accounts|api_keys|ledger|rate_windows|jobs|job_turns|webhooks|events|deliveries|attempts|idempotency_keys';
+
+const sources = readSources(['src', 'sdk/src', 'scripts', 'test', 'bench', 'examples', 'console'], '.ts');
+const migrations = readSources(['src/db/migrations'], '.sql');
+
+test('there is something to look at', () => {
+  assert.ok(sources.length > 50 && migrations.length >= 3);
+});
+
+test('no file is longer than one idea', () => {
+  const lines = ({ text }: { text: string }) => text.split('\n').length - 1;
+  const long = [...sources, ...migrations].filter(
+    (source) => lines(source) > (source.isTest ? MAX_TEST_LINES : MAX_LINES),
+  );
+
+  assert.deepEqual(
+    long.map((source) => `${source.file}: ${lines(source)} lines`),
+    [],
+  );
+});
+
+test('no line is wider than a screen', () => {
+  const wide = [...sources, ...migrations].flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line, index) => ([...line].length > MAX_LINE_CHARS ? [`${file}:${index + 1}`] : [])),
+  );
+
+  assert.deepEqual(wide, []);
+});
+
+test('nothing is left to be done in the code', () => {
+  const words = new RegExp(
+    ['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'].map((word) => `\\b${word}\\b`).join('|'),
+  );
+
+  assert.deepEqual(
+    [...sources, ...migrations].filter(({ text }) => words.test(text)).map(({ file }) => file),
+    [],
+  );
+});
+
+test('every file is named after its idea', () => {
+  const vague = /(^|[/-])(utils?|helpers?|common|misc|managers?|shared|stuff|data)([-.]|$)/;
+  const names = sources.map(({ file }) => file.replace(/^src\/roles\/data-dir\.ts$/, ''));
+
+  assert.deepEqual(
+    names.filter((file) => vague.test(file)),
+    [],
+  );
+  assert.deepEqual(
+    names.filter((file) => /[A-Z_]/.test(file)),
+    [],
+  );
+});
+
+test('no test sleeps', () => {
+  const asleep = /\b(setTimeout|delay|sleep)\((?:[^)]*,\s*)?\d{2,}\)\s*;?\s*(?:\/\/.*)?$/m;
+  const awaited = sources.filter(
+    ({ file, text }) => file.endsWith('.test.ts') && /await /.test(text) && asleep.test(text),
+  );
+
+  assert.deepEqual(
+    awaited.map(({ file }) => file),
+    [],
+  );
+});
+
+test('every statement on a hot table names the lane', () => {
+  const touches = new RegExp(`\\b(from|join|into|update)\\s+(${HOT_TABLES})\\b`);
+  const stores = sources.filter(({ file, isTest }) => /(^|[/-])store\.ts$/.test(file) && !isTest);
+  const statements = stores.flatMap((source) => literalsOf(source).map((text) => ({ file: source.file, text })));
+  const hot = statements.filter(({ text }) => isSql(text) && touches.test(text));
+
+  assert.ok(hot.length >= 10, `only ${hot.length} statements were found: the test lost its bite`);
+  assert.deepEqual(
+    hot.filter(({ text }) => !/\blane\b/.test(text)),
+    [],
+  );
+});
+
+test('statements are written in lower case, with values as parameters', () => {
+  const stores = sources.filter(({ file, isTest }) => /(^|[/-])store\.ts$/.test(file) && !isTest);
+  const shouting = stores.filter((source) =>
+    literalsOf(source).some((text) => /\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b/.test(text)),
+  );
+
+  assert.deepEqual(
+    shouting.map(({ file }) => file),
+    [],
+  );
+});
