@@ -61,6 +61,8 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   await listen(context, app);
   const { address, port } = app.server.address() as AddressInfo;
   log.info({ address, port, api: config.roles.includes('api') }, 'listening');
+  // The parent answers with the statuses of the others.
+  context.report({ ready: true, reasons: [] });
   return {
     metrics: () => snapshotMetrics(metrics),
     async stop() {

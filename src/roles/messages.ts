@@ -6,6 +6,11 @@ export type ProcessName = 'http' | Exclude<Role, 'api'>;
 /** Whether a role can do its work now; the reasons are sentences for the operator. */
 export type RoleStatus = { ready: boolean; reasons: string[] };
 
+/** The status of a role that has not yet reported one. */
+export function starting(name: ProcessName): RoleStatus {
+  return { ready: false, reasons: [`The ${name} process is starting.`] };
+}
+
 /** What the parent made before the roles start: secrets travel here, not in the environment that `ps` and children see. */
 export type StartOrder = { databaseUrl: string; adminToken: string; secretsKeyBase64: string };
 

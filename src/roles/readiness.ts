@@ -2,6 +2,7 @@ import type { SharedStorage } from '../audio/storage.ts';
 import type { Readiness } from '../http/service-routes.ts';
 import { findProgram } from '../runtime/tools.ts';
 import type { ProcessName, RoleStatus } from './messages.ts';
+import { starting } from './messages.ts';
 import type { RoleContext } from './process.ts';
 
 /**
@@ -12,7 +13,10 @@ export function openReadiness(
   { config, db, onMessage }: Pick<RoleContext, 'config' | 'db' | 'onMessage'>,
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
-  let statuses: Partial<Record<ProcessName, RoleStatus>> = {};
+  // Nothing is ready before it has said so: the parent's first word may take a moment.
+  let statuses: Partial<Record<ProcessName, RoleStatus>> = Object.fromEntries(
+    config.roles.filter((role) => role !== 'api').map((role) => [role, starting(role)]),
+  );
   onMessage((message) => {
     if (message.kind === 'statuses') statuses = message.statuses;
   });

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Log } from '../log.ts';
 import type { MetricsSnapshot, ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
+import { starting } from './messages.ts';
 
 // A role that crashes at once is tried again at this pace: soon at first, never in a busy loop.
 const FIRST_RESTART_DELAY_MS = 100;
@@ -128,10 +129,6 @@ export function superviseRoles(
       await Promise.all(members.map((member) => stopMember(member, timeoutMs)));
     },
   };
-}
-
-function starting(name: ProcessName): RoleStatus {
-  return { ready: false, reasons: [`The ${name} process is starting.`] };
 }
 
 function send(member: Member, message: ToChild): void {
