@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFile, mkdir, readdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { wavFile } from '../src/engines/wav-file.ts';
 import { openTestDatabase } from './database.ts';
-import { openTestFolder, TONE_MODEL, toneWav } from './fixtures/audio.ts';
+import { openTestFolder, stereoWav, TONE_MODEL, toneWav } from './fixtures/audio.ts';
 import { longSpeech } from './fixtures/long-speech.ts';
 import { descendantsOf, isAlive } from './processes.ts';
 import { randomFrom } from './random.ts';
@@ -14,7 +13,7 @@ import { until } from './until.ts';
 
 const TONE_ENGINES = { ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` };
 // Long enough not to end before the test has done what it does.
-const LONG = Buffer.from(wavFile(longSpeech(1_800, randomFrom(5)).pcm));
+const LONG = stereoWav(longSpeech(1_800, randomFrom(5)).pcm);
 
 async function call(service: TestService, key: string, method: string, route: string, body?: FormData) {
   const answer = await fetch(service.baseUrl + route, {

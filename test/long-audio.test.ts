@@ -4,7 +4,7 @@ import test from 'node:test';
 import { wavFile } from '../src/engines/wav-file.ts';
 import type { StreamEvent } from './event-stream.ts';
 import { readEvents } from './event-stream.ts';
-import { silenceWav, TONE_MODEL } from './fixtures/audio.ts';
+import { silenceWav, stereoWav, TONE_MODEL } from './fixtures/audio.ts';
 import { longSpeech } from './fixtures/long-speech.ts';
 import { descendantsOf } from './processes.ts';
 import { randomFrom } from './random.ts';
@@ -114,7 +114,7 @@ test('silence gives empty text, however long; a stop ends the streams of those w
   );
 
   const { pcm } = longSpeech(HOUR_SECONDS / 6, randomFrom(7));
-  const { id } = await send(service, key, wavFile(pcm), { async: 'true' });
+  const { id } = await send(service, key, stereoWav(pcm), { async: 'true' });
   const events = await follow(service, key, id);
   await events.next();
   const startedAtMs = performance.now();

@@ -1,9 +1,12 @@
+import { createReadStream } from 'node:fs';
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import { AudioError } from './audio-error.ts';
 import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
 import type { JailedProcess } from './jail.ts';
 import { openJailed } from './jail.ts';
+import type { PlainWav } from './plain-wav.ts';
+import { findPlainWav } from './plain-wav.ts';
 import type { AudioOptions } from './probe.ts';
 
 const BYTES_PER_SAMPLE = 2;
@@ -13,12 +16,31 @@ const CPU_SECONDS = { base: 60, perAudioSecond: 1 / 10 };
 // Only the wait for ffmpeg counts, not the time our reader takes: a long file is held back for as long as it is transcribed.
 const STALL_MAX_MS = 60_000;
 
+type DecodeOptions = AudioOptions & { stallMaxMs?: number };
+
 /**
  * The first audio track as Int16Array chunks of length frames, mono, 16 000 per second; read only as fast as it is consumed.
  * What a header claims is not believed: the samples that come out are counted.
  * @throws AudioError  when nothing can be decoded, or the audio runs past the limit
  */
-export async function* decodePcm(path: string, options: AudioOptions & { stallMaxMs?: number }): AsyncGenerator<Pcm> {
+export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
+  const { maxAudioSeconds, signal } = options;
+  const plain = await findPlainWav(path);
+  let samples = 0;
+  for await (const pcm of plain ? readPlain(path, plain) : decodeJailed(path, options)) {
+    signal?.throwIfAborted();
+    samples += pcm.length;
+    if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
+    yield pcm;
+  }
+  signal?.throwIfAborted();
+}
+
+function readPlain(path: string, { offset, length }: PlainWav): AsyncGenerator<Pcm> {
+  return wholeSamples(createReadStream(path, { start: offset, end: offset + length - 1 }));
+}
+
+async function* decodeJailed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS } = options;
   const jailed = await openJailed('ffmpeg', decodeArguments(path, maxAudioSeconds), {
     tools,
@@ -30,7 +52,6 @@ export async function* decodePcm(path: string, options: AudioOptions & { stallMa
     let samples = 0;
     for await (const pcm of wholeSamples(withStallLimit(jailed, stallMaxMs))) {
       samples += pcm.length;
-      if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
       yield pcm;
     }
     signal?.throwIfAborted();

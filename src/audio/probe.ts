@@ -4,6 +4,7 @@ import { tooLong } from './decode.ts';
 import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
 import type { JailBounds } from './jail.ts';
 import { runJailed } from './jail.ts';
+import { findPlainWav, plainSeconds } from './plain-wav.ts';
 import type { ProbedFile } from './probed-file.ts';
 import { claimedSeconds, formatName, reasonToRefuse } from './probed-file.ts';
 
@@ -20,12 +21,15 @@ const WALK_BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 20, wallMs: 20_000
 const LOWEST_BITS_PER_SECOND = 4750;
 
 /**
- * What a file claims to be, from one short look at its headers. The decoded length decides in the end.
+ * What a file claims to be, from one short look at its headers. The decoded length decides in the end. Only what is not
+ * plain samples already is looked at by a program, in the jail.
  * @param path  a path that we made ourselves
  */
 export async function probeAudio(path: string, options: AudioOptions): Promise<ProbeResult> {
-  const { size: sizeBytes } = await stat(path);
   const { tools, signal, maxAudioSeconds } = options;
+  const plain = await findPlainWav(path);
+  if (plain !== null) return judgeLength('wav', plainSeconds(plain), maxAudioSeconds);
+  const { size: sizeBytes } = await stat(path);
   const file = await readHeaders(path, { ...HEADER_BOUNDS, tools, signal });
   if (file === null) return refused(NOT_MEDIA);
   const reason = reasonToRefuse(file);
@@ -34,8 +38,12 @@ export async function probeAudio(path: string, options: AudioOptions): Promise<P
     claimedSeconds(file, sizeBytes) ??
     (await walkPackets(path, { ...WALK_BOUNDS, tools, signal })) ??
     Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
+  return judgeLength(formatName(file), seconds, maxAudioSeconds);
+}
+
+function judgeLength(format: string, seconds: number, maxAudioSeconds: number): ProbeResult {
   if (seconds > maxAudioSeconds) return refused(tooLong(maxAudioSeconds).message);
-  return { kind: 'audio', format: formatName(file), durationMs: Math.ceil(seconds * 1000) };
+  return { kind: 'audio', format, durationMs: Math.ceil(seconds * 1000) };
 }
 
 function refused(message: string): ProbeResult {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import { openTestFolder, stereoWav } from '../../test/fixtures/audio.ts';
+import { TEST_TOOLS } from '../../test/tools.ts';
+import { wavFile } from '../engines/wav-file.ts';
+import { decodePcm } from './decode.ts';
+import { findPlainWav } from './plain-wav.ts';
+import { probeAudio } from './probe.ts';
+
+const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
+const HEADER_BYTES = 44;
+const SAMPLES_BYTES = PCM.length * 2;
+const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };
+
+type Changes = { edit?: (file: Buffer) => void; before?: Buffer; after?: Buffer };
+
+/** The plain file with its header changed, other chunks before the samples, or other bytes behind them. */
+function wav({ edit, before = Buffer.alloc(0), after = Buffer.alloc(0) }: Changes = {}): Buffer {
+  const file = Buffer.from(wavFile(PCM));
+  edit?.(file);
+  return Buffer.concat([file.subarray(0, 36), before, file.subarray(36), after]);
+}
+
+function chunk(name: string, bytes: number): Buffer {
+  const head = Buffer.alloc(8);
+  head.write(name);
+  head.writeUInt32LE(bytes, 4);
+  return Buffer.concat([head, Buffer.alloc(bytes + (bytes % 2), 0x61)]);
+}
+
+const claims = (bytes: number) => (file: Buffer) => file.writeUInt32LE(bytes, 40);
+
+const PLAIN: [string, Buffer, { offset?: number; length?: number }][] = [
+  ['the plainest', wav(), {}],
+  ['with a list of tags before the samples', wav({ before: chunk('LIST', 26) }), { offset: HEADER_BYTES + 34 }],
+  ['with a chunk of odd length', wav({ before: chunk('note', 5) }), { offset: HEADER_BYTES + 14 }],
+  ['with tags behind the samples', wav({ after: chunk('LIST', 26) }), {}],
+  ['of unknown length', wav({ edit: claims(0xffff_ffff) }), {}],
+  ['of a length never filled in', wav({ edit: claims(0) }), {}],
+  ['that claims more than it holds', wav({ edit: claims(2 ** 31) }), {}],
+  ['cut off in the middle of a sample', wav().subarray(0, HEADER_BYTES + 1001), { length: 1000 }],
+];
+
+for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of PLAIN) {
+  test(`a plain wav file ${what} is read as ffmpeg reads it, without ffmpeg`, async () => {
+    await using folder = await openTestFolder();
+    const file = await folder.write('upload', bytes);
+    const noTools = { ...options, tools: { folder: '/nowhere' } };
+
+    const found = await findPlainWav(file);
+    const probed = await probeAudio(file, noTools);
+    const pieces = await Array.fromAsync(decodePcm(file, noTools));
+
+    assert.deepEqual(found, { offset, length });
+    assert.deepEqual(probed, { kind: 'audio', format: 'wav', durationMs: Math.ceil(length / 32) });
+    const samples = pieces.flatMap((piece) => [...piece]);
+    assert.deepEqual(samples, [...PCM.subarray(0, length / 2)]);
+  });
+}
+
+const OTHERS: [string, Buffer][] = [
+  ['on two channels', stereoWav(PCM)],
+  ['at another rate', wav({ edit: (file) => file.writeUInt32LE(8000, 24) })],
+  ['of 8 bits', wav({ edit: (file) => file.writeUInt16LE(8, 34) })],
+  ['of floats', wav({ edit: (file) => file.writeUInt16LE(3, 20) })],
+  ['without samples', wav().subarray(0, HEADER_BYTES)],
+  ['that ends in its header', wav().subarray(0, 30)],
+  ['whose format comes too late', wav({ edit: (file) => file.write('note', 12) })],
+  ['whose format is too short', wav({ edit: (file) => file.writeUInt32LE(14, 16) })],
+  ['with too much before its samples', wav({ before: chunk('LIST', 5000) })],
+  ['that is none', Buffer.from('RIFF and so on, but nothing of the kind')],
+  ['of nothing', Buffer.alloc(0)],
+];
+
+for (const [what, bytes] of OTHERS) {
+  test(`a wav file ${what} is left to ffmpeg`, async () => {
+    await using folder = await openTestFolder();
+    const file = await folder.write('upload', bytes);
+
+    assert.equal(await findPlainWav(file), null);
+  });
+}
+
+test('a file that is gone is left to whoever says so', async () => {
+  await using folder = await openTestFolder();
+
+  assert.equal(await findPlainWav(path.join(folder.path, 'nothing')), null);
+});
+
+test('a plain wav file past the limit is refused, and not read past it', async () => {
+  await using folder = await openTestFolder();
+  const file = await folder.write('upload', wav());
+  const short = { ...options, maxAudioSeconds: 2 };
+
+  const probed = await probeAudio(file, short);
+
+  assert.match(probed.kind === 'refused' ? probed.message : '', /longer than the limit of 2 seconds/);
+  await assert.rejects(Array.fromAsync(decodePcm(file, short)), /longer than the limit/);
+});
