@@ -35,7 +35,8 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'the bytes are not audio that can be decoded, hold no audio stream, or run longer than the limit',
   rate_limited: 'more requests than the limit; retry_after and Retry-After say when one will pass',
   internal: 'our fault; the request id finds it in the log',
-  unavailable: 'shutting down, the database is away, or the job queue is full; Retry-After says when to come back',
+  unavailable:
+    'shutting down, the database is away, the disk is full, or the job queue is; Retry-After says when to come back',
 };
 
 export type ApiErrorOptions = {

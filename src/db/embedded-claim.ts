@@ -26,8 +26,7 @@ export function claimDirectory(dir: string): { release(): void } {
     if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause;
     throw new DirectoryTakenError(dir, readPid(pidFile));
   }
-  // For the message above only.
-  fs.writeFileSync(pidFile, `${process.pid}\n`);
+  writePid(pidFile);
   let isHeld = true;
   return {
     release() {
@@ -38,6 +37,15 @@ export function claimDirectory(dir: string): { release(): void } {
 }
 
 const SQLITE_BUSY = 5;
+
+/** For the message above only: a full disk, on which it cannot be written, must not keep the directory from its owner. */
+function writePid(pidFile: string): void {
+  try {
+    fs.writeFileSync(pidFile, `${process.pid}\n`);
+  } catch {
+    // Then the message names no process.
+  }
+}
 
 function readPid(pidFile: string): string {
   try {

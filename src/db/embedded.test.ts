@@ -77,6 +77,16 @@ describe('the embedded PostgreSQL', () => {
     assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
   });
 
+  test('starts where it cannot write who owns the directory, as on a full disk', async () => {
+    await using room = openRoom();
+    fs.mkdirSync(path.join(room.dir, 'owner.pid'));
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+    await assert.rejects(startEmbedded({ dir: room.dir, log }), /is in use by process unknown/);
+  });
+
   test('reports its own death, after which it can be started again', async () => {
     await using room = openRoom();
     const first = await room.start();

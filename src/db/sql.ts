@@ -51,7 +51,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     application_name: 'verbatim',
     ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
   });
-  pool.on('error', (cause) => options.onConnectionLost?.(cause));
+  pool.on('error', (cause) => {
+    // The pool adds the connection itself: pages of a log line.
+    delete (cause as { client?: unknown }).client;
+    options.onConnectionLost?.(cause);
+  });
   // A connection may break in the very moment in which it is handed over, before anybody listens: that would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return {
@@ -140,6 +144,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return (
     /^(08|53|57P|57014)/.test(code) || /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
   );
+}
+
+/** Whether the server refused a statement, so that its transaction did not happen; of a connection that broke nobody knows. */
+export function isRolledBack(error: unknown): boolean {
+  return (error as { severity?: unknown } | null)?.severity === 'ERROR';
 }
 
 /** pg reports a connection that ended or timed out as a plain Error without a code. */

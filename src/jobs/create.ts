@@ -1,7 +1,7 @@
 import { holdForJob } from '../accounts/store.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import type { Database, Sql } from '../db/sql.ts';
-import { isDatabaseAway } from '../db/sql.ts';
+import { isDatabaseAway, isRolledBack } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import type { Account, Once } from '../http/route.ts';
 import { costUnits, creditsFromUnits } from '../rules/price.ts';
@@ -41,7 +41,7 @@ export async function createJob(
     return await db.transaction((tx) => holdAndInsert(tx, order));
   } catch (cause) {
     // A commit whose answer was lost may have happened: then the job needs its audio. If not, the sweep finds the file.
-    if (!isDatabaseAway(cause)) await storage.remove(order.audio.key);
+    if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(order.audio.key);
     throw cause;
   }
 }

@@ -189,6 +189,19 @@ test('a full queue refuses new jobs before their bytes are read', async () => {
   assert.deepEqual(await room.files(), []);
 });
 
+test('a database without room for the job leaves no audio behind', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.db.run({
+    text: `create function fill() returns trigger language plpgsql as $$ begin raise exception using errcode = 'disk_full'; end $$`,
+  });
+  await room.db.run({ text: 'create trigger fill before insert on jobs for each row execute function fill()' });
+
+  await assert.rejects(room.transcribe(account, wavFile(1), { async: 'true' }), { code: '53100' });
+
+  assert.deepEqual(await room.files(), []);
+});
+
 test('a database that breaks off leaves the audio to the sweep, since the job may have been written', async () => {
   await using room = await openJobRoom();
   const account = await room.account();

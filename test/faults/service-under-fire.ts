@@ -52,8 +52,8 @@ export async function openServiceUnderFire(
   kind: DatabaseKind,
   receiver: Receiver,
   env: Record<string, string> = {},
+  dataDir = temporaryFolder(),
 ): Promise<ServiceUnderFire> {
-  const dataDir = temporaryFolder();
   const outside = kind === 'external' ? await openOutside(path.join(dataDir, 'outside')) : null;
   const port = await freePort(0);
   const caFile = path.join(dataDir, 'receiver-ca.pem');
