@@ -79,7 +79,7 @@ describe('the embedded PostgreSQL', () => {
 
   test('starts where it cannot write who owns the directory, as on a full disk', async () => {
     await using room = openRoom();
-    fs.mkdirSync(path.join(room.dir, 'owner.pid'));
+    fs.mkdirSync(path.join(room.dir, 'owner.pid'), { recursive: true });
 
     const server = await room.start();
 
