@@ -16,7 +16,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
   accounts: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/http/guards.ts'],
   audio: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/engines/engine.ts'],
-  engines: [...COMMON_GROUND, 'src/rules/', 'src/runtime/'],
+  engines: [
+    ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/'],
+    // Which of the pulled models is the best is the catalogue's to say.
+    ...['src/models/catalogue.ts', 'src/models/folder.ts'],
+  ],
   events: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
   webhooks: [
     ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/events/'],

@@ -1,6 +1,7 @@
-import { readdir } from 'node:fs/promises';
 import type { EngineSpec } from '../config-values.ts';
 import type { Log } from '../log.ts';
+import { CATALOGUE } from '../models/catalogue.ts';
+import { pulledModels } from '../models/folder.ts';
 import type { ToolPaths } from '../runtime/tools.ts';
 import { findProgram } from '../runtime/tools.ts';
 import type { Engine } from './engine.ts';
@@ -42,15 +43,15 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 }
 
 /**
- * The engine that was asked for, if it can start; for null the best one that can: the first model folder that loads, else
- * pocketsphinx. With none, the message says which command to type.
+ * The engine that was asked for, if it can start; for null the best one that can: the first model that loads, best ones
+ * first, else pocketsphinx. With none, the message says which command to type.
  */
 export async function chooseEngine(spec: EngineSpec | null, options: EngineOptions): Promise<EngineChoice> {
   if (findProgram(options.tools, 'ffmpeg') === null || findProgram(options.tools, 'ffprobe') === null) {
     return { kind: 'none', message: `ffmpeg is not installed. Type: ${INSTALL_COMMAND}` };
   }
   if (spec !== null) return chooseGiven(spec, options);
-  for (const model of await modelNames(options.modelsDir)) {
+  for (const model of rankModels(await pulledModels(options.modelsDir))) {
     const choice = await chooseGiven({ kind: 'sherpa-onnx', model }, options);
     if (choice.kind === 'found') return choice;
     options.log.warn({ model, reason: choice.message }, 'model passed over');
@@ -59,12 +60,11 @@ export async function chooseEngine(spec: EngineSpec | null, options: EngineOptio
   return { kind: 'none', message: `There is no speech engine. Type: ${INSTALL_COMMAND}` };
 }
 
-async function modelNames(modelsDir: string): Promise<string[]> {
-  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-    .sort();
+/** Recognisers in the order of the catalogue, best first; then those that it does not know, by name. */
+export function rankModels(names: string[]): string[] {
+  const known = CATALOGUE.filter(({ name }) => names.includes(name));
+  const recognisers = known.filter(({ family }) => family !== 'vad').map(({ name }) => name);
+  return [...recognisers, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
 }
 
 /** A local model is really loaded, since a file that looks whole may not be. A remote server may come up later than we do. */

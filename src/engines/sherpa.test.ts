@@ -13,7 +13,7 @@ import { until } from '../../test/until.ts';
 import { openLog } from '../log.ts';
 import { asked, isEngineError, testConformance } from './conformance.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
-import { chooseEngine } from './open.ts';
+import { chooseEngine, rankModels } from './open.ts';
 import { openSherpa } from './sherpa.ts';
 
 const settings = {
@@ -85,6 +85,23 @@ test('the first model folder that loads is chosen, before pocketsphinx', async (
   assert.deepEqual(choice, { kind: 'found', spec: { kind: 'sherpa-onnx', model: 'b-whole-model' } });
   assert.equal(given.kind, 'none');
   assert.deepEqual(childProcesses(), []);
+});
+
+test('of several models the best of the catalogue is chosen, before any that it does not know, whatever their names', async () => {
+  await using folder = await openTestFolder();
+  for (const name of ['a-model-of-my-own', 'moonshine-base', 'parakeet-110m', 'silero-vad', 'whisper-turbo']) {
+    await copyModel(path.join(folder.path, name));
+  }
+
+  const choice = await chooseEngine(null, { ...settings, modelsDir: folder.path });
+
+  assert.deepEqual(choice, { kind: 'found', spec: { kind: 'sherpa-onnx', model: 'parakeet-110m' } });
+});
+
+test('models are tried best first, and what only finds speech is none', () => {
+  const ranked = rankModels(['b-own', 'a-own', 'silero-vad', 'whisper-tiny', 'parakeet-0.6b-v3', 'parakeet-0.6b-v2']);
+
+  assert.deepEqual(ranked, ['parakeet-0.6b-v2', 'parakeet-0.6b-v3', 'whisper-tiny', 'a-own', 'b-own']);
 });
 
 test('without models pocketsphinx is chosen', async () => {
