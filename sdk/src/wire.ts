@@ -161,6 +161,9 @@ export type ErrorBody = {
   request_id: string;
   /** With `rate_limited`: whole seconds after which one request will pass. */
   retry_after?: number;
+  /** With `insufficient_balance` at the start: what the audio costs, and what the balance holds. */
+  needed_credits?: number;
+  available_credits?: number;
   /** With a synchronous transcription that failed. */
   job_id?: string;
 };

@@ -59,7 +59,7 @@ test('a capture beyond its hold takes the rest from the amount, or changes nothi
   await holdForJob(db, { account, jobId: 'job_1', units: 80 });
 
   const short = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 101 });
-  assert.deepEqual(short, { kind: 'short' });
+  assert.deepEqual(short, { kind: 'short', thereUnits: 100 });
   assert.deepEqual(await balanceOf(db, account.id), { amount: 20, held: 80 });
 
   const captured = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 100 });

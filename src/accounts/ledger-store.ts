@@ -29,29 +29,27 @@ export async function holdForJob(
   if (account.unlimited) return { kind: 'held' };
   const move: Move = { kind: 'hold', amountChange: -units, heldChange: units, leastAmount: 0, jobId, note: null };
   if (await enter(tx, account, move, now)) return { kind: 'held' };
-  const [row] = await tx.rows<{ amount: number }>({
-    text: 'select amount from accounts where lane = $1 and id = $2',
-    values: [account.lane, account.id],
-  });
-  return { kind: 'short', missingUnits: Math.max(1, units - (row?.amount ?? 0)) };
+  return { kind: 'short', missingUnits: Math.max(1, units - (await amountOf(tx, account))) };
 }
 
 /**
  * Takes what a job cost: the hold ends, and the difference to the true cost goes back to, or comes out of, the amount.
- * `short`: the audio was longer than its hold and the amount does not cover the rest; nothing was changed.
+ * `short`: the audio was longer than its hold and the amount does not cover the rest; nothing was changed. `thereUnits` are
+ * the amount and the hold.
  * Belongs in the transaction that ends the job: its fence is what keeps a hold from being taken twice.
  */
 export async function captureForJob(
   tx: Sql,
   job: { account: Payer; jobId: string; heldUnits: number; costUnits: number; now?: Date | null },
-): Promise<{ kind: 'captured' } | { kind: 'short' }> {
+): Promise<{ kind: 'captured' } | { kind: 'short'; thereUnits: number }> {
   const { account, jobId, heldUnits, costUnits, now } = job;
   if (account.unlimited) return { kind: 'captured' };
   const amountChange = heldUnits - costUnits;
   // Giving back is always right, even to an account that its operator debited below zero.
   const leastAmount = amountChange >= 0 ? null : 0;
   const move: Move = { kind: 'capture', amountChange, heldChange: -heldUnits, leastAmount, jobId, note: null };
-  return (await enter(tx, account, move, now)) ? { kind: 'captured' } : { kind: 'short' };
+  if (await enter(tx, account, move, now)) return { kind: 'captured' };
+  return { kind: 'short', thereUnits: heldUnits + (await amountOf(tx, account)) };
 }
 
 /** Gives a job's hold back: held → amount. Belongs in the transaction that fails or cancels the job. */
@@ -81,6 +79,14 @@ export async function addCredit(
 ): Promise<LedgerEntry | null> {
   const move: Move = { kind: 'credit', amountChange: units, heldChange: 0, leastAmount: null, jobId: null, note };
   return await enter(sql, account, move, now);
+}
+
+async function amountOf(sql: Sql, account: Payer): Promise<number> {
+  const rows = await sql.rows<{ amount: number }>({
+    text: 'select amount from accounts where lane = $1 and id = $2',
+    values: [account.lane, account.id],
+  });
+  return rows[0]?.amount ?? 0;
 }
 
 /**

@@ -28,6 +28,8 @@ const errorSchema = Type.Object(
       param: Type.Optional(Type.String({ description: 'The field at fault, when one is.' })),
     }),
     retry_after: Type.Optional(Type.Integer({ description: 'With 429: seconds after which one request will pass.' })),
+    needed_credits: Type.Optional(Type.Number({ description: 'With 402: what the audio costs.' })),
+    available_credits: Type.Optional(Type.Number({ description: 'With 402: what can be spent.' })),
     request_id: Type.String(),
   },
   { description: 'Every error of every endpoint.' },

@@ -74,5 +74,6 @@ function tooExpensive(units: number, missingUnits: number): ApiError {
   return new ApiError(
     'insufficient_balance',
     `The audio costs ${needed} credits and the balance holds ${there}. Add credits, or send less audio.`,
+    { extra: { needed_credits: needed, available_credits: there } },
   );
 }

@@ -1,7 +1,7 @@
 import { captureForJob, releaseForJob } from '../accounts/store.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { emitEvent } from '../events/emit.ts';
-import { costUnits } from '../rules/price.ts';
+import { costUnits, creditsFromUnits } from '../rules/price.ts';
 import type { ClaimedJob, Job, Outcome } from './job.ts';
 import type { Ending } from './queue-store.ts';
 import { endClaimedJob, lockClaimedJob } from './queue-store.ts';
@@ -49,9 +49,11 @@ async function settle(tx: Sql, job: ClaimedJob, outcome: Outcome, rate: number):
     const cost = costUnits(outcome.durationMs, rate);
     const capture = await captureForJob(tx, { ...held, costUnits: cost });
     if (capture.kind === 'captured') return completion(outcome, cost);
+    await releaseForJob(tx, held);
+    return tooExpensive(outcome, cost, capture.thereUnits);
   }
   await releaseForJob(tx, held);
-  return outcome.kind === 'failed' ? failure(outcome) : tooShort(outcome);
+  return failure(outcome);
 }
 
 type Completed = Extract<Outcome, { kind: 'completed' }>;
@@ -85,8 +87,9 @@ function failure({ type, message, model }: Failed): Ending {
   };
 }
 
-function tooShort({ durationMs, model }: Completed): Ending {
+function tooExpensive({ durationMs, model }: Completed, cost: number, thereUnits: number): Ending {
   const message =
-    'The audio is longer than its headers say, and the balance does not cover it. Add credits, send it again.';
+    `The audio is longer than its headers say: it costs ${creditsFromUnits(cost)} credits and the balance holds ` +
+    `${creditsFromUnits(thereUnits)}. Add credits, send it again.`;
   return { ...failure({ kind: 'failed', type: 'insufficient_balance', message, model }), durationMs };
 }

@@ -172,6 +172,7 @@ test('a refusal for the balance says how much is needed and how much is there', 
     answer.json.error.message,
     'The audio costs 0.1 credits and the balance holds 0.01. Add credits, or send less audio.',
   );
+  assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.1, 0.01]);
 });
 
 test('a full queue refuses new jobs before their bytes are read', async () => {
