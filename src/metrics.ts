@@ -135,6 +135,18 @@ export function httpMetrics(metrics: Metrics) {
   };
 }
 
+/** What is told of each job that ended, by whoever ended it. */
+export function jobMetrics(metrics: Metrics) {
+  return {
+    jobEnded({ state, errorType, plan, durationMs }: EndedJob) {
+      metrics.jobs.inc({ outcome: state, error_type: errorType ?? '', plan });
+      if (state === 'completed') metrics.audioSeconds.inc({ plan }, durationMs / 1000);
+    },
+  };
+}
+
+type EndedJob = { state: string; errorType: string | null; plan: string; durationMs: number };
+
 /** This process's metrics, plain enough to be sent to another process. */
 export async function snapshotMetrics(metrics: Metrics): Promise<MetricsSnapshot> {
   return (await metrics.registry.getMetricsAsJSON()) as MetricsSnapshot;

@@ -12,6 +12,7 @@ import { UNKEYED } from '../src/http/route.ts';
 import { jobRoutes } from '../src/jobs/api.ts';
 import { openJobEndings } from '../src/jobs/endings.ts';
 import { openJobFeed } from '../src/jobs/feed.ts';
+import type { Job } from '../src/jobs/job.ts';
 import type { PieceTimeout } from '../src/jobs/run.ts';
 import { startTranscriber } from '../src/jobs/worker.ts';
 import { writeJson } from '../src/json.ts';
@@ -55,7 +56,9 @@ export async function openJobRoom(env: Record<string, string> = {}) {
   const endings = await openJobEndings({ db, clock: systemClock, log: LOG });
   const feed = await openJobFeed({ db, clock: systemClock, log: LOG });
   const deps = { db, config, storage, tools: TEST_TOOLS, endings, feed, clock: systemClock, log: LOG };
-  const routes = jobRoutes(deps);
+  const counted: Job[] = [];
+  const metrics = { jobEnded: (job: Job) => void counted.push(job) };
+  const routes = jobRoutes({ ...deps, metrics });
   const stops: (() => Promise<void>)[] = [];
 
   async function call(
@@ -79,6 +82,8 @@ export async function openJobRoom(env: Record<string, string> = {}) {
     storage,
     endings,
     routes,
+    /** The jobs that the metrics were told of. */
+    counted,
     files: () => readdir(folder),
     /** @param lane  the lane it is to lie in; any unless given */
     async account({ plan = 'pro', credits = null, lane = null }: AccountWish = {}) {
@@ -107,7 +112,8 @@ export async function openJobRoom(env: Record<string, string> = {}) {
       call(account, 'GET', route, { ...given, query: { limit: 20, ...given.query } }),
     post: (account: Account, route: string, upload: Call<0, 0, 0>['upload']) =>
       call(account, 'POST', route, { upload }),
-    cancel: (account: Account, id: string) => call(account, 'POST', '/v1/jobs/:id/cancel', { params: { id } }),
+    cancel: (account: Account, id: string, once = UNKEYED) =>
+      call(account, 'POST', '/v1/jobs/:id/cancel', { params: { id }, once }),
     erase: (account: Account, id: string) => call(account, 'DELETE', '/v1/jobs/:id', { params: { id } }),
     /** The job's server-sent events, as they come. @param signal  aborts when the reader hangs up */
     async *watch(account: Account, id: string, signal = new AbortController().signal) {
@@ -119,7 +125,7 @@ export async function openJobRoom(env: Record<string, string> = {}) {
     job: async (account: Account, id: string) => (await call(account, 'GET', '/v1/jobs/:id', { params: { id } })).json,
     async startWorker(engine: Engine, options: WorkerWish = {}) {
       const worker = await startTranscriber({
-        ...deps,
+        ...{ ...deps, metrics },
         log: options.log ?? LOG,
         ...(options.pieceTimeout && { pieceTimeout: options.pieceTimeout }),
         config: { ...config, transcribeConcurrency: options.concurrency ?? 2 },

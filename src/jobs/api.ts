@@ -21,12 +21,15 @@ import { findJob, listJobs } from './store.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { OWN_DIALECT, transcribe } from './transcribe.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from './transcript.ts';
-import { showJob, showJobInList, showWaitingJob } from './view.ts';
+import { showJobInList, showWaitingJob } from './view.ts';
 import { watchJob } from './watch.ts';
+import type { JobMetrics } from './worker.ts';
 
 export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'config'> & {
   config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'audioRetentionHours'>;
   feed: JobFeed;
+  /** Told of the jobs that end here: those that are canceled. */
+  metrics?: JobMetrics;
 };
 
 const WATCH_RETRY_SECONDS = 5;
@@ -118,10 +121,10 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       summary: 'Cancel a job that has not ended',
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: jobSchema } },
-      async handle({ account, params, note }) {
-        const job = await cancelJob(deps, account, params.id);
-        note({ job_id: job.id });
-        return { status: 200, body: showJob(job) };
+      async handle({ account, params, note, once }) {
+        const answer = await cancelJob(deps, account, params.id, once);
+        note({ job_id: params.id });
+        return answer;
       },
     }),
     defineRoute({

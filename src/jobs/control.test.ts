@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
 import test from 'node:test';
 import { openFakeEngine } from '../../test/fake-engine.ts';
 import { openJobRoom } from '../../test/job-room.ts';
 import { until } from '../../test/until.ts';
 import { wavFile } from '../../test/wav.ts';
+import { openIdempotencyKeys } from '../http/idempotency.ts';
+import { openLog } from '../log.ts';
+import { openSecretBox } from '../webhooks/secrets.ts';
 import { claimNextJob } from './claim.ts';
 
 type Room = Awaited<ReturnType<typeof openJobRoom>>;
@@ -55,6 +59,43 @@ test('a job that is being processed is canceled: the engine is told at once, wha
   assert.deepEqual((await entries(room)).slice(0, 3), ['credit', 'hold', 'release']);
   assert.equal(await countOf(room, 'events'), 1);
   await until('the audio to be erased', async () => (await room.files()).length === 0);
+});
+
+test('a cancel that is sent again with its Idempotency-Key gets the first answer, though its process died', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account({ credits: 10 });
+  const id = await submit(room, account);
+  const keys = openIdempotencyKeys({ db: room.db, box: openSecretBox(Buffer.alloc(32, 7)), log: openLog('silent') });
+  const rawHeaders = ['Idempotency-Key', 'k'];
+  const request = { method: 'POST', url: `/v1/jobs/${id}/cancel`, rawHeaders } as unknown as IncomingMessage;
+  const first = await keys.take(request, account);
+  first!.identify('no body');
+
+  const { text } = await room.cancel(account, id, first!);
+  const again = (await keys.take(request, account))!.identify('no body');
+  await room.erase(account, id);
+  const afterErasure = (await keys.take(request, account))!.identify('no body');
+
+  assert.equal(JSON.parse(text).status, 'canceled');
+  assert.equal(again.kind === 'replay' && again.answer.body, text);
+  assert.equal(afterErasure.kind, 'first');
+  keys.close();
+});
+
+test('canceled jobs are counted, once each, also those that are erased while they wait', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const ids = [await submit(room, account), await submit(room, account)] as const;
+
+  await room.cancel(account, ids[0]);
+  await room.cancel(account, ids[0]);
+  await room.erase(account, ids[0]);
+  await room.erase(account, ids[1]);
+
+  assert.deepEqual(
+    room.counted.map(({ id, state }) => [id, state]),
+    ids.map((id) => [id, 'canceled']),
+  );
 });
 
 test('a worker that was not told of a cancel finds out by itself', async () => {

@@ -4,36 +4,45 @@ import type { Database, Sql } from '../db/sql.ts';
 import { dropWaitingOfJob } from '../deliveries/drop-store.ts';
 import { ApiError } from '../errors.ts';
 import { eraseEvents } from '../events/erase.ts';
-import type { Account } from '../http/route.ts';
+import type { Account, Answer, Once } from '../http/route.ts';
 import { isId } from '../rules/ids.ts';
 import { isTerminal, nextState } from '../rules/job-state.ts';
 import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
 import type { Job } from './job.ts';
 import { eraseAudio } from './sweep.ts';
 import { showJob } from './view.ts';
+import type { JobMetrics } from './worker.ts';
 
-export type ControlDeps = { db: Database; storage: AudioStorage; config: { audioRetentionHours: number } };
+export type ControlDeps = {
+  db: Database;
+  storage: AudioStorage;
+  config: { audioRetentionHours: number };
+  metrics?: JobMetrics;
+};
 
 /**
  * Ends a job without a transcript, a price or an event, and gives its hold back. Whoever works on it hears of it by
  * NOTIFY, or at the next look, and its word counts no more.
  * @throws ApiError  409 when the job has ended
  */
-export async function cancelJob(deps: ControlDeps, account: Account, id: string): Promise<Job> {
-  const canceled = await deps.db.transaction(async (tx) => {
+export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once): Promise<Answer> {
+  const { canceled, answer } = await deps.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (nextState(job.state, 'cancel') === null) {
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
-    return await cancelLocked(tx, account, job);
+    const canceled = await cancelLocked(tx, account, job);
+    // The kept answer shows the job, and goes when the job is erased.
+    await once.bind(tx, id);
+    return { canceled, answer: await once.keep(tx, { status: 200, body: showJob(canceled) }) };
   });
+  deps.metrics?.jobEnded(canceled);
   const { audioKey } = canceled;
   // A failure here is the janitor's to make good.
   if (audioKey !== null && deps.config.audioRetentionHours === 0) {
     await eraseAudio(deps, { ...canceled, audioKey }).catch(() => undefined);
-    return { ...canceled, audioKey: null };
   }
-  return canceled;
+  return answer;
 }
 
 /**
@@ -42,18 +51,21 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string)
  * @throws ApiError  409 while the job is being processed: cancel it first
  */
 export async function deleteJob(deps: ControlDeps, account: Account, id: string): Promise<void> {
-  const audioKey = await deps.db.transaction(async (tx) => {
+  const { ended, wasOpen } = await deps.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (job.state === 'processing') {
       throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
     }
-    const ended = isTerminal(job.state) ? job : await cancelLocked(tx, account, job);
+    const wasOpen = !isTerminal(job.state);
+    const ended = wasOpen ? await cancelLocked(tx, account, job) : job;
     await dropWaitingOfJob(tx, { lane: ended.lane, jobId: ended.id });
     await eraseEvents(tx, { lane: ended.lane, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
     await deleteKeptAnswers(tx, ended);
     await deleteEndedJob(tx, ended);
-    return ended.audioKey;
+    return { ended, wasOpen };
   });
+  if (wasOpen) deps.metrics?.jobEnded(ended);
+  const { audioKey } = ended;
   // After the commit: a file that no job names is swept, a job that names no file would fail.
   if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
 }

@@ -17,7 +17,8 @@ import { serviceRoutes } from '../http/service-routes.ts';
 import { jobRoutes } from '../jobs/api.ts';
 import { openJobEndings } from '../jobs/endings.ts';
 import { openJobFeed } from '../jobs/feed.ts';
-import { httpMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
+import type { Metrics } from '../metrics.ts';
+import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
 import { webhookRoutes } from '../webhooks/api.ts';
 import { openSecretBox } from '../webhooks/secrets.ts';
 import { askMetricsOfAll } from './all-metrics.ts';
@@ -39,7 +40,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const { config, db, log } = context;
   const metrics = openMetrics();
   const storage = await openStorage(config);
-  const api = config.roles.includes('api') ? await openApi(context, storage) : NO_API;
+  const api = config.roles.includes('api') ? await openApi(context, storage, metrics) : NO_API;
   const readiness = openReadiness(context, storage);
   const app = buildServer({
     routes: [
@@ -74,14 +75,21 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 
 type Api = { routes: Route[]; idempotency?: IdempotencyKeys; close(): Promise<void> };
 
-async function openApi({ config, order, db, log, clock }: RoleContext, storage: AudioStorage): Promise<Api> {
+async function openApi(
+  { config, order, db, log, clock }: RoleContext,
+  storage: AudioStorage,
+  metrics: Metrics,
+): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const endings = await openJobEndings({ db, clock, log });
   const feed = await openJobFeed({ db, clock, log });
   const secretBox = openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64'));
   const idempotency = openIdempotencyKeys({ db, box: secretBox, log });
   const routes = [
-    ...jobRoutes({ db, config, storage, tools: { folder: config.toolsDir }, endings, feed, clock }),
+    ...jobRoutes({
+      ...{ db, config, storage, tools: { folder: config.toolsDir }, endings, feed, clock },
+      metrics: jobMetrics(metrics),
+    }),
     ...accountRoutes({ db, rates }),
     ...webhookRoutes({ db, config, secretBox, clock }),
     ...deliveryRoutes({ db }),

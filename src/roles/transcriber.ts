@@ -5,7 +5,7 @@ import type { Engine } from '../engines/engine.ts';
 import type { EngineOptions } from '../engines/open.ts';
 import { chooseEngine, openEngine } from '../engines/open.ts';
 import { startTranscriber } from '../jobs/worker.ts';
-import { openMetrics, snapshotMetrics } from '../metrics.ts';
+import { jobMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
 import { watchEngines } from './engine-watch.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 
@@ -36,12 +36,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       tools: { folder: config.toolsDir },
       clock,
       log,
-      metrics: {
-        jobEnded: ({ state, errorType, plan, durationMs }) => {
-          metrics.jobs.inc({ outcome: state, error_type: errorType ?? '', plan });
-          if (state === 'completed') metrics.audioSeconds.inc({ plan }, durationMs / 1000);
-        },
-      },
+      metrics: jobMetrics(metrics),
     });
     return { engines, worker, watching };
   });

@@ -108,9 +108,10 @@ export function openCallers({ world, server, receivers }: Ground) {
 
   async function control(): Promise<void> {
     const { id, account } = random.pick(jobs);
-    if (random.next() < 0.6) return void (await cancelJob({ db, storage: STORAGE, config: SETTINGS }, account, id));
+    const deps = { db, storage: STORAGE, config: SETTINGS };
+    if (random.next() < 0.6) return void (await cancelJob(deps, account, id, UNKEYED));
     memory.deleted.add(id);
-    await deleteJob({ db, storage: STORAGE, config: SETTINGS }, account, id);
+    await deleteJob(deps, account, id);
   }
 
   async function runAccount(account: Account): Promise<void> {
