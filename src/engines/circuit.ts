@@ -11,8 +11,8 @@ export type Visit = Disposable & {
 export type Circuit = {
   /** @throws EngineError  at once, while the server is left alone */
   enter(): Visit;
-  /** Whether the server is left alone now. False once a call may try: an idle service must not stay unready for ever. */
-  isResting(): boolean;
+  /** Whether the server counts as dead: from the last failure too many until a call is answered. */
+  isOpen(): boolean;
 };
 
 /** @param failuresMax  calls in a row without an answer after which the server is left alone for `restMs` */
@@ -49,7 +49,7 @@ export function openCircuit({ failuresMax, restMs, nowMs }: CircuitSettings): Ci
   }
 
   return {
-    isResting,
+    isOpen,
     enter() {
       if (!isOpen()) return openVisit();
       if (probe !== null || isResting()) {

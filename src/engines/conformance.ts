@@ -25,6 +25,7 @@ const NO_SPEECH: [string, Pcm][] = [
   ['20 samples', new Int16Array(20).fill(5000)],
   ['a twentieth of a second', new Int16Array(SAMPLE_RATE / 20).fill(5000)],
   ['two seconds of zeros', new Int16Array(2 * SAMPLE_RATE)],
+  ['a minute of faint noise', Int16Array.from({ length: 60 * SAMPLE_RATE }, (_, at) => 60 * Math.sin(at * at))],
 ];
 
 /** The tests that every engine passes. Imported by tests only. */

@@ -1,7 +1,6 @@
 import type { ChildPool } from './child-pool.ts';
 import type { Engine, Pcm, TranscribeOptions } from './engine.ts';
-import { SAMPLE_RATE } from './engine.ts';
-import { holdsNoSpeech } from './silence.ts';
+import { holdsNoSpeech, hum } from './silence.ts';
 
 const WARM_UP_TIMEOUT_MS = 150_000;
 
@@ -18,9 +17,4 @@ export function localEngine(name: string, slots: number, pool: ChildPool): Engin
     await Promise.all(Array.from({ length: slots }, () => pool.transcribe(hum(), options)));
   }
   return { name, slots, warmUp, transcribe, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
-}
-
-/** One second that every model has to work on: a hum. */
-function hum(): Pcm {
-  return Int16Array.from({ length: SAMPLE_RATE }, (_, at) => 1000 * Math.sin(at / 20));
 }

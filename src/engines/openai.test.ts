@@ -127,6 +127,31 @@ test('a dead server is left alone after five calls, said to be in trouble, and a
   assert.equal(server.requests.length, requests);
 });
 
+test('a server that takes connections and answers nothing stays in trouble until it answers', async () => {
+  await using server = await openSpeechServer('stall');
+  let now = 0;
+  const time = { nowMs: () => now, trialTimeoutMs: 50 };
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 5 }, time);
+  await Promise.allSettled(Array.from({ length: 5 }, () => engine.transcribe(speech, asked({ timeoutMs: 50 }))));
+  now += 5_000;
+
+  const afterRest = engine.trouble!();
+  await assert.rejects(engine.warmUp(), /does not answer\. See/);
+  now += 5_000;
+  const afterTrial = engine.trouble!();
+  server.answerAll(USUAL);
+  await until('the server to be heard', () =>
+    engine.warmUp().then(
+      () => true,
+      () => void (now += 5_000),
+    ),
+  );
+
+  assert.match(afterRest!, /does not answer/);
+  assert.match(afterTrial!, /does not answer/);
+  assert.equal(engine.trouble!(), null);
+});
+
 test('a server that answers nothing but errors is not in trouble', async () => {
   await using server = await openSpeechServer({ status: 500, body: 'no' });
   await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 6 });

@@ -11,7 +11,7 @@ import { flacFile } from './flac-file.ts';
 import type { MultipartForm } from './multipart-form.ts';
 import { multipartForm } from './multipart-form.ts';
 import { readOpenaiAnswer } from './openai-answer.ts';
-import { holdsNoSpeech } from './silence.ts';
+import { holdsNoSpeech, hum } from './silence.ts';
 import { openTurnstile } from './turnstile.ts';
 import { wavFile } from './wav-file.ts';
 
@@ -24,14 +24,17 @@ const TRIES_MAX = 3;
 const TRIES_WHILE_BUSY_MAX = 8;
 const RETRY_PAUSE_MS = { first: 250, most: 5000 };
 // Five dead calls are no accident. A server that is back is noticed within seconds.
-const CIRCUIT = { failuresMax: 5, restMs: 5000, nowMs: () => performance.now() };
+const CIRCUIT = { failuresMax: 5, restMs: 5000 };
 const ANSWER_MAX_BYTES = 16 * 2 ** 20;
 const REACH_TIMEOUT_MS = 5_000;
+// A second of sound, asked for only while the server counts as dead.
+const TRIAL_TIMEOUT_MS = 10_000;
+const REAL_TIME = { nowMs: () => performance.now(), trialTimeoutMs: TRIAL_TIMEOUT_MS };
 
 /** A server that speaks the OpenAI speech-to-text API. Its address is the operator's choice and is not guarded. */
-export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings): Engine {
+export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings, time = REAL_TIME): Engine {
   const turnstile = openTurnstile(slots);
-  const circuit = openCircuit(CIRCUIT);
+  const circuit = openCircuit({ ...CIRCUIT, nowMs: time.nowMs });
   const closing = new AbortController();
   let isFlacRefused = false;
   // The deadline of the call bounds every wait.
@@ -102,11 +105,20 @@ export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings): E
     }
   }
 
+  /** A server that takes connections and answers nothing is still dead: only an answer ends that. */
+  async function tryAgain(): Promise<void> {
+    try {
+      await transcribe(hum(), { language: null, timeoutMs: time.trialTimeoutMs, signal: new AbortController().signal });
+    } catch (cause) {
+      if (circuit.isOpen()) throw unreachable(baseUrl, { cause });
+    }
+  }
+
   return {
     name: model ?? 'openai',
     slots,
-    warmUp: () => reach(new URL(baseUrl)),
-    trouble: () => (circuit.isResting() ? unreachable(baseUrl).message : null),
+    warmUp: () => (circuit.isOpen() ? tryAgain() : reach(new URL(baseUrl))),
+    trouble: () => (circuit.isOpen() ? unreachable(baseUrl).message : null),
     async transcribe(piece, options) {
       options.signal.throwIfAborted();
       if (holdsNoSpeech(piece)) return { segments: [], language: options.language };

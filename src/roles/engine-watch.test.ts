@@ -98,6 +98,24 @@ test('trouble that the engine itself tells of is told within a second, and so is
   assert.deepEqual(room.statuses, [READY, { ready: false, reasons: ['The server does not answer.'] }, READY]);
 });
 
+test('an engine that tells of trouble is asked to prove itself every five seconds, until the trouble is over', async () => {
+  await using room = openRoom();
+  room.state.trouble = 'The server does not answer.';
+  room.state.failing = true;
+  await room.pass(17);
+  const proofs = room.state.proofs;
+
+  room.state.failing = false;
+  room.state.trouble = null;
+  await room.pass(5);
+
+  assert.equal(proofs, 3);
+  assert.deepEqual(
+    room.statuses.map(({ ready, reasons }) => [ready, ...reasons]),
+    [[true], [false, 'The server does not answer.'], [false, 'The model is gone.'], [true]],
+  );
+});
+
 test('two plans with one engine are watched as one', async () => {
   await using room = openRoom();
 

@@ -44,6 +44,8 @@ function watched(engine: Engine, clock: Clock): Watched {
     provenAtMs = clock.now();
   }
 
+  const trouble = () => failure ?? engine.trouble?.() ?? null;
+
   return {
     engine: {
       ...engine,
@@ -62,9 +64,9 @@ function watched(engine: Engine, clock: Clock): Watched {
         }
       },
     },
-    trouble: () => failure ?? engine.trouble?.() ?? null,
+    trouble,
     async proveWhenDue() {
-      const everyMs = failure === null ? PROOF_EVERY_MS : PROOF_WHILE_UNREADY_EVERY_MS;
+      const everyMs = trouble() === null ? PROOF_EVERY_MS : PROOF_WHILE_UNREADY_EVERY_MS;
       if (underWay === 0 && clock.now() - provenAtMs >= everyMs) await prove();
     },
   };
