@@ -24,7 +24,8 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'a field, query parameter, header, cursor or JSON text is malformed, of the wrong type, unknown, or out of range',
   forbidden_url: 'a webhook may not point there; the message names the rule',
   unauthenticated: 'no key, an unknown key, a revoked key, or two different keys',
-  insufficient_balance: 'the audio costs more than the balance holds; needed_credits and available_credits say how much',
+  insufficient_balance:
+    'the audio costs more than the balance holds; needed_credits and available_credits say how much',
   plan_limit: "the account's plan does not allow it: another webhook, or plan=pro on a lite account",
   not_found: 'unknown path, unknown id, or an id of another account',
   method_not_allowed: 'known path, other method; Allow names the methods that there are',

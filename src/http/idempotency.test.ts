@@ -19,8 +19,8 @@ const LOG = openLog('silent');
 const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unlimited: true };
 
 /** One node of a service with a single POST route, on a database that it may share. */
-function openNode(db: Database, handle: Route['handle']) {
-  const idempotency = openIdempotencyKeys({ db, box: BOX, log: LOG });
+function openNode(db: Database, handle: Route['handle'], box = BOX) {
+  const idempotency = openIdempotencyKeys({ db, box, log: LOG });
   const route = { method: 'POST', path: '/v1/work', auth: 'key', summary: 'work', tag: 'Test', schema: {} } as const;
   const app = buildServer({
     routes: [defineRoute({ ...route, handle })],
@@ -262,6 +262,26 @@ test('a key is taken anew when its time is over although no sweep has come by', 
   const again = await node.post();
 
   assert.equal(again.body, '{"runs":2}');
+});
+
+test('an answer that was sealed with another SECRETS_KEY is a conflict, and its work is not done again', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  const handle: Route['handle'] = async () => ({ status: 200, body: { runs: ++runs } });
+  await using before = openNode(db, handle);
+  await using after = openNode(db, handle, openSecretBox(Buffer.alloc(32, 8)));
+  await before.post();
+
+  const answer = await after.post();
+  await db.run({ text: `update idempotency_keys set job_id = 'job_1'` });
+  const ofJob = await after.post();
+
+  assert.deepEqual([answer.status, runs], [409, 1]);
+  assert.match(
+    JSON.parse(answer.body).error.message,
+    /was carried out, but its answer can no longer be opened; look for/,
+  );
+  assert.deepEqual([ofJob.status, JSON.parse(ofJob.body).job_id], [409, 'job_1']);
 });
 
 const POSTS: { path: string; body?: object }[] = [

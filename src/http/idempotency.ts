@@ -152,7 +152,9 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
     identify(given): Identified {
       const verdict = judgeKey({ stored, route, fingerprint: given });
       if (verdict === 'conflict') throw conflict();
-      if (verdict === 'replay') return { kind: 'replay', answer: replayOf(stored!.answer!, box, boxName) };
+      if (verdict === 'replay') {
+        return { kind: 'replay', answer: replayOf(stored!.answer!, stored!.jobId, (body) => box.open(boxName, body)) };
+      }
       fingerprint = given;
       if (verdict !== 'resume') return { kind: 'first' };
       isBound = true;
@@ -183,13 +185,24 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
   };
 }
 
-function replayOf(answer: KeptAnswer, box: AnswerBox, boxName: string): Answer {
+/** @throws ApiError  409 when SECRETS_KEY is no longer the one that sealed it: the work is done and not to be done twice */
+function replayOf(answer: KeptAnswer, jobId: string | null, open: (body: Buffer) => string): Answer {
   return {
     status: answer.status,
-    ...(answer.body && { body: box.open(boxName, answer.body) }),
+    ...(answer.body && { body: openKept(answer.body, jobId, open) }),
     ...(answer.contentType && { contentType: answer.contentType }),
     headers: { 'idempotent-replayed': 'true', ...(answer.location && { location: answer.location }) },
   };
+}
+
+function openKept(body: Buffer, jobId: string | null, open: (body: Buffer) => string): string {
+  try {
+    return open(body);
+  } catch (cause) {
+    const what = jobId === null ? 'look for what it made' : `read the job ${jobId}`;
+    const message = `The request with this ${HEADER} was carried out, but its answer can no longer be opened; ${what}.`;
+    throw new ApiError('conflict', message, { cause, ...(jobId !== null && { extra: { job_id: jobId } }) });
+  }
 }
 
 function inProgress(): ApiError {
