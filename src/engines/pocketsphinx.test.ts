@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { openTestFolder } from '../../test/fixtures/audio.ts';
 import { childProcesses, isRunning, killChildren } from '../../test/fixtures/children.ts';
+import { randomFrom } from '../../test/random.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
 import { openLog } from '../log.ts';
 import { asked, testConformance, textOf } from './conformance.ts';
@@ -46,6 +47,19 @@ test('pocketsphinx dates a word after a long pause rightly, and starts a segment
   const second = segments.find((segment) => segment.startSeconds > sample.length / SAMPLE_RATE);
   const shift = sample.length / SAMPLE_RATE + pauseSeconds;
   assert.ok(Math.abs(second!.startSeconds - shift - segments[0]!.startSeconds) < 0.3, JSON.stringify(segments));
+});
+
+test('pocketsphinx hears no words in the noise of a room', async () => {
+  await using engine = openPocketsphinx({ ...settings, slots: 1 });
+  const random = randomFrom(5);
+  let held = 0;
+  // 40 dB under full scale, most of it low.
+  const room = Int16Array.from({ length: 3 * SAMPLE_RATE }, () => {
+    held = 0.9 * held + (random.next() - 0.5) * 500;
+    return held;
+  });
+
+  assert.equal(textOf(await engine.transcribe(room, asked())), '');
 });
 
 test('pocketsphinx gives the same piece the same transcript, whatever it heard before', async () => {

@@ -1,0 +1,216 @@
+// Where long audio is cut: how many cuts fall inside a word, by our rule (the quietest 200 ms) and by ffmpeg's silence
+// detection, on speech whose words are known to the sample, under noise. Debian's flite speaks it.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { cutPieces } from '../src/audio/cut.ts';
+import type { Pcm } from '../src/engines/engine.ts';
+import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { wavFile } from '../src/engines/wav-file.ts';
+import type { Random } from '../test/random.ts';
+import { randomFrom } from '../test/random.ts';
+import { round } from './figures.ts';
+
+const VOICES = ['slt', 'rms', 'awb', 'kal16'];
+const TEXTS = [
+  'The committee met on Thursday, and nobody could agree about the budget for the coming year.',
+  'She opened the window because the kitchen was full of smoke from the burning toast',
+  'Seventy percent of the passengers had already left the station when the announcement was made',
+  'If you want to cancel your subscription, please call the number on the back of your card.',
+  'Scientists discovered that the temperature of the lake changes slowly during the winter months',
+  'He carried the heavy boxes upstairs, sat down on the floor, and began to open them one by one.',
+  'The new railway line connects the harbour with several villages along the northern coast',
+  'Before the meeting ends, somebody should write down what was decided and who is responsible.',
+  'Our neighbours planted apple trees in the garden behind the old school about ten years ago',
+  'It was difficult to understand the speaker, since the microphone stopped working after a while.',
+];
+const PASSAGE_SECONDS = 180;
+const GAPS_SECONDS = [0.03, 0.15, 0.4];
+// What a cut may be off by and still spare the word: the edge of a sound is no sharper.
+const EDGE_SECONDS = 0.02;
+const FULL_SCALE = 32_768;
+const SEED = 20_261_121;
+
+type Span = { start: number; end: number };
+type Sentence = { samples: Float64Array; words: Span[] };
+type Sound = 'clean' | 'white' | 'rumble' | 'babble' | 'gusts';
+type Rule = { name: string; cuts(pcm: Pcm): Promise<number[]> };
+
+const RULES: Rule[] = [
+  { name: 'quietest 200 ms', cuts: cutsOfOurs },
+  { name: 'silencedetect -30 dB', cuts: async (pcm) => cutsAtSilence(pcm, -30) },
+  { name: 'silencedetect -35 dB', cuts: async (pcm) => cutsAtSilence(pcm, -35) },
+  { name: 'every 30 s', cuts: async (pcm) => cutsAtSilence(pcm, null) },
+];
+const CONDITIONS: { sound: Sound; snrDb: number; levelDb: number }[] = [
+  { sound: 'clean', snrDb: 99, levelDb: -20 },
+  { sound: 'clean', snrDb: 99, levelDb: -42 },
+  ...[20, 10, 5, 0].map((snrDb) => ({ sound: 'white' as const, snrDb, levelDb: -20 })),
+  ...[10, 0].map((snrDb) => ({ sound: 'rumble' as const, snrDb, levelDb: -20 })),
+  ...[20, 10, 5].map((snrDb) => ({ sound: 'babble' as const, snrDb, levelDb: -20 })),
+  ...[20, 10, 0].map((snrDb) => ({ sound: 'gusts' as const, snrDb, levelDb: -20 })),
+];
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'cut-bench-'));
+process.once('exit', () => rmSync(folder, { recursive: true }));
+if (isFliteHere()) await measure();
+else console.log('cut: not measured, for flite is not installed. Type: apt-get install flite');
+
+async function measure(): Promise<void> {
+  const random = randomFrom(SEED);
+  const spoken = new Map(VOICES.map((voice) => [voice, TEXTS.map((text) => speak(voice, text))]));
+  const all = [...spoken.values()].flat();
+  console.log(
+    `cuts inside a word, %, of cuts in ${VOICES.length * GAPS_SECONDS.length} passages of ${PASSAGE_SECONDS} s`,
+  );
+  console.log(
+    ['sound, dB above noise, dB of level'.padEnd(36), ...RULES.map(({ name }) => name.padStart(22))].join(''),
+  );
+  for (const { sound, snrDb, levelDb } of CONDITIONS) {
+    const counts = RULES.map(() => ({ cuts: 0, inside: 0 }));
+    for (const sentences of spoken.values()) {
+      for (const gap of GAPS_SECONDS) {
+        const { samples, words } = passage(sentences, gap, random);
+        const pcm = mixed(samples, noiseOf(sound, samples.length, all, random), snrDb, levelDb);
+        for (const [index, rule] of RULES.entries()) {
+          const cuts = await rule.cuts(pcm);
+          counts[index]!.cuts += cuts.length;
+          counts[index]!.inside += cuts.filter((at) => isInside(words, at)).length;
+        }
+      }
+    }
+    const shares = counts.map(({ cuts, inside }) => `${round((100 * inside) / cuts)} of ${cuts}`.padStart(22));
+    console.log([`${sound}, ${snrDb}, ${levelDb}`.padEnd(36), ...shares].join(''));
+  }
+}
+
+function isInside(words: Span[], at: number): boolean {
+  return words.some(({ start, end }) => at > start + EDGE_SECONDS && at < end - EDGE_SECONDS);
+}
+
+function isFliteHere(): boolean {
+  try {
+    execFileSync('flite', ['-lv'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Sounds and when they end, as flite tells them; silence is `pau`. */
+function soundsOf(voice: string, text: string, file: string): { sound: string; end: number }[] {
+  const told = execFileSync('flite', ['-voice', voice, '-t', text, '-psdur', '-o', file], { encoding: 'utf8' });
+  return told
+    .trim()
+    .split(/\s+/)
+    .map((one) => ({ sound: one.split(':')[0]!, end: Number(one.split(':')[1]) }));
+}
+
+/** A sentence without the silence around it. Words take as many sounds as they have when they are said alone. */
+function speak(voice: string, text: string): Sentence {
+  const file = path.join(folder, 'spoken.wav');
+  const sounds = soundsOf(voice, text, file);
+  const first = sounds[0]!.end;
+  const last = sounds.at(-2)!.end;
+  const wav = readFileSync(file);
+  const pcm = new Int16Array(wav.buffer, wav.byteOffset + 44, (wav.length - 44) >> 1);
+  const samples = Float64Array.from(pcm.subarray(Math.round(first * SAMPLE_RATE), Math.round(last * SAMPLE_RATE)));
+  const alone = path.join(folder, 'alone.wav');
+  const words: Span[] = [];
+  let index = 0;
+  for (const word of text.split(' ')) {
+    const count = soundsOf(voice, word, alone).filter(({ sound }) => sound !== 'pau').length;
+    while (sounds[index]!.sound === 'pau') index += 1;
+    words.push({ start: sounds[index - 1]!.end - first, end: sounds[index + count - 1]!.end - first });
+    index += count;
+  }
+  if (index !== sounds.length - 1) throw new Error(`${voice} says "${text}" otherwise than its words`);
+  return { samples, words };
+}
+
+function passage(sentences: Sentence[], gapSeconds: number, random: Random): Sentence {
+  const samples = new Float64Array(PASSAGE_SECONDS * SAMPLE_RATE);
+  const words: Span[] = [];
+  let at = 0;
+  while (true) {
+    const next = random.pick(sentences);
+    if (at + next.samples.length > samples.length) return { samples: samples.subarray(0, at), words };
+    samples.set(next.samples, at);
+    words.push(
+      ...next.words.map(({ start, end }) => ({ start: start + at / SAMPLE_RATE, end: end + at / SAMPLE_RATE })),
+    );
+    at += next.samples.length + Math.round(gapSeconds * (0.5 + random.next()) * SAMPLE_RATE);
+  }
+}
+
+function noiseOf(sound: Sound, length: number, sentences: Sentence[], random: Random): Float64Array {
+  const noise = new Float64Array(length);
+  if (sound === 'babble') {
+    for (let talker = 0; talker < 6; talker += 1) {
+      for (let at = 0; at < length; ) {
+        const { samples } = random.pick(sentences);
+        for (let i = 0; i < samples.length && at + i < length; i += 1) noise[at + i]! += samples[i]!;
+        at += samples.length;
+      }
+    }
+    return noise;
+  }
+  let held = 0;
+  let loudness = 1;
+  for (let at = 0; at < length; at += 1) {
+    const white = random.next() * 2 - 1;
+    // Below about 25 Hz, as of engines and wind.
+    held = 0.99 * held + white;
+    if (at % (SAMPLE_RATE / 2) === 0) loudness = 10 ** ((random.next() * 18 - 12) / 20);
+    noise[at] = sound === 'rumble' ? held : sound === 'gusts' ? white * loudness : white;
+  }
+  return noise;
+}
+
+/** Speech at that level under full scale, with noise so much below it; a recorder's own hiss of -70 dB is always there. */
+function mixed(speech: Float64Array, noise: Float64Array, snrDb: number, levelDb: number): Pcm {
+  const speechGain = (FULL_SCALE * 10 ** (levelDb / 20)) / rms(speech);
+  const noiseGain = (FULL_SCALE * 10 ** ((levelDb - snrDb) / 20)) / Math.max(rms(noise), 1);
+  return Int16Array.from(speech, (sample, at) => {
+    const value = sample * speechGain + noise[at]! * noiseGain + Math.sin(at * at) * 10;
+    return Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, value));
+  });
+}
+
+function rms(samples: Float64Array): number {
+  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+}
+
+async function cutsOfOurs(pcm: Pcm): Promise<number[]> {
+  const pieces = await Array.fromAsync(cutPieces([pcm] as unknown as AsyncIterable<Pcm>));
+  return pieces.slice(1).map(({ startSeconds }) => startSeconds);
+}
+
+/** Stretches below that level of at least 100 ms, as ffmpeg sees them. */
+function silencesOf(pcm: Pcm, thresholdDb: number): Span[] {
+  const file = path.join(folder, 'passage.wav');
+  writeFileSync(file, wavFile(pcm));
+  const filter = `silencedetect=noise=${thresholdDb}dB:duration=0.1`;
+  const { stderr } = spawnSync('ffmpeg', ['-nostats', '-i', file, '-af', filter, '-f', 'null', '-'], {
+    encoding: 'utf8',
+  });
+  const times = (name: string) =>
+    [...stderr.matchAll(new RegExp(`silence_${name}: ([\\d.]+)`, 'g'))].map((found) => Number(found[1]));
+  const ends = times('end');
+  return times('start').map((start, index) => ({ start, end: ends[index] ?? Number.POSITIVE_INFINITY }));
+}
+
+/** In the middle of the longest silence between 20 and 30 s; at 30 s where there is none, or none is looked for. */
+function cutsAtSilence(pcm: Pcm, thresholdDb: number | null): number[] {
+  const silences = thresholdDb === null ? [] : silencesOf(pcm, thresholdDb);
+  const cuts: number[] = [];
+  for (let start = 0; pcm.length / SAMPLE_RATE - start > 30; start = cuts.at(-1)!) {
+    const here = silences
+      .map((one) => ({ start: Math.max(one.start, start + 20), end: Math.min(one.end, start + 30) }))
+      .filter((one) => one.end > one.start)
+      .sort((a, b) => b.end - b.start - (a.end - a.start));
+    cuts.push(here[0] ? (here[0].start + here[0].end) / 2 : start + 30);
+  }
+  return cuts;
+}
