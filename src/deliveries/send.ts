@@ -4,14 +4,14 @@ import { judgePost } from '../rules/delivery-outcome.ts';
 import { delayBeforeAttemptMs } from '../rules/retry-schedule.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { makeId } from '../runtime/clock.ts';
-import type { SecretBox } from '../webhooks/secrets.ts';
 import type { ClaimedDelivery } from './claim-store.ts';
 import type { FinishedAttempt } from './finish-store.ts';
 import type { Poster, PostReport } from './post.ts';
+import type { Signers, SigningKeys } from './signers.ts';
 
 export type SendOptions = {
   poster: Poster;
-  secretBox: SecretBox;
+  signers: Signers;
   clock: Clock;
   /** X-Service- unless the operator says otherwise. */
   headerPrefix: string;
@@ -33,16 +33,15 @@ export async function sendAttempt(delivery: ClaimedDelivery, options: SendOption
 /** The headers of contract section 5. Signed with the time of this attempt, by every secret that is valid now. */
 export function signedHeaders(
   delivery: ClaimedDelivery,
-  { secretBox, clock, headerPrefix }: Pick<SendOptions, 'secretBox' | 'clock' | 'headerPrefix'>,
+  { signers, clock, headerPrefix }: Pick<SendOptions, 'signers' | 'clock' | 'headerPrefix'>,
 ): Record<string, string> {
   const { body, eventId: id } = delivery;
   const nowMs = clock.now();
   const timestamp = new Date(nowMs).toISOString();
   const timestampSeconds = Math.floor(nowMs / 1000);
-  const [secret, previous] = validSecrets(delivery, secretBox, nowMs);
-  const standard = [secret, previous]
-    .filter((one) => one !== undefined)
-    .map((one) => standardSignature({ secret: one, id, timestampSeconds, body }));
+  const valid = validKeys(delivery, signers, nowMs);
+  const [signature, previous] = valid.map(({ own }) => signBody({ secret: own, timestamp, body }));
+  const standard = valid.map((keys) => standardSignature({ secret: keys.standard, id, timestampSeconds, body }));
   return {
     'Content-Type': 'application/json',
     'User-Agent': USER_AGENT,
@@ -53,21 +52,19 @@ export function signedHeaders(
     [`${headerPrefix}Delivery-Id`]: delivery.attemptId,
     [`${headerPrefix}Attempt`]: String(delivery.attempt),
     [`${headerPrefix}Timestamp`]: timestamp,
-    [`${headerPrefix}Signature`]: signBody({ secret, timestamp, body }),
-    ...(previous === undefined
-      ? {}
-      : { [`${headerPrefix}Signature-Previous`]: signBody({ secret: previous, timestamp, body }) }),
+    [`${headerPrefix}Signature`]: signature!,
+    ...(previous === undefined ? {} : { [`${headerPrefix}Signature-Previous`]: previous }),
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
     'webhook-signature': standard.join(' '),
   };
 }
 
-function validSecrets(delivery: ClaimedDelivery, box: SecretBox, nowMs: number): [string, string?] {
-  const { webhookId, previousSecret, previousSecretEndsAt } = delivery;
-  const secret = box.open(webhookId, delivery.secret);
+/** The present secret's keys, and the previous one's while both are valid. */
+function validKeys(delivery: ClaimedDelivery, signers: Signers, nowMs: number): SigningKeys[] {
+  const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
-  return overlaps ? [secret, box.open(webhookId, previousSecret)] : [secret];
+  return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) => signers.keysOf(webhookId, sealed));
 }
 
 function finish(

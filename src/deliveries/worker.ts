@@ -13,6 +13,7 @@ import { openPoster } from './post.ts';
 import type { RecorderDeps } from './record.ts';
 import { openRecorder } from './record.ts';
 import { sendAttempt } from './send.ts';
+import { openSigners } from './signers.ts';
 
 export type DelivererDeps = {
   db: Database;
@@ -76,7 +77,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   });
   const sendOptions = {
     poster,
-    secretBox: deps.secretBox,
+    signers: openSigners(deps.secretBox),
     clock,
     headerPrefix: config.webhookHeaderPrefix,
     retryDelaysMs: config.webhookRetryDelaysMs,
