@@ -4,13 +4,18 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { countDriftedAccounts } from '../src/accounts/drift-store.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
 import { ApiError } from '../src/errors.ts';
 import type { Account } from '../src/http/route.ts';
 import { UNKEYED } from '../src/http/route.ts';
 import { createJob } from '../src/jobs/create.ts';
+import { openLog } from '../src/log.ts';
 import { makeId } from '../src/runtime/clock.ts';
 import { openJobRoom } from './job-room.ts';
 import type { Random } from './random.ts';
@@ -174,5 +179,14 @@ async function* bytesOf(bytes: Buffer) {
 
 if (import.meta.main) {
   const [jobs = '1000', seed = '1'] = process.argv.slice(2);
-  console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryMs: 3_000 }));
+  const home = mkdtempSync(path.join(os.tmpdir(), 'ledger-storm-'));
+  const settings = { fsync: 'off', max_connections: '200' };
+  const server = await startEmbedded({ dir: path.join(home, 'database'), log: openLog('warn'), settings });
+  process.env['TEST_DATABASE_URL'] = server.url;
+  try {
+    console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryMs: 3_000 }));
+  } finally {
+    await server.stop();
+    rmSync(home, { recursive: true });
+  }
 }
