@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
@@ -8,7 +8,9 @@ import { gzipSync } from 'node:zlib';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import type { TestFolder } from './fixtures/audio.ts';
 import { openTestFolder, silenceWav, TONE_MODEL, toneWav } from './fixtures/audio.ts';
+import { flacBomb } from './fixtures/bombs.ts';
 import { toneSpeech } from './fixtures/tone/speech.ts';
+import { descendantsOf } from './processes.ts';
 import { randomFrom } from './random.ts';
 import type { TestService } from './service.ts';
 import { openService } from './service.ts';
@@ -17,6 +19,8 @@ import { until } from './until.ts';
 // What strangers may send, through the whole service: each file ends in the contract's answer, and nothing of it stays.
 
 const LIMITS = { MAX_AUDIO_SECONDS: '100', MAX_UPLOAD_BYTES: '3000000' };
+// As in the test of an hour of audio: what Node holds by itself, and some room.
+const MAX_PROCESS_MB = 300;
 const TEXT = 'a sentence that is long enough to be cut';
 
 type World = { folder: TestFolder; dataDir: string; webPort: number };
@@ -94,6 +98,26 @@ const CASES: Case[] = [
     is: 'unprocessable_audio',
   },
   {
+    what: 'thirty-six hours of silence in 235 KB',
+    bytes: () => flacBomb(36, { tellsLength: true }),
+    is: 'unprocessable_audio',
+  },
+  {
+    what: 'thirty-six hours of silence that do not say how long they are',
+    bytes: () => flacBomb(36, { tellsLength: false }),
+    is: 'unprocessable_audio',
+  },
+  {
+    what: 'an m4a file whose headers claim years',
+    bytes: async (world) => claimYears(await encoded(world, 'years.m4a', toneSpeech(TEXT)), LENGTHS),
+    is: new RegExp(`^${TEXT}$`),
+  },
+  {
+    what: 'an m4a file whose samples claim years',
+    bytes: async (world) => claimYears(await encoded(world, 'slow.m4a', toneSpeech(TEXT)), SAMPLE_LENGTHS),
+    is: 'unprocessable_audio',
+  },
+  {
     what: 'a picture of 36 megapixels beside the sound',
     bytes: (world) =>
       encoded(world, 'poster.mkv', toneSpeech(TEXT), ...picture('color=c=blue:s=6000x6000:d=1:r=1', 'png')),
@@ -149,6 +173,13 @@ const CASES: Case[] = [
     is: 'unprocessable_audio',
   },
   { what: 'an archive', bytes: () => gzipSync(toneWav(TEXT)), is: 'unprocessable_audio' },
+  { what: 'an archive of zeros', bytes: () => gzipSync(Buffer.alloc(100_000_000)), is: 'unprocessable_audio' },
+  { what: 'a zip archive of a recording', bytes: () => zipOf('a.wav', toneWav(TEXT)), is: 'unprocessable_audio' },
+  {
+    what: 'a picture that names a file',
+    bytes: ({ dataDir }) => Buffer.from(`<svg xmlns="x"><image href="file://${dataDir}/admin-token"/></svg>`),
+    is: 'unprocessable_audio',
+  },
   { what: 'a shell script', bytes: () => Buffer.from('#!/bin/sh\ntouch /tmp/owned\n'), is: 'unprocessable_audio' },
   {
     what: 'subtitles',
@@ -156,6 +187,30 @@ const CASES: Case[] = [
     is: 'unprocessable_audio',
   },
 ];
+
+/** Boxes of an m4a file, and how far behind its name each has a length in ticks. */
+const LENGTHS: [string, number][] = [
+  ['mvhd', 20],
+  ['mdhd', 20],
+  ['tkhd', 24],
+];
+const SAMPLE_LENGTHS: [string, number][] = [['stts', 16]];
+
+function claimYears(m4a: Buffer, places: [string, number][]): Buffer {
+  for (const [box, offset] of places) m4a.writeUInt32BE(0x7ffffffe, m4a.indexOf(box) + offset);
+  return m4a;
+}
+
+/** One stored file: without compression the bytes of the sound lie there as they are. */
+function zipOf(name: string, bytes: Buffer): Buffer {
+  const head = Buffer.alloc(30);
+  head.write('PK\u0003\u0004');
+  head.writeUInt16LE(20, 4);
+  head.writeUInt32LE(bytes.length, 18);
+  head.writeUInt32LE(bytes.length, 22);
+  head.writeUInt16LE(name.length, 26);
+  return Buffer.concat([head, Buffer.from(name), bytes]);
+}
 
 function picture(source: string, codec: string): string[] {
   return ['-f', 'lavfi', '-i', source, '-map', '0:a', '-map', '1:v', '-c:v', codec];
@@ -181,8 +236,10 @@ const NAMES: { what: string; sent: string; kept: string | null }[] = [
 test('hostile media', { timeout: 180_000 }, async (t) => {
   await using folder = await openTestFolder();
   await using web = await countConnections();
+  const temporary = path.join(folder.path, 'temporary');
+  mkdirSync(temporary);
   await using service = await openService({
-    ...LIMITS,
+    ...{ ...LIMITS, TMPDIR: temporary },
     ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
     ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off' },
   });
@@ -191,9 +248,14 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
   await folder.encode('secret.ts', toneSpeech('a secret of another tenant'), '-c:a', 'mp2');
   const filesBefore = filesOf(service);
 
+  let slowest = { ms: 0, what: '' };
   for (const { what, name = 'a.mp3', bytes, is } of CASES) {
     await t.test(`${what} ends in ${is}`, async () => {
-      const answer = await transcribe(service, key, await bytes(world), name);
+      const sent = await bytes(world);
+      const startedAtMs = performance.now();
+      const answer = await transcribe(service, key, sent, name);
+      const ms = Math.round(performance.now() - startedAtMs);
+      if (ms > slowest.ms) slowest = { ms, what };
 
       assert.deepEqual(answer.type, typeof is === 'string' ? is : null, JSON.stringify(answer));
       if (is instanceof RegExp) assert.match(answer.job.text, is);
@@ -241,7 +303,23 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
     assert.equal(web.connections(), 0);
     await until('the last audio to be erased', () => audioFiles(service).length === 0);
     assert.deepEqual(filesOf(service), filesBefore);
+    assert.deepEqual(readdirSync(temporary), []);
     assert.doesNotMatch(service.logText(), /"level":"error"|secret of another tenant|"status":500/);
+  });
+
+  await t.test('no decoder is left running, and no process grew with what it was sent', () => {
+    const processes = descendantsOf(service.pid);
+    const peaksMb = ['http', 'transcriber'].map((role) => {
+      const { pid } = processes.find(({ arguments: words }) => words.includes(role))!;
+      return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+    });
+
+    const decoders = processes.filter(({ arguments: words }) => /ff(mpeg|probe)/.test(words.join(' ')));
+    assert.deepEqual(decoders, []);
+    assert.ok(Math.max(...peaksMb) < MAX_PROCESS_MB, `${peaksMb} MB`);
+    t.diagnostic(
+      `slowest: ${slowest.ms} ms, ${slowest.what}; http and transcriber at most ${peaksMb.map(Math.round)} MB`,
+    );
   });
 });
 
