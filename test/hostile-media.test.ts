@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { wavFile } from '../src/engines/wav-file.ts';
 import type { TestFolder } from './fixtures/audio.ts';
 import { openTestFolder, silenceWav, TONE_MODEL, toneWav } from './fixtures/audio.ts';
 import { flacBomb } from './fixtures/bombs.ts';
@@ -54,6 +55,8 @@ function id3(bytes: number): Buffer {
 
 const CASES: Case[] = [
   { what: 'an empty file', bytes: () => Buffer.alloc(0), is: 'unprocessable_audio' },
+  { what: 'a minute of digital zero', bytes: () => silenceWav(60), is: /^$/ },
+  { what: 'a minute of faint noise', bytes: () => Buffer.from(wavFile(faintNoise(60))), is: /^$/ },
   { what: 'a single byte', bytes: () => Buffer.from([0]), is: 'unprocessable_audio' },
   { what: 'a wav header and nothing more', bytes: () => silenceWav(0), is: 'unprocessable_audio' },
   { what: 'zeros', bytes: () => Buffer.alloc(100_000), is: 'unprocessable_audio' },
@@ -214,6 +217,12 @@ function zipOf(name: string, bytes: Buffer): Buffer {
 
 function picture(source: string, codec: string): string[] {
   return ['-f', 'lavfi', '-i', source, '-map', '0:a', '-map', '1:v', '-c:v', codec];
+}
+
+/** Sixty steps either way, which is 54 dB under full scale: what a recorder makes of a quiet room. */
+function faintNoise(seconds: number): Int16Array {
+  const random = randomFrom(11);
+  return Int16Array.from({ length: seconds * SAMPLE_RATE }, () => random.next() * 120 - 60);
 }
 
 function noise(bytes: number): Buffer {

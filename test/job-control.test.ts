@@ -50,7 +50,9 @@ test('a cancel ends the work on every process, gives the hold back, and the next
   const next = await send(service, key, toneWav('go on'));
   const balance = (await call(service, key, 'GET', '/v1/balance')).json;
   const erased = await call(service, key, 'DELETE', `/v1/jobs/${id}`);
+  const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text();
 
+  assert.match(metrics, /^verbatim_jobs_total\{outcome="canceled",error_type="",plan="pro"\} 1$/m);
   assert.deepEqual([canceled.status, canceled.json.status], [200, 'canceled']);
   assert.equal(next.text, 'go on');
   assert.ok(balance.held === 0 && balance.amount > 99.9);
