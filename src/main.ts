@@ -32,6 +32,8 @@ async function main(): Promise<void> {
   const secrets = prepareDataDir(config);
   const roles = superviseRoles(processesFor(config), {
     entry: new URL('./roles/process.ts', import.meta.url),
+    // On the first start a model may still be fetched, and is then the engine.
+    preparesEarly: !isFirstStart,
     log,
     onFatal: (message) => {
       console.error(message);

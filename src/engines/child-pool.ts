@@ -33,10 +33,13 @@ export function openChildPool(settings: PoolSettings): ChildPool {
   const closing = Promise.withResolvers<void>();
   const ready = new Set<Child>();
   const alive = new Set<Child>();
+  const firstTried = Promise.withResolvers<void>();
   let isClosing = false;
 
-  async function keepSeat(): Promise<void> {
+  /** One process after the other. The first goes ahead: it has the machine to itself, and shows whether the model loads at all. */
+  async function keepSeat(number: number): Promise<void> {
     let failures = 0;
+    if (number > 0) await Promise.race([firstTried.promise, closing.promise]);
     while (!isClosing) {
       await Promise.race([sleep(restartDelayMs(failures)), closing.promise]);
       if (isClosing) return;
@@ -44,6 +47,7 @@ export function openChildPool(settings: PoolSettings): ChildPool {
       alive.add(child);
       void child.exited.then(() => alive.delete(child));
       const startError = await whyNotReady(child, settings);
+      firstTried.resolve();
       if (startError === null) {
         ready.add(child);
         const { isBroken, wasAsked } = await serve(child);
@@ -87,7 +91,7 @@ export function openChildPool(settings: PoolSettings): ChildPool {
     await Promise.race([queue.waitForCall(), closing.promise]);
   }
 
-  const seats = Array.from({ length: settings.slots }, keepSeat);
+  const seats = Array.from({ length: settings.slots }, (_, number) => keepSeat(number));
   return {
     transcribe: (piece, options) => (isClosing ? Promise.reject(closed()) : queue.submit(piece, options)),
     pids: () => [...alive].map((child) => child.pid).filter((pid) => pid !== undefined),

@@ -14,7 +14,7 @@ export function localEngine(name: string, slots: number, pool: ChildPool): Engin
   }
   async function warmUp() {
     const options = { language: null, timeoutMs: WARM_UP_TIMEOUT_MS, signal: new AbortController().signal };
-    await Promise.all(Array.from({ length: slots }, () => pool.transcribe(hum(), options)));
+    await pool.transcribe(hum(), options);
   }
   return { name, slots, warmUp, transcribe, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }

@@ -6,7 +6,7 @@ import type { RoleStatus } from './messages.ts';
 type Plans = { lite: Engine; pro: Engine };
 type WatchDeps = { clock: Clock; log: Log; report: (status: RoleStatus) => void; signal: AbortSignal };
 
-// A look costs nothing; a proof is one second of sound to decode for each slot, or a connection to a remote server.
+// A look costs nothing; a proof is one second of sound to decode, or a connection to a remote server.
 const LOOK_EVERY_MS = 1_000;
 const PROOF_EVERY_MS = 60_000;
 const PROOF_WHILE_UNREADY_EVERY_MS = 5_000;

@@ -3,6 +3,9 @@ import type { Role } from '../config.ts';
 /** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
 export type ProcessName = 'http' | Exclude<Role, 'api'>;
 
+/** Said to a role's process as it is started: it may prepare before its order comes. */
+export const PREPARE_EARLY = 'early';
+
 /** Whether a role can do its work now; the reasons are sentences for the operator. */
 export type RoleStatus = { ready: boolean; reasons: string[] };
 

@@ -7,16 +7,21 @@ import { openLog } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
+import { PREPARE_EARLY } from './messages.ts';
 
-/** What every role is given. */
-export type RoleContext = {
+/** What a role is given before there is a database. */
+export type EarlyContext = {
   config: Config;
-  order: StartOrder;
-  db: Database;
   log: Log;
   clock: Clock;
   /** Tells the parent, and through it /readyz, whether the role can do its work. */
   report(status: RoleStatus): void;
+};
+
+/** What every role is given. */
+export type RoleContext = EarlyContext & {
+  order: StartOrder;
+  db: Database;
   /** Ends the whole service: the role can never start as things are. */
   fail(message: string): void;
   /** Messages from the parent that are for this role alone. */
@@ -25,13 +30,17 @@ export type RoleContext = {
 };
 
 export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
-export type RoleModule = {
-  start(context: RoleContext): Promise<RunningRole>;
+export type RoleModule<Prepared = unknown> = {
+  /** What takes long and needs no database; begun while that starts. */
+  prepare?(context: EarlyContext): Prepared;
+  start(context: RoleContext, prepared?: Prepared): Promise<RunningRole>;
   maxConnections: number;
   plansOnce?: boolean;
 };
 
-const MODULES: Record<ProcessName, () => Promise<RoleModule>> = {
+// Each takes what it prepared itself.
+// biome-ignore lint/suspicious/noExplicitAny: see above
+const MODULES: Record<ProcessName, () => Promise<RoleModule<any>>> = {
   http: () => import('./http.ts'),
   transcriber: () => import('./transcriber.ts'),
   deliverer: () => import('./deliverer.ts'),
@@ -44,13 +53,15 @@ let hasFailed = false;
  * Life of a role's process: load the code, wait for the order, start, obey `stop`. Signals are the parent's business: a
  * terminal's Ctrl-C reaches every process of the group, and a role that ended on it would look like a crash.
  */
-async function main(name: ProcessName): Promise<void> {
+async function main(name: ProcessName, when: string | undefined): Promise<void> {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
   const inbox = openInbox();
   const config = readConfig();
   const log = openLog(config.logLevel, { role: name });
   const module = await MODULES[name]();
+  const early: EarlyContext = { config, log, clock: systemClock, report: (status) => send({ kind: 'status', status }) };
+  const prepared = when === PREPARE_EARLY ? module.prepare?.(early) : undefined;
   const order = await inbox.order;
   if (!order) return;
 
@@ -59,20 +70,18 @@ async function main(name: ProcessName): Promise<void> {
     plansOnce: module.plansOnce ?? false,
     onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
   });
-  const role = await module.start({
-    config,
+  const context: RoleContext = {
+    ...early,
     order,
     db,
-    log,
-    clock: systemClock,
-    report: (status) => send({ kind: 'status', status }),
     fail(message) {
       hasFailed = true;
       send({ kind: 'fatal', message });
     },
     onMessage: inbox.onMessage,
     send,
-  });
+  };
+  const role = await module.start(context, prepared ?? module.prepare?.(early));
   inbox.onMessage((message) => {
     if (message.kind === 'metrics-wanted') void answerMetrics(role, message.requestId);
   });
@@ -112,7 +121,7 @@ function send(message: ToParent): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
-main(process.argv[2] as ProcessName).then(
+main(process.argv[2] as ProcessName, process.argv[3]).then(
   () => process.exit(0),
   (error: unknown) => {
     // The parent says what the operator can mend, in a sentence.

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import type { Log } from '../log.ts';
 import type { MetricsSnapshot, ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
-import { starting } from './messages.ts';
+import { PREPARE_EARLY, starting } from './messages.ts';
 
 // A role that crashes at once is tried again at this pace: soon at first, never in a busy loop.
 const FIRST_RESTART_DELAY_MS = 100;
@@ -35,9 +35,9 @@ export type Supervisor = {
  */
 export function superviseRoles(
   names: ProcessName[],
-  options: { entry: URL; log: Log; onFatal: (message: string) => void },
+  options: { entry: URL; preparesEarly: boolean; log: Log; onFatal: (message: string) => void },
 ): Supervisor {
-  const { entry, log, onFatal } = options;
+  const { entry, preparesEarly, log, onFatal } = options;
   let order: StartOrder | null = null;
   let stopping = false;
   let nextMetricsRound = 1;
@@ -47,7 +47,7 @@ export function superviseRoles(
   );
 
   function launch(member: Member): Member {
-    const child = fork(entry, [member.name], {
+    const child = fork(entry, [member.name, ...(preparesEarly ? [PREPARE_EARLY] : [])], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
     });

@@ -5,9 +5,10 @@ import type { Engine } from '../engines/engine.ts';
 import type { EngineOptions } from '../engines/open.ts';
 import { chooseEngine, openEngine } from '../engines/open.ts';
 import { startTranscriber } from '../jobs/worker.ts';
+import type { Metrics } from '../metrics.ts';
 import { jobMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
 import { watchEngines } from './engine-watch.ts';
-import type { RoleContext, RunningRole } from './process.ts';
+import type { EarlyContext, RoleContext, RunningRole } from './process.ts';
 
 export const maxConnections = 10;
 
@@ -15,17 +16,22 @@ export const maxConnections = 10;
 const RETRY_ENGINE_MS = 5_000;
 
 type Engines = { lite: Engine; pro: Engine };
+type Prepared = { metrics: Metrics; stopping: AbortController; opening: Promise<Engines | null> };
 
-/** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
-export async function start(context: RoleContext): Promise<RunningRole> {
-  const { config, db, log, clock, report } = context;
+/** Loads the engines: a matter of a second or more, in which the database starts. */
+export function prepare(context: EarlyContext): Prepared {
   const metrics = openMetrics();
   const stopping = new AbortController();
+  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
+  return { metrics, stopping, opening: untilEngines(context, onRestart, stopping.signal) };
+}
+
+/** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
+export async function start(context: RoleContext, { metrics, stopping, opening }: Prepared): Promise<RunningRole> {
+  const { config, db, log, clock, report } = context;
   const storage = await openStorage(config);
 
-  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
-
-  const running = untilEngines(context, onRestart, stopping.signal).then(async (opened) => {
+  const running = opening.then(async (opened) => {
     if (!opened) return null;
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
     const worker = await startTranscriber({
@@ -61,7 +67,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 
 /** The engines of both plans, once each has really decoded something; null when the stop comes first. */
 async function untilEngines(
-  context: RoleContext,
+  context: EarlyContext,
   onRestart: (engine: string) => void,
   signal: AbortSignal,
 ): Promise<Engines | null> {
@@ -80,7 +86,7 @@ async function untilEngines(
   return null;
 }
 
-async function openEngines({ config, log }: RoleContext, onRestart: (engine: string) => void): Promise<Engines> {
+async function openEngines({ config, log }: EarlyContext, onRestart: (engine: string) => void): Promise<Engines> {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
