@@ -8,7 +8,7 @@ export type BenchWebhook = { lane: number; accountId: string; id: string };
 
 /** Accounts with webhooks that point at these URLs in turn. */
 export async function makeWebhooks(
-  db: Database,
+  db: Sql,
   options: { accounts: number; webhooksEach: number; urls: string[]; secretsKey: Buffer },
 ): Promise<BenchWebhook[]> {
   const secretBox = openSecretBox(options.secretsKey);
@@ -54,9 +54,14 @@ export type Fill = {
 // What one statement carries, so that its arrays stay small.
 const ROWS_AT_ONCE = 2_000;
 
-/** Events with one delivery each, over the webhooks in turn, in one transaction: none is seen before all are there. */
-export async function insertDeliveries(db: Database, fill: Fill, beforeCommit?: () => Promise<void>): Promise<void> {
+/** Events with one delivery each, over the webhooks in turn, in one transaction: none is seen before all are there. Returns their ids. */
+export async function insertDeliveries(
+  db: Database,
+  fill: Fill,
+  beforeCommit?: () => Promise<void>,
+): Promise<string[]> {
   const { webhooks, count, bodyBytes, state = 'waiting', dueAt = new Date() } = fill;
+  const eventIds: string[] = [];
   await db.transaction(async (tx) => {
     for (let done = 0; done < count; done += ROWS_AT_ONCE) {
       const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, at) => {
@@ -70,6 +75,7 @@ export async function insertDeliveries(db: Database, fill: Fill, beforeCommit?: 
           body: bodyOf(eventId, bodyBytes),
         };
       });
+      for (const { eventId } of rows) eventIds.push(eventId);
       const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
       await tx.run({
         text: `insert into events (lane, id, account_id, type, body, created_at)
@@ -93,6 +99,7 @@ export async function insertDeliveries(db: Database, fill: Fill, beforeCommit?: 
     if (state === 'waiting') await notify(tx, webhooks);
     await beforeCommit?.();
   });
+  return eventIds;
 }
 
 async function notify(tx: Sql, webhooks: BenchWebhook[]): Promise<void> {

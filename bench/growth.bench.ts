@@ -1,147 +1,236 @@
-// What a long past costs: claims and pages when many deliveries, attempts and jobs have gathered, against none. One
-// account holds all of it, so that its lane is as full as a lane gets.
-
+// What a long past costs: claims and pages when many deliveries, attempts, jobs and events have gathered, against none,
+// on two servers in turn; and how long others wait while a whole day of the log is dropped. One account holds all of it,
+// so that its lane is as full as a lane gets.
+//   npm run bench growth -- [--finished 10000000] [--delayed 1000000] [--jobs 1000000]
+import { rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import type { Database } from '../src/db/sql.ts';
 import { openDatabase } from '../src/db/sql.ts';
 import { claimDueDeliveries } from '../src/deliveries/claim-store.ts';
+import { makeDay } from '../src/deliveries/day-store.ts';
 import type { LogFilter } from '../src/deliveries/log-store.ts';
-import { listAttempts } from '../src/deliveries/log-store.ts';
+import { listAttempts, listPending } from '../src/deliveries/log-store.ts';
+import { turnLogDays } from '../src/deliveries/retention.ts';
+import { listEvents } from '../src/events/log-store.ts';
 import { listJobs } from '../src/jobs/store.ts';
 import { openLog } from '../src/log.ts';
+import { daysFrom } from '../src/rules/log-day.ts';
+import { makeId, systemClock } from '../src/runtime/clock.ts';
 import { listWebhooks } from '../src/webhooks/store.ts';
 import { temporaryFolder } from '../test/service.ts';
+import type { BenchWebhook } from './delivery-world.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-world.ts';
 import { report, round, spread } from './figures.ts';
+import { fillPast } from './growth-world.ts';
 
-// Finished and delayed in the proportion of 10 to 1, for as long as this.
-const FILL_SECONDS = Number(process.env['BENCH_FILL_SECONDS'] ?? 240);
-const FINISHED_AT_ONCE = 20_000;
-const DELAYED_AT_ONCE = 2_000;
-const ROUNDS = 25;
+const { values } = parseArgs({
+  options: {
+    finished: { type: 'string', default: '400000' },
+    delayed: { type: 'string', default: '40000' },
+    jobs: { type: 'string', default: '40000' },
+  },
+});
+const SIZE = { finished: Number(values.finished), delayed: Number(values.delayed), jobs: Number(values.jobs) };
+const BYTES_PER_FINISHED = 1_100;
+const DAYS = 10;
+const DAY_MS = 86_400_000;
+const KEEP_DAYS = 30;
+const ROUNDS = 101;
+const QUIET_MS = 5_000;
+const SETTLE_MS = 1_000;
 const WEBHOOKS = 20;
 const CLAIM_LIMIT = 250;
 const PAGE = 20;
+const FIRST_PAGE = { limit: PAGE, beforeId: null };
+const ANY_JOB = { status: null, plan: null, createdAfter: null, createdBefore: null };
+const ANY_ENTRY: LogFilter = {
+  ...{ status: null, eventType: null, eventId: null, after: null, before: null },
+  ...FIRST_PAGE,
+};
+// Durability costs the filling half of its time, and a crash of the bench loses nothing.
+const FILLING = { fsync: 'off', max_wal_size: '8GB', maintenance_work_mem: '256MB' };
 
-const server = await startEmbedded({ dir: path.join(temporaryFolder(), 'database'), log: openLog('warn') });
-const db = openDatabase(server.url, { maxConnections: 2, plansOnce: true });
-// A plain connection: filling and vacuuming take longer than a statement of the service may.
-const filler = new pg.Client({ connectionString: server.url });
-await filler.connect();
-await migrate(db);
-const webhooks = await makeWebhooks(db, {
-  ...{ accounts: 1, webhooksEach: WEBHOOKS, secretsKey: Buffer.alloc(32, 7) },
-  urls: ['https://receiver.example/hook'],
-});
-const { lane, accountId } = webhooks[0]!;
-await fillOnce(0);
-await settle();
-const without = await measureAll();
-const gathered = await fill();
-await settle();
-const full = await measureAll();
-console.log(`  ${gathered.finished} finished deliveries with their attempts and jobs, ${gathered.delayed} delayed`);
-for (const [name, goal] of [
-  ['claim', '<= 1.1'],
-  ['attempts page', '<= 2'],
-  ['webhooks page', '<= 2'],
-  ['jobs page', '<= 2'],
-] as const) {
-  const ratio = round(full[name] / without[name]);
-  report(`${name}: ms with a long past ÷ with none`, `${round(full[name])} ÷ ${round(without[name])} = ${ratio}`, goal);
+type World = Awaited<ReturnType<typeof openWorld>>;
+type Measured = Record<(typeof GOALS)[number]['name'], number[]>;
+
+const GOALS = [
+  { name: 'claim', goal: '<= 1.1' },
+  { name: 'page of attempts made', goal: '<= 2' },
+  { name: 'page of attempts waiting', goal: '<= 2' },
+  { name: 'page of webhooks', goal: '<= 2' },
+  { name: 'page of jobs', goal: '<= 2' },
+  { name: 'page of events', goal: '<= 2' },
+] as const;
+
+const folder = temporaryFolder();
+requireRoom();
+const startedAtMs = performance.now();
+const long = await openWorld('long', SIZE);
+console.log(`  filled in ${round((performance.now() - startedAtMs) / 1000)} s: ${JSON.stringify(SIZE)}`);
+const none = await openWorld('none', { finished: 0, delayed: 0, jobs: 0 });
+const measured = await measureInTurn(long, none);
+for (const { name, goal } of GOALS) {
+  const [full, empty] = measured.map((times) => spread(times[name]).p50) as [number, number];
+  report(`${name}: ms with a long past ÷ with none`, `${full} ÷ ${empty} = ${round(full / empty)}`, goal);
 }
-await db.close();
-await filler.end();
-await server.stop();
+await dropOldestDay(long);
+for (const world of [long, none]) await world.close();
+rmSync(folder, { recursive: true, force: true });
 
-type Times = Record<'claim' | 'attempts page' | 'webhooks page' | 'jobs page', number>;
-
-async function measureAll(): Promise<Times> {
-  const any: LogFilter = {
-    ...{ status: null, eventType: null, eventId: null, after: null, before: null },
-    ...{ limit: PAGE, beforeId: null },
-  };
-  const anyJob = { status: null, plan: null, createdAfter: null, createdBefore: null };
-  const page = { limit: PAGE, beforeId: null };
-  return {
-    claim: await medianMs(() => claimDueDeliveries(db, { lane, limit: CLAIM_LIMIT, leaseMs: 60_000 }), someDue),
-    'attempts page': await medianMs(() => listAttempts(db, { lane, webhookId: webhooks[0]!.id }, any)),
-    'webhooks page': await medianMs(() => listWebhooks(db, { lane, accountId }, page)),
-    'jobs page': await medianMs(() => listJobs(db, { lane, accountId }, anyJob, page)),
-  };
-}
-
-async function medianMs(work: () => Promise<unknown>, prepare?: () => Promise<void>): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await prepare?.();
-    const startedAtMs = performance.now();
-    await work();
-    times.push(performance.now() - startedAtMs);
+function requireRoom(): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const neededBytes = (SIZE.finished + SIZE.jobs + SIZE.delayed) * BYTES_PER_FINISHED;
+  if (bavail * bsize < 1.5 * neededBytes) {
+    throw new Error(`${folder} has ${bavail * bsize} bytes left; this size needs about ${1.5 * neededBytes}`);
   }
-  return spread(times).p50;
+}
+
+/** A server of its own with a past of that size, as after some quiet minutes: vacuumed, and with statistics. */
+async function openWorld(name: string, size: typeof SIZE) {
+  const dir = path.join(folder, name);
+  const log = openLog('warn');
+  const filling = await startEmbedded({ dir, log, settings: FILLING });
+  const db = openDatabase(filling.url, { maxConnections: 1 });
+  await migrate(db);
+  const today = daysFrom(Date.now(), 3);
+  const days = daysFrom(today[0]!.from.getTime() - DAYS * DAY_MS, DAYS - 1);
+  for (const day of [...days, ...today]) await makeDay(db, day);
+  const webhooks = await makeWebhooks(db, {
+    ...{ accounts: 1, webhooksEach: WEBHOOKS, secretsKey: Buffer.alloc(32, 7) },
+    urls: ['https://receiver.example/hook'],
+  });
+  const { lane, accountId } = webhooks[0]!;
+  const owner = { lane, accountId, webhookIds: webhooks.map((webhook) => webhook.id) };
+  // A plain connection: filling and vacuuming take longer than a statement of the service may.
+  const filler = new pg.Client({ connectionString: filling.url });
+  await filler.connect();
+  const fullPages = PAGE * WEBHOOKS;
+  await fillPast(filler, { ...owner, days: [today[0]!], finished: fullPages, delayed: fullPages, jobs: fullPages });
+  if (size.finished > 0) await fillPast(filler, { ...owner, days, ...size });
+  await filler.query({ text: 'vacuum analyze' });
+  await filler.query({ text: 'checkpoint' });
+  await filler.end();
+  await db.close();
+  await filling.stop();
+
+  const server = await startEmbedded({ dir, log });
+  const deliverer = openDatabase(server.url, { maxConnections: 2, plansOnce: true });
+  const http = openDatabase(server.url, { maxConnections: 2 });
+  return {
+    ...{ url: server.url, deliverer, http, webhooks, owner, days },
+    async close() {
+      await deliverer.close();
+      await http.close();
+      await server.stop();
+    },
+  };
+}
+
+async function measureInTurn(...worlds: World[]): Promise<Measured[]> {
+  const all = worlds.map(() => Object.fromEntries(GOALS.map(({ name }) => [name, []])) as unknown as Measured);
+  // The first round warms caches and is not counted.
+  for (let turn = 0; turn <= ROUNDS; turn++) {
+    for (const [at, world] of worlds.entries()) {
+      const times = await measureOnce(world);
+      for (const { name } of GOALS) if (turn > 0) all[at]![name].push(times[name]);
+    }
+  }
+  return all;
+}
+
+async function measureOnce({ deliverer, http, webhooks, owner }: World): Promise<Record<keyof Measured, number>> {
+  const { lane } = owner;
+  const place = { lane, webhookId: webhooks[0]!.id };
+  await makeSomeDue(deliverer, webhooks);
+  return {
+    claim: await msOf(() => claimDueDeliveries(deliverer, { lane, limit: CLAIM_LIMIT, leaseMs: 60_000 })),
+    'page of attempts made': await msOf(() => listAttempts(http, place, ANY_ENTRY)),
+    'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),
+    'page of webhooks': await msOf(() => listWebhooks(http, owner, FIRST_PAGE)),
+    'page of jobs': await msOf(() => listJobs(http, owner, ANY_JOB, FIRST_PAGE)),
+    'page of events': await msOf(() => listEvents(http, owner, { ...FIRST_PAGE, type: null })),
+  };
+}
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAtMs = performance.now();
+  await work();
+  return performance.now() - startedAtMs;
 }
 
 /** A full claim's worth of due deliveries; what the round before claimed is done. */
-async function someDue(): Promise<void> {
+async function makeSomeDue(db: Database, webhooks: BenchWebhook[]): Promise<void> {
   await db.run({
     text: `update deliveries set state = 'succeeded', next_at = null where lane = $1 and state = 'sending'`,
-    values: [lane],
+    values: [webhooks[0]!.lane],
   });
   await insertDeliveries(db, { webhooks, count: CLAIM_LIMIT, bodyBytes: 1_024 });
 }
 
-async function fill(): Promise<{ finished: number; delayed: number }> {
-  const untilMs = performance.now() + FILL_SECONDS * 1000;
-  let rounds = 0;
-  while (performance.now() < untilMs && rounds * FINISHED_AT_ONCE < 10_000_000) await fillOnce(++rounds);
-  return { finished: rounds * FINISHED_AT_ONCE, delayed: rounds * DELAYED_AT_ONCE };
+/**
+ * The janitor's turn on the day when the oldest one goes, while others read the log and write to it without pause. What
+ * they wait for when nothing is dropped is told with it: on a busy machine that is most of it.
+ */
+async function dropOldestDay({ url, http, deliverer, owner, days }: World): Promise<void> {
+  const janitor = openDatabase(url, { maxConnections: 1 });
+  const place = { lane: owner.lane, webhookId: owner.webhookIds[0]! };
+  const probes = {
+    'log read': () => listAttempts(http, place, ANY_ENTRY),
+    'log written': () => writeAttempt(deliverer, owner),
+    'jobs listed': () => listJobs(http, owner, ANY_JOB, FIRST_PAGE),
+  };
+  const quiet = await probeDuring(probes, () => delay(QUIET_MS));
+  let dropped: string[] = [];
+  const during = await probeDuring(probes, async () => {
+    const keepDays = { lite: KEEP_DAYS, pro: KEEP_DAYS };
+    const now = new Date(days[0]!.to.getTime() + KEEP_DAYS * DAY_MS);
+    ({ dropped } = await turnLogDays({ db: janitor, clock: systemClock, keepDays, now }));
+    // The files go after the commit.
+    await delay(SETTLE_MS);
+  });
+  await janitor.close();
+  report(
+    `a day of ${Math.floor(SIZE.finished / DAYS)} attempts dropped (${dropped.length}): longest wait of others, ms`,
+    String(Math.max(...Object.values(during).map(({ max }) => max))),
+    '<= 100',
+  );
+  for (const name of Object.keys(probes)) {
+    console.log(
+      `  ${name}: p50 ${during[name]!.p50}, max ${during[name]!.max}; with nothing dropped max ${quiet[name]!.max}`,
+    );
+  }
 }
 
-/** The bodies are left out: neither claims nor pages read any but their own. */
-async function fillOnce(nth: number): Promise<void> {
-  const values = [lane, accountId, webhooks.map((webhook) => webhook.id), nth, FINISHED_AT_ONCE];
-  if (nth === 0) values[4] = PAGE * WEBHOOKS;
-  const numbered = `select lpad($4::text, 6, '0') || lpad(n::text, 20, '0') as number,
-      ($3::text[])[1 + n % cardinality($3::text[])] as webhook_id
-    from generate_series(1, $5::int) as n`;
-  await filler.query({
-    text: `with numbered as (${numbered}),
-      settled as (
-        insert into deliveries (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, created_at)
-        select $1, 'dl_' || number, $2, webhook_id, 'evt_' || number, 'transcription.completed', 'succeeded', 'dlv_' || number, now()
-        from numbered
-      ),
-      jobs_done as (
-        insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
-          created_at, completed_at)
-        select $1, 'job_' || number, $2, 'completed', 'pro', false, 'wav', 1, 1, 'text', now(), now()
-        from numbered
-      )
-      insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
+/** Each probe again and again, on connections of its own, until the work is done: how long each took, in ms. */
+async function probeDuring(
+  probes: Record<string, () => Promise<unknown>>,
+  work: () => Promise<unknown>,
+): Promise<Record<string, ReturnType<typeof spread>>> {
+  let isDone = false;
+  const running = Object.entries(probes).map(async ([name, probe]) => {
+    const times: number[] = [];
+    while (!isDone) times.push(await msOf(probe));
+    return [name, spread(times)] as const;
+  });
+  await work().finally(() => {
+    isDone = true;
+  });
+  return Object.fromEntries(await Promise.all(running));
+}
+
+/** Through the log's parent, as the deliverer writes. */
+async function writeAttempt(db: Database, { lane, accountId, webhookIds }: World['owner']): Promise<void> {
+  await db.run({
+    name: 'bench-write-attempt',
+    text: `insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
         created_at, completed_at)
-      select $1, 'dlv_' || number, $2, webhook_id, 'evt_' || number, 'transcription.completed', 'dl_' || number,
-        'https://receiver.example/hook', 1, 'succeeded', now(), now()
-      from numbered`,
-    values,
+      values ($1, $2, $3, $4, 'evt_x', 'transcription.completed', 'dl_x', 'https://receiver.example/hook', 1, 'succeeded',
+        now(), now())`,
+    values: [lane, makeId('dlv'), accountId, webhookIds[0]],
   });
-  if (nth === 0) return;
-  await filler.query({
-    text: `insert into deliveries
-        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-      select $1, 'dl_z' || number, $2, webhook_id, 'evt_z' || number, 'transcription.completed', 'waiting', 'dlv_z' || number,
-        now() + interval '1 hour', now()
-      from (${numbered}) as numbered`,
-    values: values.with(4, DELAYED_AT_ONCE),
-  });
-}
-
-/** As after some quiet minutes: vacuumed, and with statistics. */
-async function settle(): Promise<void> {
-  await filler.query({ text: 'vacuum analyze' });
-  await filler.query({ text: 'checkpoint' });
-  await delay(1_000);
 }
