@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { insertAccount } from '../src/accounts/store.ts';
+import type { AudioStorage } from '../src/audio/storage.ts';
+import { readConfig } from '../src/config.ts';
+import type { Database } from '../src/db/sql.ts';
+import type { Engine } from '../src/engines/engine.ts';
+import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { insertJob } from '../src/jobs/store.ts';
+import { startTranscriber } from '../src/jobs/worker.ts';
+import { openLog } from '../src/log.ts';
+import { makeId, systemClock } from '../src/runtime/clock.ts';
+import { toneWav } from '../test/fixtures/audio.ts';
+import { TEST_TOOLS } from '../test/tools.ts';
+import { report, round, spread } from './figures.ts';
+
+const JOB_MS = 500;
+const ACCOUNTS = 20;
+
+/** (c) One account has very many jobs waiting; how long the first job of each of some others waits to be started. */
+export async function measureJobTurns(db: Database, folder: string, waiting: number): Promise<void> {
+  await db.run({ text: 'truncate jobs, job_turns, job_pieces' });
+  const file = path.join(folder, 'tone.wav');
+  writeFileSync(file, toneWav('so it'));
+  const transcriber = {
+    ...{ db, config: { ...readConfig({}), transcribeConcurrency: 1 }, storage: storageOf(file), tools: TEST_TOOLS },
+    ...{ clock: systemClock, log: openLog('warn'), engines: { lite: slowEngine(), pro: slowEngine() } },
+  };
+  const busy = await openAccount(db);
+  await db.transaction(async (tx) => {
+    for (let n = 0; n < waiting; n++) await queueJob(tx, busy);
+  });
+  const running = await startTranscriber(transcriber);
+  await delay(4 * JOB_MS);
+  const ids: string[] = [];
+  for (let n = 0; n < ACCOUNTS; n++) {
+    // At no fixed point of the job that runs.
+    await delay(JOB_MS * (1 + Math.random()));
+    ids.push(await queueJob(db, await openAccount(db)));
+  }
+  await delay(4 * JOB_MS);
+  await running.stop();
+  const rows = await db.rows<{ id: string; waitedMs: number; ranMs: number }>({
+    text: `select id, extract(epoch from started_at - created_at)::float8 * 1000 as "waitedMs",
+        extract(epoch from completed_at - started_at)::float8 * 1000 as "ranMs"
+      from jobs where state = 'completed'`,
+  });
+  const longestRunMs = Math.max(...rows.map(({ ranMs }) => ranMs));
+  const waits = rows.filter(({ id }) => ids.includes(id)).map(({ waitedMs }) => waitedMs);
+  const { p50, max } = spread(waits);
+  report(
+    `${waiting} jobs of one account: the first job of another waits, ms`,
+    `p50 ${p50}, max ${max} (${waits.length} of ${ids.length} ended)`,
+    `<= ${round(longestRunMs)}, one running job`,
+  );
+}
+
+async function openAccount(db: Database) {
+  return await insertAccount(db, {
+    ...{ id: makeId('acct'), name: 'bench', plan: 'pro', units: null, ledgerId: makeId('led') },
+  });
+}
+
+async function queueJob(db: Parameters<typeof insertJob>[0], account: { lane: number; id: string }): Promise<string> {
+  const id = makeId('job');
+  await insertJob(db, {
+    ...{ lane: account.lane, id, accountId: account.id, plan: 'pro', language: null, wordTimes: false, metadata: null },
+    ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, heldUnits: 0 },
+  });
+  return id;
+}
+
+/** Every job has the same audio, and it stays. */
+function storageOf(file: string): AudioStorage {
+  return {
+    receive: () => Promise.reject(new Error('nothing is uploaded here')),
+    localPath: async () => ({ path: file, [Symbol.asyncDispose]: async () => undefined }),
+    remove: async () => undefined,
+    listOlderThan: async () => [],
+  };
+}
+
+/** One call at a time, each as long. */
+function slowEngine(): Engine {
+  return {
+    ...{ name: 'slow', slots: 1, warmUp: async () => undefined },
+    async transcribe(piece) {
+      await delay(JOB_MS);
+      const segment = {
+        text: 'so it',
+        startSeconds: 0,
+        endSeconds: piece.length / SAMPLE_RATE,
+        confidence: null,
+        words: [],
+      };
+      return { segments: [segment], language: 'en' };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
