@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { ToolPaths } from '../runtime/tools.ts';
 import { tooLong } from './decode.ts';
 import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
+import { openGlancer } from './glance.ts';
 import type { JailBounds } from './jail.ts';
 import { runJailed } from './jail.ts';
 import { findPlainWav, plainSeconds } from './plain-wav.ts';
@@ -19,16 +20,20 @@ const HEADER_BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 10, wallMs: 10_0
 const WALK_BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 20, wallMs: 20_000, stdoutMaxBytes: 256 * 1024 };
 // The lowest bit rate at which speech is still sent (AMR, Opus): a file can hardly play longer than this makes it.
 const LOWEST_BITS_PER_SECOND = 4750;
+/** Of the whole process; its thread starts with the first file. */
+const glanceAt = openGlancer();
 
 /**
- * What a file claims to be, from one short look at its headers. The decoded length decides in the end. Only what is not
- * plain samples already is looked at by a program, in the jail.
+ * What a file claims to be, from one short look at its headers. The decoded length decides in the end. Only what is
+ * neither plain samples nor plainly readable is looked at by a program, in the jail.
  * @param path  a path that we made ourselves
  */
 export async function probeAudio(path: string, options: AudioOptions): Promise<ProbeResult> {
   const { tools, signal, maxAudioSeconds } = options;
   const plain = await findPlainWav(path);
   if (plain !== null) return judgeLength('wav', plainSeconds(plain), maxAudioSeconds);
+  const glance = await glanceAt(path);
+  if (glance !== null) return judgeLength(glance.format, glance.seconds, maxAudioSeconds);
   const { size: sizeBytes } = await stat(path);
   const file = await readHeaders(path, { ...HEADER_BOUNDS, tools, signal });
   if (file === null) return refused(NOT_MEDIA);

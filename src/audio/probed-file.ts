@@ -16,9 +16,9 @@ export type ProbedStream = {
 };
 
 // Outside these nothing is speech: a rate of 1 Hz makes hours of sound out of a few kilobytes.
-const SAMPLE_RATE_MIN_HZ = 4000;
-const SAMPLE_RATE_MAX_HZ = 384_000;
-const CHANNELS_MAX = 8;
+export const SAMPLE_RATE_MIN_HZ = 4000;
+export const SAMPLE_RATE_MAX_HZ = 384_000;
+export const CHANNELS_MAX = 8;
 
 /** Why the file's first audio track cannot be taken, as a sentence for the client; null when it can. */
 export function reasonToRefuse(file: ProbedFile): string | null {
