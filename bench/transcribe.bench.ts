@@ -10,10 +10,11 @@ import { openEngine } from '../src/engines/open.ts';
 import { openLog } from '../src/log.ts';
 import type { TestService } from '../test/service.ts';
 import { openService, temporaryFolder } from '../test/service.ts';
-import { report, round } from './figures.ts';
+import { report, round, spread } from './figures.ts';
 
 const SLOTS = os.availableParallelism();
 const SECONDS = 600;
+const FIRST_ROUNDS = 9;
 const sample = wavSamples(readFileSync(new URL('../examples/sample.wav', import.meta.url)));
 const shortFiles = Array.from({ length: Math.ceil(SECONDS / (sample.length / SAMPLE_RATE)) }, () => sample);
 const longFile = repeated(sample, SECONDS * SAMPLE_RATE);
@@ -28,7 +29,7 @@ report(
   '<= 50 more',
 );
 
-/** Audio seconds per second with every slot busy, and the ms of one sample on an idle engine. */
+/** Audio seconds per second with every slot busy, and the ms of one sample on an idle engine (median). */
 type Speeds = { short: number; long: number; firstMs: number };
 
 async function engineAlone(): Promise<Speeds> {
@@ -44,7 +45,7 @@ async function engineAlone(): Promise<Speeds> {
     },
   );
   await Promise.all(Array.from({ length: SLOTS }, () => engine.warmUp()));
-  const firstMs = await timeMs(() => decodeAll(engine, [sample]));
+  const firstMs = await medianMs(() => decodeAll(engine, [sample]));
   const short = SECONDS / ((await timeMs(() => decodeAll(engine, shortFiles))) / 1000);
   const pieces: Pcm[] = [];
   for await (const piece of cutPieces(onceOf(longFile))) pieces.push(piece.samples);
@@ -68,7 +69,7 @@ async function throughService(): Promise<Speeds> {
   });
   const { key } = await service.account();
   await post(service, key, sample, false);
-  const firstMs = await timeMs(() => post(service, key, sample, false));
+  const firstMs = await medianMs(() => post(service, key, sample, false));
   const short = SECONDS / ((await timeMs(() => transcribeAll(service, key, shortFiles))) / 1000);
   const long = SECONDS / ((await timeMs(() => transcribeAll(service, key, [longFile]))) / 1000);
   return { short, long, firstMs };
@@ -107,6 +108,12 @@ async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const startedAtMs = performance.now();
   await work();
   return performance.now() - startedAtMs;
+}
+
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < FIRST_ROUNDS; round++) times.push(await timeMs(work));
+  return spread(times).p50;
 }
 
 function ratio(mine: number, theirs: number): string {

@@ -49,7 +49,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 500,
     application_name: 'verbatim',
-    ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan' } : {}),
+    // The one plan has to serve when a table that was empty has grown: never one that reads all of it.
+    ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off' } : {}),
   });
   pool.on('error', (cause) => {
     // The pool adds the connection itself: pages of a log line.

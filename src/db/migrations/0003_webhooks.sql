@@ -55,14 +55,16 @@ create table deliveries (
   lease integer not null default 0,
   next_at timestamptz,
   created_at timestamptz not null,
-  primary key (lane, id),
+  -- The id first, here and below: an index that begins with the lane would serve for reading all of a lane, and a planner
+  -- that knows nothing of a young table yet prefers that to looking up each delivery.
+  primary key (id, lane),
   constraint open_deliveries_are_due_some_time check ((state in ('waiting', 'sending')) = (next_at is not null))
 );
 create index deliveries_due on deliveries (lane, next_at) where state in ('waiting', 'sending');
 create index deliveries_open_by_webhook on deliveries (lane, webhook_id, next_at) where state in ('waiting', 'sending');
 -- How many attempts a webhook has in flight.
 create index deliveries_sending on deliveries (lane, webhook_id) where state = 'sending';
-create index deliveries_by_event on deliveries (lane, event_id);
+create index deliveries_by_event on deliveries (event_id, lane);
 
 -- The log: one row per attempt made, or dropped. By day, so that old days are dropped and not deleted.
 create table attempts (
