@@ -73,8 +73,17 @@ const CASES: Case[] = [
     is: 'unprocessable_audio',
   },
   {
-    what: 'an m4a file whose sound is overwritten',
+    what: 'an m4a file whose sound is overwritten at its start',
     bytes: async (world) => (await encoded(world, 'holes.m4a', toneSpeech(TEXT))).fill(0x55, 100, 20_000),
+    // What can still be decoded.
+    is: /long enough to be cut$/,
+  },
+  {
+    what: 'an m4a file whose sound is all overwritten',
+    bytes: async (world) => {
+      const file = await encoded(world, 'hole.m4a', toneSpeech(TEXT));
+      return file.fill(0x55, 100, file.indexOf('moov') - 8);
+    },
     is: 'unprocessable_audio',
   },
   {

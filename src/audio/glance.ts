@@ -11,7 +11,7 @@ export type GlanceAnswer = { id: number; glance: Glance | null };
 // A larger file could be read into memory further than a glance is worth; beside its upload, starting a program is nothing.
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_MS = 1_000;
-const MAX_HEAP_MB = 128;
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 /**
  * Reads the headers of a stranger's file in a thread of this process, in JavaScript: a few ms, where starting ffprobe takes
@@ -29,7 +29,7 @@ export function openGlancer(thread: URL = new URL('./glance-thread.ts', import.m
   let nextId = 1;
 
   function openRoom(): Room {
-    const worker = new Worker(thread, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB }, env: {} });
+    const worker = new Worker(thread, { resourceLimits: HEAP_LIMITS, env: {} });
     const asked: Room['asked'] = new Map();
     const opened = { worker, asked };
     worker.on('message', ({ id, glance }: GlanceAnswer) => asked.get(id)?.(glance));

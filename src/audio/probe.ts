@@ -33,7 +33,9 @@ export async function probeAudio(path: string, options: AudioOptions): Promise<P
   const plain = await findPlainWav(path);
   if (plain !== null) return judgeLength('wav', plainSeconds(plain), maxAudioSeconds);
   const glance = await glanceAt(path);
-  if (glance !== null) return judgeLength(glance.format, glance.seconds, maxAudioSeconds);
+  if (glance !== null && glance.seconds <= maxAudioSeconds) {
+    return { kind: 'audio', format: glance.format, durationMs: Math.ceil(glance.seconds * 1000) };
+  }
   const { size: sizeBytes } = await stat(path);
   const file = await readHeaders(path, { ...HEADER_BOUNDS, tools, signal });
   if (file === null) return refused(NOT_MEDIA);
