@@ -17,8 +17,8 @@ export type ClaimedDelivery = {
   secret: Buffer;
   previousSecret: Buffer | null;
   previousSecretEndsAt: Date | null;
-  /** Failed attempts of the webhook since its last success. */
-  consecutiveFailures: number;
+  /** The webhook has been failing, or has never succeeded. */
+  isSuspect: boolean;
   body: Buffer;
 };
 
@@ -26,7 +26,7 @@ export type ClaimRequest = {
   lane: number;
   limit: number;
   leaseMs: number;
-  /** Claims only first attempts to webhooks that have not been failing. */
+  /** Claims only first attempts to webhooks that have succeeded, and not failed since. */
   healthyOnly?: boolean;
   now?: Date | null;
 };
@@ -65,7 +65,7 @@ export async function lanesWithDueDeliveries(
 
 /**
  * Leases due deliveries of active webhooks: at most 16 in flight per webhook, every webhook's first in turn before
- * anybody's second, webhooks that work before those that fail, first attempts before late retries. The attempt number
+ * anybody's second, webhooks that work before those that fail or never succeeded, first attempts before late retries. The attempt number
  * stays: a delivery whose lease ended is claimed again with a new attempt id only.
  */
 export async function claimDueDeliveries(db: Database, request: ClaimRequest): Promise<ClaimedDelivery[]> {
@@ -135,11 +135,11 @@ const CLAIM = `
     ) d
   ),
   ranked as materialized (
-    select d.*, w.consecutive_failures > 0 as is_failing,
+    select d.*, w.consecutive_failures > 0 or not w.proven as is_suspect,
       row_number() over (partition by d.webhook_id order by d.attempt > 1, d.next_at, d.id) as turn
     from due d
     join webhooks w on w.lane = $1 and w.id = d.webhook_id and w.active
-    where not $6::boolean or (d.attempt = 1 and w.consecutive_failures = 0)
+    where not $6::boolean or (d.attempt = 1 and w.consecutive_failures = 0 and w.proven)
   ),
   in_flight as materialized (
     select d.webhook_id, count(*) as number
@@ -154,7 +154,7 @@ const CLAIM = `
     from ranked r
     left join in_flight f on f.webhook_id = r.webhook_id
     where r.turn + coalesce(f.number, 0) <= $5
-    order by r.turn, r.is_failing, r.attempt > 1, r.next_at
+    order by r.turn, r.is_suspect, r.attempt > 1, r.next_at
     limit $2
   ),
   locked as (
@@ -181,7 +181,7 @@ const CLAIM = `
   select c.lane, c.id, c.lease, c.account_id as "accountId", c.webhook_id as "webhookId", c.event_id as "eventId",
     c.event_type as "eventType", c.attempt, c.attempt_id as "attemptId", w.url, w.secret,
     w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
-    w.consecutive_failures as "consecutiveFailures", e.body
+    w.consecutive_failures > 0 or not w.proven as "isSuspect", e.body
   from claimed c
   cross join lateral (select w.* from webhooks w where w.lane = $1 and w.id = c.webhook_id limit 1) w
   cross join lateral (select e.body from events e where e.lane = $1 and e.id = c.event_id limit 1) e

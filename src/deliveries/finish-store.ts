@@ -125,14 +125,14 @@ const FINISH = `
       created_at_ms, next_created_at_ms, position)
   ),
   -- Webhooks first, in order, as everybody does who changes one and its deliveries. A success of a webhook without a
-  -- streak changes nothing in it and waits for nobody.
+  -- streak changes nothing in it and waits for nobody, but for its first.
   touched as materialized (
     select w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
     where w.lane = $1
       and (
         w.id = any($29::text[])
-        or (w.consecutive_failures > 0 and w.id = any($28::text[]))
+        or ((w.consecutive_failures > 0 or not w.proven) and w.id = any($28::text[]))
       )
     order by w.id
     for update
@@ -163,7 +163,7 @@ const FINISH = `
     group by o.webhook_id
   ),
   streaks as materialized (
-    select t.id, t.active, t.consecutive_failures as failures_before,
+    select t.id, t.active, c.has_success, t.consecutive_failures as failures_before,
       case when c.has_success then 0 else t.consecutive_failures end + c.failures as failures,
       case
         when c.has_success and c.failures = 0 then null
@@ -183,6 +183,7 @@ const FINISH = `
     update webhooks w
     set consecutive_failures = j.failures,
       failing_since = j.failing_since,
+      proven = w.proven or j.has_success,
       active = case when j.disables then false else w.active end,
       disabled_reason = case when j.disables then 'consecutive_failures' else w.disabled_reason end,
       disabled_at = case when j.disables then (select now from moment) else w.disabled_at end,
@@ -236,4 +237,5 @@ const FINISH = `
       select json_agg(json_build_object('webhookId', id, 'failuresBefore', failures_before,
         'failuresAfter', failures, 'disabled', disables))
       from judged
+      where failures_before > 0 or failures > 0
     ) as streaks`;

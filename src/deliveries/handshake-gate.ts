@@ -3,7 +3,7 @@ import type { DeadlineWheel } from './deadlines.ts';
 export type HandshakeGate = {
   /**
    * Waits for a place to connect. Resolves to the way to leave, or to null when none came free in time.
-   * @param isSuspect  the receiver has been failing: it waits behind those that have not
+   * @param isSuspect  nothing good is known of the receiver: it waits behind those that work, for a share of the places
    */
   enter(isSuspect: boolean): Promise<(() => void) | null>;
   /** Sends away everyone who waits. */
@@ -12,6 +12,8 @@ export type HandshakeGate = {
 
 type Visitor = { admit(leave: (() => void) | null): void };
 
+// What hangs is mostly among these; three quarters of the places are never theirs.
+const SUSPECTS_SHARE = 1 / 4;
 // A receiver that keeps silent costs no processor time; it must not keep the place of one that answers.
 const MAX_STAY_MS = 100;
 
@@ -22,10 +24,12 @@ const MAX_STAY_MS = 100;
 export function openHandshakeGate(options: { places: number; maxWaitMs: number; wheel: DeadlineWheel }): HandshakeGate {
   const { places, maxWaitMs, wheel } = options;
   const queues = { healthy: new Set<Visitor>(), suspect: new Set<Visitor>() };
+  const suspectPlaces = Math.max(1, Math.floor(places * SUSPECTS_SHARE));
   let inside = 0;
+  let suspectsInside = 0;
 
   function enter(isSuspect: boolean): Promise<(() => void) | null> {
-    if (inside < places) return Promise.resolve(stay());
+    if (hasPlace(isSuspect)) return Promise.resolve(stay(isSuspect));
     const queue = isSuspect ? queues.suspect : queues.healthy;
     return new Promise((resolve) => {
       const patience = wheel.start(maxWaitMs);
@@ -41,8 +45,13 @@ export function openHandshakeGate(options: { places: number; maxWaitMs: number; 
     });
   }
 
-  function stay(): () => void {
+  function hasPlace(isSuspect: boolean): boolean {
+    return inside < places && (!isSuspect || suspectsInside < suspectPlaces);
+  }
+
+  function stay(isSuspect: boolean): () => void {
     inside += 1;
+    if (isSuspect) suspectsInside += 1;
     let left = false;
     const longest = wheel.start(MAX_STAY_MS);
     function leave(): void {
@@ -50,11 +59,18 @@ export function openHandshakeGate(options: { places: number; maxWaitMs: number; 
       left = true;
       longest.cancel();
       inside -= 1;
-      const [next] = queues.healthy.size > 0 ? queues.healthy : queues.suspect;
-      next?.admit(stay());
+      if (isSuspect) suspectsInside -= 1;
+      admitNext();
     }
     longest.onOver = leave;
     return leave;
+  }
+
+  function admitNext(): void {
+    const [healthy] = queues.healthy;
+    const [suspect] = queues.suspect;
+    if (healthy) healthy.admit(stay(false));
+    else if (suspect && hasPlace(true)) suspect.admit(stay(true));
   }
 
   function close(): void {

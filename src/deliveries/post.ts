@@ -19,7 +19,7 @@ export type PostRequest = {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** The receiver has been failing: it waits for a connection behind those that have not. */
+  /** The receiver has been failing, or is new: it waits for a connection behind those that work. */
   isSuspect?: boolean;
 };
 

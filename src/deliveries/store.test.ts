@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf, openDeliveryRoom } from '../../test/delivery-room.ts';
 import { judgeStreak } from '../rules/auto-disable.ts';
+import { updateWebhook } from '../webhooks/store.ts';
 import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries } from './claim-store.ts';
 import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
 import { finishAttempts } from './finish-store.ts';
@@ -84,6 +85,8 @@ test('when places are scarce, only first attempts of webhooks that work are clai
   const account = await room.account();
   const healthy = await room.webhook(account);
   const failing = await room.webhook(account);
+  const fresh = await room.webhook(account);
+  await room.db.run({ text: 'update webhooks set proven = true where id <> $1', values: [fresh.id] });
   await room.db.run({ text: 'update webhooks set consecutive_failures = 1 where id = $1', values: [failing.id] });
   await room.emit(account);
   await room.emit(account);
@@ -103,6 +106,31 @@ test('when places are scarce, only first attempts of webhooks that work are clai
     claimed.map((delivery) => [delivery.webhookId, delivery.attempt]),
     [[healthy.id, 1]],
   );
+});
+
+test('a webhook is proven by its first success, stands before new ones, and is new again with another url', async () => {
+  await using room = await openDeliveryRoom();
+  const account = await room.account();
+  const { lane } = account;
+  await room.webhook(account);
+  const answering = await room.webhook(account);
+  const claim = (limit: number) => claimDueDeliveries(room.db, { lane, limit, leaseMs: LEASE_MS });
+  await room.emit(account);
+  const fresh = await claim(2);
+  const answered = fresh.filter(({ webhookId }) => webhookId === answering.id).map((delivery) => attemptOf(delivery));
+
+  const { streaks } = await finishAttempts(room.db, { lane, attempts: answered, ...BOUNDS });
+  await room.emit(account);
+  const [proven] = await claim(1);
+  const url = 'https://other.example/';
+  await updateWebhook(room.db, { lane, accountId: account.id }, answering.id, { url, now: new Date() });
+  await room.emit(account);
+  const moved = await claim(10);
+
+  assert.deepEqual([...fresh.map(({ isSuspect }) => isSuspect), streaks], [true, true, []]);
+  assert.deepEqual([proven!.webhookId, proven!.isSuspect], [answering.id, false]);
+  assert.ok(moved.some(({ webhookId }) => webhookId === answering.id));
+  assert.ok(moved.every(({ isSuspect }) => isSuspect));
 });
 
 test('what is not due yet is not claimed, and its lane is not named', async () => {

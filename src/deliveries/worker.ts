@@ -52,7 +52,7 @@ const CLAIMS_AT_ONCE = 3;
 const CLAIM_LIMIT = 250;
 // About 100 KB of memory for each TLS socket that hangs.
 const MAX_IN_FLIGHT = 8_192;
-// From here on only first attempts of webhooks that work are claimed: those that hang cannot fill every place.
+// From here on only first attempts of webhooks that have worked are claimed: those that hang cannot fill every place.
 const HEALTHY_ONLY_FROM = 6_144;
 const MAX_IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 const STOP_WAIT_MS = 8_000;

@@ -13,6 +13,8 @@ create table webhooks (
   -- The streak that disables: counted in the statement that records the attempts, once per attempt.
   consecutive_failures integer not null default 0,
   failing_since timestamptz,
+  -- Its url has answered with success once. Whoever has not yet never stands before those who have.
+  proven boolean not null default false,
   -- AES-256-GCM with the webhook's id as associated data.
   secret bytea not null,
   previous_secret bytea,
