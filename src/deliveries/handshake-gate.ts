@@ -12,8 +12,8 @@ export type HandshakeGate = {
 
 type Visitor = { admit(leave: (() => void) | null): void };
 
-// What hangs is mostly among these; three quarters of the places are never theirs.
-const SUSPECTS_SHARE = 1 / 4;
+// What hangs is mostly among these; five sixths of the places are never theirs.
+const SUSPECTS_SHARE = 1 / 6;
 // A receiver that keeps silent costs no processor time; it must not keep the place of one that answers.
 const MAX_STAY_MS = 100;
 

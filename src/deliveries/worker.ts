@@ -54,6 +54,9 @@ const CLAIM_LIMIT = 250;
 const MAX_IN_FLIGHT = 8_192;
 // From here on only first attempts of webhooks that have worked are claimed: those that hang cannot fill every place.
 const HEALTHY_ONLY_FROM = 6_144;
+// The same from so many attempts at webhooks that fail or are new: about as many as the gate for handshakes lets in before
+// those at its end have waited too long.
+const MAX_SUSPECTS_IN_FLIGHT = 1_536;
 const MAX_IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 const STOP_WAIT_MS = 8_000;
 
@@ -100,23 +103,27 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
   let inFlightBytes = 0;
+  let suspectsInFlight = 0;
   let isCuttingOff = false;
 
   async function claimLane(lane: number): Promise<void> {
     const room = inFlightBytes > MAX_IN_FLIGHT_BYTES ? 0 : Math.min(CLAIM_LIMIT, MAX_IN_FLIGHT - inFlight.size);
     if (stopping.signal.aborted) return;
     if (room <= 0) return void starved.add(lane);
-    const healthyOnly = inFlight.size >= HEALTHY_ONLY_FROM;
+    const healthyOnly = inFlight.size >= HEALTHY_ONLY_FROM || suspectsInFlight >= MAX_SUSPECTS_IN_FLIGHT;
     const claimed = await claimDueDeliveries(db, { lane, limit: room, leaseMs, healthyOnly, now: now() });
     for (const delivery of claimed) begin(delivery);
     if (claimed.length === room) claims.add(lane);
   }
 
   function begin(delivery: ClaimedDelivery): void {
+    const suspects = delivery.isSuspect ? 1 : 0;
     inFlightBytes += delivery.body.length;
+    suspectsInFlight += suspects;
     const done = attempt(delivery).finally(() => {
       inFlight.delete(done);
       inFlightBytes -= delivery.body.length;
+      suspectsInFlight -= suspects;
     });
     inFlight.add(done);
   }
