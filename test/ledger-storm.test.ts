@@ -4,7 +4,7 @@ import { runLedgerStorm } from './ledger-storm.ts';
 
 // A small piece of the storm that `node test/ledger-storm.ts 1000` makes, with more deaths to a job.
 test('failures, cancels, erasures and kill -9 in the middle of it all neither lose nor make a unit', async (t) => {
-  const report = await runLedgerStorm({ jobs: 80, seed: 20, killEveryMs: 1_500 });
+  const report = await runLedgerStorm({ jobs: 160, seed: 20, killEveryMs: 500 });
 
   t.diagnostic(JSON.stringify(report));
   assert.ok(report.kills > 1 && report.canceled > 2 && report.failed > 2 && report.completed > 10);
