@@ -5,7 +5,8 @@ import { openFileStorage } from '../src/audio/storage.ts';
 import type { Database } from '../src/db/sql.ts';
 import { openDatabase } from '../src/db/sql.ts';
 import { eraseEndedAudio, sweepOrphans } from '../src/jobs/sweep.ts';
-import { openAccount, startClients } from './faults/clients.ts';
+import type { Heard } from './faults/clients.ts';
+import { heardBy, openAccount, startClients } from './faults/clients.ts';
 import type { Findings, Seen } from './faults/history.ts';
 import { drained, findFaults } from './faults/history.ts';
 import type { ServiceUnderFire } from './faults/service-under-fire.ts';
@@ -20,12 +21,7 @@ import { until } from './until.ts';
 
 export type FullDisk = 'all' | 'audio';
 
-export type FullDiskReport = {
-  accepted: number;
-  answers: Record<string, number>;
-  refused: number;
-  slowestRefusalMs: number;
-  refusedWithoutRetryAfter: number;
+export type FullDiskReport = Heard & {
   /** Whether PostgreSQL had to end; it does when it cannot write its log. */
   databaseEnded: boolean;
   processesEnded: number;
@@ -87,12 +83,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
       text: `select count(*) as number from jobs where state <> 'completed'`,
     });
     return {
-      accepted: clients.accepted.size,
-      answers: Object.fromEntries(clients.answers),
-      refused: clients.refusals.length,
-      slowestRefusalMs: Math.round(Math.max(0, ...clients.refusals.map(({ ms }) => ms))),
-      refusedWithoutRetryAfter: clients.refusals.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? ''))
-        .length,
+      ...heardBy(clients),
       databaseEnded,
       processesEnded,
       filesLeft: readdirSync(audio).length,

@@ -12,7 +12,7 @@ import { PLANS } from '../rules/plan.ts';
 import { cancelJob, deleteJob } from './control.ts';
 import type { JobFeed } from './feed.ts';
 import { openGate } from './gate.ts';
-import type { Job } from './job.ts';
+import type { Job, JobMetrics } from './job.ts';
 import { openAiRoute } from './openai-api.ts';
 import { openQueueGauge } from './queue-gauge.ts';
 import { openQueuePositions } from './queue-position.ts';
@@ -23,7 +23,6 @@ import { OWN_DIALECT, transcribe } from './transcribe.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from './transcript.ts';
 import { showJobInList, showWaitingJob } from './view.ts';
 import { watchJob } from './watch.ts';
-import type { JobMetrics } from './worker.ts';
 
 export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'config'> & {
   config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'audioRetentionHours'>;

@@ -8,10 +8,9 @@ import type { Account, Answer, Once } from '../http/route.ts';
 import { isId } from '../rules/ids.ts';
 import { isTerminal, nextState } from '../rules/job-state.ts';
 import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
-import type { Job } from './job.ts';
+import type { Job, JobMetrics } from './job.ts';
 import { eraseAudio } from './sweep.ts';
 import { showJob } from './view.ts';
-import type { JobMetrics } from './worker.ts';
 
 export type ControlDeps = {
   db: Database;

@@ -59,3 +59,6 @@ export type Outcome =
       durationMs: number;
     }
   | { kind: 'failed'; type: JobErrorType; message: string; model: string | null };
+
+/** Told of each job by whoever ended it. */
+export type JobMetrics = { jobEnded(job: Job): void };

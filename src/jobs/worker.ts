@@ -9,7 +9,7 @@ import type { ToolPaths } from '../runtime/tools.ts';
 import { claimNextJob } from './claim.ts';
 import { openJobEndings } from './endings.ts';
 import { openGate } from './gate.ts';
-import type { ClaimedJob, Job } from './job.ts';
+import type { ClaimedJob, JobMetrics } from './job.ts';
 import { LEASE_MS } from './lease.ts';
 import type { GatedEngine, PieceTimeout } from './run.ts';
 import { StopError, workOn } from './work.ts';
@@ -34,9 +34,6 @@ export type TranscriberDeps = {
   /** How long one piece may take; the default is made for the slowest machine. */
   pieceTimeout?: PieceTimeout;
 };
-
-/** What the transcriber tells about each job that it ended. */
-export type JobMetrics = { jobEnded(job: Job): void };
 
 // NOTIFY starts jobs at once; the poll finds leases that ended, and what a lost connection did not tell.
 const POLL_MS = 1_000;

@@ -16,6 +16,25 @@ export type Clients = {
   stop(): Promise<void>;
 };
 
+/** What callers heard while something was away. */
+export type Heard = {
+  accepted: number;
+  answers: Record<string, number>;
+  refused: number;
+  slowestRefusalMs: number;
+  refusedWithoutRetryAfter: number;
+};
+
+export function heardBy({ accepted, answers, refusals }: Clients): Heard {
+  return {
+    accepted: accepted.size,
+    answers: Object.fromEntries(answers),
+    refused: refusals.length,
+    slowestRefusalMs: Math.round(Math.max(0, ...refusals.map(({ ms }) => ms))),
+    refusedWithoutRetryAfter: refusals.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? '')).length,
+  };
+}
+
 const REQUEST_TIMEOUT_MS = 30_000;
 const PAUSE_MS = 50;
 const WORDS = ['ab', 'so it', 'cab'];

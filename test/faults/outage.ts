@@ -4,7 +4,8 @@ import { openDatabase } from '../../src/db/sql.ts';
 import { isAlive } from '../processes.ts';
 import { openReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
-import { openAccount, startClients } from './clients.ts';
+import type { Heard } from './clients.ts';
+import { heardBy, openAccount, startClients } from './clients.ts';
 import type { Findings, Seen } from './history.ts';
 import { drained, findFaults } from './history.ts';
 import type { ServiceUnderFire } from './service-under-fire.ts';
@@ -14,13 +15,8 @@ export const OUTAGES = ['stopped', 'frozen', 'cut'] as const;
 /** PostgreSQL is shut down, does not answer, or breaks all connections again and again. */
 export type Outage = (typeof OUTAGES)[number];
 
-export type OutageReport = {
+export type OutageReport = Heard & {
   outage: Outage;
-  accepted: number;
-  answers: Record<string, number>;
-  refused: number;
-  slowestRefusalMs: number;
-  refusedWithoutRetryAfter: number;
   processesEnded: number;
   /** Of one core, over all processes of the service while the database was away. */
   processorShare: number;
@@ -65,12 +61,7 @@ export async function runOutage(outage: Outage, forMs: number): Promise<OutageRe
     await drained(db);
     return {
       outage,
-      accepted: clients.accepted.size,
-      answers: Object.fromEntries(clients.answers),
-      refused: clients.refusals.length,
-      slowestRefusalMs: Math.round(Math.max(0, ...clients.refusals.map(({ ms }) => ms))),
-      refusedWithoutRetryAfter: clients.refusals.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? ''))
-        .length,
+      ...heardBy(clients),
       processesEnded,
       processorShare: Math.round(processorShare * 1000) / 1000,
       recoveryMs: Math.round(recoveryMs),
