@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
 import type { Database, Sql } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import type { IdPrefix } from '../rules/ids.ts';
 import { isId } from '../rules/ids.ts';
 import { creditsFromUnits, unitsFromCredits } from '../rules/price.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../http/schema.ts';
 import { PLANS } from '../rules/plan.ts';
 import { creditsFromUnits } from '../rules/price.ts';
 import type { AccountRow, KeyRow } from './store.ts';

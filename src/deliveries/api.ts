@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import { showAttempt } from '../events/api.ts';
@@ -7,6 +6,7 @@ import { notifyDeliveriesDue } from '../events/store.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import { RawJson } from '../json.ts';
 import { isId } from '../rules/ids.ts';
 import type { WebhookRow } from '../webhooks/store.ts';

@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
 import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import { RawJson } from '../json.ts';
 import { isId } from '../rules/ids.ts';
 import { EVENT_TYPES } from './catalogue.ts';

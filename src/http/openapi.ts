@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
-import { Type } from 'typebox';
 import { ERROR_STATUS } from '../errors.ts';
 import { strictSchema } from './read.ts';
 import type { Route } from './route.ts';
+import { Type } from './schema.ts';
 
 type JsonObject = Record<string, unknown>;
 

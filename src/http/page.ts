@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { ApiError } from '../errors.ts';
 import type { IdPrefix } from '../rules/ids.ts';
 import { isId } from '../rules/ids.ts';
+import { Type } from './schema.ts';
 
 const MAX_PAGE_ROWS = 100;
 const DEFAULT_PAGE_ROWS = 20;

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import test from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import { ApiError } from '../errors.ts';
 import { RawJson } from '../json.ts';
 import { openLog } from '../log.ts';
@@ -13,6 +12,7 @@ import { hashKey } from './guards.ts';
 import { pageQuery } from './page.ts';
 import type { Account, Route } from './route.ts';
 import { defineRoute } from './route.ts';
+import { Type } from './schema.ts';
 import type { ServerOptions } from './server.ts';
 import { buildServer, closeServer } from './server.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Type } from 'typebox';
 import { adminRoutes } from '../accounts/admin-api.ts';
 import { accountRoutes } from '../accounts/api.ts';
 import type { Database } from '../db/sql.ts';
@@ -9,6 +8,7 @@ import { httpMetrics, mergeMetrics, openMetrics, snapshotMetrics } from '../metr
 import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
+import { Type } from './schema.ts';
 import { buildServer } from './server.ts';
 import { serviceRoutes } from './service-routes.ts';
 

@@ -1,11 +1,11 @@
 import os from 'node:os';
 import { Readable } from 'node:stream';
-import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { ApiError } from '../errors.ts';
 import type { Answer, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import type { Plan } from '../rules/plan.ts';
 import { PLANS } from '../rules/plan.ts';
 import type { Job } from './job.ts';

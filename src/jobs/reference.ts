@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../http/schema.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
 import { TRANSCRIPT_FORMATS } from './transcript.ts';

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import { dropAllWaiting } from '../deliveries/drop-store.ts';
@@ -9,6 +8,7 @@ import { emitWebhookTest } from '../events/emit.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { WEBHOOK_LIMIT } from '../rules/plan.ts';
 import { MAX_URL_CHARS } from '../rules/url-guard.ts';

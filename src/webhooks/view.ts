@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { EVENT_TYPES } from '../events/catalogue.ts';
+import { Type } from '../http/schema.ts';
 import type { WebhookRow } from './store.ts';
 
 const time = Type.String({ format: 'date-time' });
