@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codeOf, importsOf, isSql, literalsOf, readSources } from './sources.ts';
 
-// What every room but rules/ and runtime/ may use: settings, errors, logs, and the shapes of an endpoint and a page.
+// What every room but rules/ and runtime/ may use: settings, errors, logs, and the shapes of an endpoint, a schema and a page.
 const COMMON_GROUND = [
-  ...['config', 'config-values', 'errors', 'json', 'log', 'metrics'].map((name) => `src/${name}.ts`),
-  ...['src/http/route.ts', 'src/http/page.ts'],
+  ...['config', 'config-values', 'errors', 'json', 'log', 'metrics', 'metric-kinds'].map((name) => `src/${name}.ts`),
+  ...['src/http/route.ts', 'src/http/page.ts', 'src/http/schema.ts'],
 ];
 
 /** Who may import whom: rooms, or single files. A room that is not here (wiring, demo) may import all. */

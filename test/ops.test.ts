@@ -10,15 +10,15 @@ const FILES = ['ops/alerts.yml', 'ops/grafana-dashboard.json', 'docs/operations.
 const text = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
 /** Every name under which Prometheus keeps one of our metrics. */
-async function seriesNames(): Promise<Set<string>> {
-  const metrics = await openMetrics().registry.getMetricsAsJSON();
+function seriesNames(): Set<string> {
+  const metrics = Object.values(openMetrics());
   const parts = (type: string) => (type === 'histogram' ? ['', '_bucket', '_sum', '_count'] : ['']);
-  return new Set(metrics.flatMap(({ name, type }) => parts(String(type)).map((part) => name + part)));
+  return new Set(metrics.flatMap(({ name, type }) => parts(type).map((part) => name + part)));
 }
 
 for (const file of FILES) {
-  test(`every metric that ${file} names exists`, async () => {
-    const known = await seriesNames();
+  test(`every metric that ${file} names exists`, () => {
+    const known = seriesNames();
     const named = text(file).match(/\bverbatim_[a-z_]+\b/g) ?? [];
 
     assert.ok(named.length > 5);
@@ -31,10 +31,10 @@ for (const file of FILES) {
 
 test('every metric of ours is on the dashboard', async () => {
   const dashboard = text('ops/grafana-dashboard.json');
-  const metrics = openMetrics().registry.getMetricsAsArray();
+  const metrics = Object.values(openMetrics());
 
   assert.deepEqual(
-    metrics.map(({ name }) => name).filter((name) => name.startsWith('verbatim_') && !dashboard.includes(name)),
+    metrics.map(({ name }) => name).filter((name) => !dashboard.includes(name)),
     [],
   );
 });

@@ -6,6 +6,7 @@ import type { Answer, Route } from './route.ts';
 import { defineRoute } from './route.ts';
 
 type Asset = { body: string; contentType: string };
+type Console = { assets: Map<string, Asset>; version: string; page: string };
 
 const FOLDER = new URL('../../console/', import.meta.url);
 const TYPES = new Map([
@@ -34,17 +35,17 @@ const KEPT_FOR_EVER = 'public, max-age=31536000, immutable';
  * keeps them for as long as they are these.
  */
 export function consoleRoutes(): Route[] {
-  const assets = readAssets();
-  const version = versionOf(assets);
-  const page = readFileSync(new URL('index.html', FOLDER), 'utf8').replaceAll('{version}', version);
+  let read: Console | undefined;
+  // By the first visitor: stripping the types takes a tenth of a second, which no start need wait for.
+  const console = () => (read ??= readConsole());
   const send = async ({ params }: { params: Record<string, string> }) =>
-    answerAsset(assets, version, params as { version: string; file: string });
+    answerAsset(console(), params as { version: string; file: string });
   const sendView = async ({ params }: { params: Record<string, string> }) =>
-    answerAsset(assets, version, { version: params['version']!, file: `views/${params['file']}` });
+    answerAsset(console(), { version: params['version']!, file: `views/${params['file']}` });
   return [
     consoleRoute('/', 'The console', async () => ({
       status: 200,
-      body: page,
+      body: console().page,
       contentType: 'text/html; charset=utf-8',
       headers: { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
     })),
@@ -58,11 +59,21 @@ function consoleRoute(path: string, summary: string, handle: Route['handle']): R
 }
 
 /** While nodes are being upgraded a page may ask for files of another version: it gets ours, which must not be kept. */
-function answerAsset(assets: Map<string, Asset>, version: string, asked: { version: string; file: string }): Answer {
+function answerAsset({ assets, version }: Console, asked: { version: string; file: string }): Answer {
   const asset = assets.get(asked.file);
   if (!asset) throw new ApiError('not_found', 'The console has no such file; load / again.');
   const cacheControl = asked.version === version ? KEPT_FOR_EVER : 'no-store';
   return { status: 200, ...asset, headers: { 'cache-control': cacheControl } };
+}
+
+function readConsole(): Console {
+  const assets = readAssets();
+  const version = versionOf(assets);
+  return {
+    assets,
+    version,
+    page: readFileSync(new URL('index.html', FOLDER), 'utf8').replaceAll('{version}', version),
+  };
 }
 
 /** The console's files by their path below console/, ready to be sent. */

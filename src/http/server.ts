@@ -16,6 +16,7 @@ import { methodsAt } from './methods.ts';
 import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './read.ts';
 import type { Account, Answer, Call, Route } from './route.ts';
 import { UNKEYED } from './route.ts';
+import { lazyValidators } from './validators.ts';
 import type { HttpMetrics } from './visit.ts';
 import { newVisit, watchEnd } from './visit.ts';
 import { answerMalformed } from './wire.ts';
@@ -100,6 +101,7 @@ function openFastify(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     },
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    schemaController: { compilersFactory: lazyValidators },
     ajv: {
       customOptions: { coerceTypes: false, removeAdditional: false, allErrors: false, verbose: true, strict: false },
     },

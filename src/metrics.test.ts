@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { mergeMetrics, openMetrics, snapshotMetrics } from './metrics.ts';
+
+test('a histogram counts a value into its bucket and all greater ones, and adds up over processes', async () => {
+  const [one, two] = [openMetrics(), openMetrics()];
+  one.attemptSeconds.observe(0.05);
+  two.attemptSeconds.observe(0.0501);
+  two.attemptSeconds.observe(7);
+
+  const { text } = await mergeMetrics([await snapshotMetrics(one), await snapshotMetrics(two)]);
+
+  assert.match(text, /# TYPE verbatim_attempt_duration_seconds histogram/);
+  assert.match(text, /_attempt_duration_seconds_bucket\{le="0.025"\} 0\n/);
+  assert.match(text, /_attempt_duration_seconds_bucket\{le="0.05"\} 1\n/);
+  assert.match(text, /_attempt_duration_seconds_bucket\{le="0.1"\} 2\n/);
+  assert.match(text, /_attempt_duration_seconds_bucket\{le="\+Inf"\} 3\n/);
+  assert.match(text, /_attempt_duration_seconds_sum 7\.1\d*\n/);
+  assert.match(text, /_attempt_duration_seconds_count 3\n/);
+});
+
+test('what every Node process can tell of itself is told too', async () => {
+  const { text } = await mergeMetrics([await snapshotMetrics(openMetrics())]);
+
+  assert.match(text, /^process_resident_memory_bytes [1-9]/m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
