@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import type { Writable } from 'node:stream';
 import { encodeFrame, readFrames } from './child-frames.ts';
 import type { Pcm, Transcript } from './engine.ts';
@@ -28,6 +29,8 @@ export async function serveParent<Settings>(load: (settings: Settings) => Promis
     return answer(answers, failed(error)).then(() => process.exit(1));
   });
   await answer(answers, { kind: 'ready' });
+  // Kept now for the next start: this process is killed in the end, and Node would keep it at an exit only.
+  flushCompileCache();
   for await (const { header, body } of readFrames(process.stdin)) {
     const reply = await transcribe(asPcm(body), header as PieceRequest).then(
       (transcript): ChildAnswer => ({ kind: 'done', transcript }),

@@ -2,7 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import os from 'node:os';
+import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { encodeFrame, readFrames } from './child-frames.ts';
@@ -46,7 +48,7 @@ export function startChild({ module, settings, environment, memoryMaxBytes }: Ch
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C in a terminal reaches us alone, and we end it in order.
     detached: true,
-    env: environment,
+    env: { ...environment, ...keptCode() },
   });
   const lastWords = keepLastWords(child.stderr!);
   // A write to a process that has just ended; its exit tells the story.
@@ -81,6 +83,13 @@ export function startChild({ module, settings, environment, memoryMaxBytes }: Ch
     kill: () => killGroup(child),
     exited: ended.then(() => undefined),
   };
+}
+
+/** Where Node keeps the code that was loaded before, as for this process: it starts in half the time. */
+function keptCode(): Record<string, string> {
+  // The folder of this version of Node, within the one that is named in the environment.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(folder) };
 }
 
 function keepLastWords(stderr: Readable): () => string {

@@ -6,7 +6,6 @@ import type { ToolPaths } from '../runtime/tools.ts';
 import { findProgram } from '../runtime/tools.ts';
 import type { Engine } from './engine.ts';
 import { EngineError } from './engine.ts';
-import { openOpenai } from './openai.ts';
 import { INSTALL_COMMAND, openPocketsphinx } from './pocketsphinx.ts';
 import { findPocketsphinx } from './pocketsphinx-files.ts';
 import { openSherpa } from './sherpa.ts';
@@ -37,8 +36,11 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
       return openPocketsphinx(options);
     case 'sherpa-onnx':
       return openSherpa(spec.model, options);
-    case 'openai':
+    case 'openai': {
+      // Loaded for those who use it: its HTTP client costs a tenth of a second of every start.
+      const { openOpenai } = await import('./openai.ts');
       return openOpenai({ ...spec, apiKey: options.apiKey, slots: options.slots });
+    }
   }
 }
 
