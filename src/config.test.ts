@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, dataPaths, readConfig, SETTINGS } from './config.ts';
+import { ConfigError, dataPaths, doubtsAbout, readConfig, roleEnvironment, SETTINGS } from './config.ts';
 import type { Reader } from './config-values.ts';
 import * as read from './config-values.ts';
 
@@ -334,3 +334,20 @@ for (const [name, reader, rows] of READERS) {
     assert.deepEqual(found, rows);
   });
 }
+
+test('a node that leaves part of the work on audio to others is asked where they find it', () => {
+  const doubts = (env: Record<string, string>) => doubtsAbout(readConfig(env));
+
+  assert.match(doubts({ ROLES: 'api' }).join(), /leaves transcriber and janitor to other nodes.* set STORAGE_URL/);
+  assert.equal(doubts({ ROLES: 'api,janitor,deliverer' }).length, 1);
+  assert.deepEqual(doubts({ ROLES: 'api', STORAGE_URL: 's3://audio' }), []);
+  assert.deepEqual(doubts({ ROLES: 'deliverer' }), []);
+  assert.deepEqual(doubts({}), []);
+});
+
+test("a role's process has the thread pool that it needs, however the service was started", () => {
+  const given = { HOME: '/x' };
+
+  assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16' });
+  assert.equal(roleEnvironment({ UV_THREADPOOL_SIZE: '4' })['UV_THREADPOOL_SIZE'], '4');
+});

@@ -207,6 +207,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config as Config;
 }
 
+// Who takes audio in, who reads it, who erases it.
+const AUDIO_ROLES: Role[] = ['api', 'transcriber', 'janitor'];
+
+/** What is allowed, and probably not meant, in sentences for the operator. */
+export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'storageUrl'>): string[] {
+  const held = AUDIO_ROLES.filter((role) => roles.includes(role));
+  if (storageUrl !== null || held.length === 0 || held.length === AUDIO_ROLES.length) return [];
+  const missing = AUDIO_ROLES.filter((role) => !roles.includes(role));
+  return [
+    `ROLES leaves ${missing.join(' and ')} to other nodes, and uploads are files in DATA_DIR: set STORAGE_URL, unless ` +
+      'those nodes have the same DATA_DIR.',
+  ];
+}
+
+/** The environment of a role's process: this one's, with what Node reads before any code of ours runs. */
+export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  // Node's 4 threads serve name look-ups and files alike: slow name servers must not stall the disk.
+  return { UV_THREADPOOL_SIZE: '16', ...env };
+}
+
 /** Where things lie inside the data directory. */
 export function dataPaths(dataDir: string) {
   return {

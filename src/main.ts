@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Config } from './config.ts';
-import { ConfigError, dataPaths, readConfig } from './config.ts';
+import { ConfigError, dataPaths, doubtsAbout, readConfig } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { DirectoryTakenError } from './db/embedded-claim.ts';
 import { migrate, NewerSchemaError } from './db/migrate.ts';
-import { isDatabaseAway, openDatabase } from './db/sql.ts';
 import type { Log } from './log.ts';
 import { openLog } from './log.ts';
 import { prepareDataDir } from './roles/data-dir.ts';
@@ -20,6 +19,7 @@ const DATABASE_RESTART_DELAY_MS = 500;
 async function main(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel, { role: 'parent' });
+  for (const doubt of doubtsAbout(config)) log.warn(doubt);
   const stopWanted = Promise.withResolvers<number>();
   const stopping = new AbortController();
   void stopWanted.promise.then(() => stopping.abort());
@@ -28,12 +28,12 @@ async function main(): Promise<void> {
   // Started with a channel, by the demo or a test: whoever started it is gone.
   process.on('disconnect', () => stopWanted.resolve(0));
 
-  const isFirstStart = !existsSync(dataPaths(config.dataDir).adminToken);
+  const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
   const roles = superviseRoles(processesFor(config), {
     entry: new URL('./roles/process.ts', import.meta.url),
-    // On the first start a model may still be fetched, and is then the engine.
-    preparesEarly: !isFirstStart,
+    // A model that is fetched now is then the engine.
+    preparesEarly: !offersModel,
     log,
     onFatal: (message) => {
       console.error(message);
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
     },
   });
   const database = await openStore(config, log, stopping.signal);
-  if (isFirstStart) await offerModel(config, stopping.signal);
+  if (offersModel) await offerModel(config, stopping.signal);
   roles.start({
     databaseUrl: database.url,
     adminToken: secrets.adminToken,
@@ -55,8 +55,12 @@ async function main(): Promise<void> {
 }
 
 /** Whoever starts the service at a terminal for the first time is offered a better engine than pocketsphinx. */
+function mayOfferModel(config: Config): boolean {
+  if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return false;
+  return process.stdin.isTTY && process.stdout.isTTY;
+}
+
 async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
-  if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return;
   // Loaded for this once: the hub's client would cost every later start a tenth of a second.
   const { offerFirstModel } = await import('./models/offer.ts');
   await offerFirstModel({
@@ -69,8 +73,10 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** In the order in which they are forked: what takes long to be ready goes ahead. */
 function processesFor(config: Config): ProcessName[] {
-  return ['http', ...config.roles.filter((role) => role !== 'api')];
+  const first = config.roles.filter((role) => role === 'transcriber');
+  return [...first, 'http', ...config.roles.filter((role) => role !== 'api' && role !== 'transcriber')];
 }
 
 type Store = { url: string; stop(): Promise<void> };
@@ -81,6 +87,7 @@ class StartError extends Error {}
 /** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. */
 async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store> {
   if (config.databaseUrl === null) return await openEmbedded(config, log);
+  const { isDatabaseAway } = await import('./db/sql.ts');
   while (true) {
     try {
       await migrateAt(config.databaseUrl, log);
@@ -97,6 +104,8 @@ async function openStore(config: Config, log: Log, stopping: AbortSignal): Promi
 }
 
 async function migrateAt(url: string, log: Log): Promise<void> {
+  // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
+  const { openDatabase } = await import('./db/sql.ts');
   const db = openDatabase(url, { maxConnections: 1 });
   try {
     const applied = await migrate(db);

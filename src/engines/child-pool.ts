@@ -41,7 +41,7 @@ export function openChildPool(settings: PoolSettings): ChildPool {
     let failures = 0;
     if (number > 0) await Promise.race([firstTried.promise, closing.promise]);
     while (!isClosing) {
-      await Promise.race([sleep(restartDelayMs(failures)), closing.promise]);
+      if (failures > 0) await Promise.race([sleep(restartDelayMs(failures)), closing.promise]);
       if (isClosing) return;
       const child = startChild(settings);
       alive.add(child);
@@ -154,7 +154,7 @@ function closed(): EngineError {
 }
 
 function restartDelayMs(failures: number): number {
-  return failures === 0 ? 0 : Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_BASE_MS * 2 ** (failures - 1));
+  return Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_BASE_MS * 2 ** (failures - 1));
 }
 
 function sleep(ms: number): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
 import type { Database } from '../db/sql.ts';
-import { openDatabase } from '../db/sql.ts';
 import type { Log } from '../log.ts';
 import { openLog } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -31,8 +30,6 @@ export type RoleContext = EarlyContext & {
 
 export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
 export type RoleModule<Prepared = unknown> = {
-  /** What takes long and needs no database; begun while that starts. */
-  prepare?(context: EarlyContext): Prepared;
   start(context: RoleContext, prepared?: Prepared): Promise<RunningRole>;
   maxConnections: number;
   plansOnce?: boolean;
@@ -47,6 +44,11 @@ const MODULES: Record<ProcessName, () => Promise<RoleModule<any>>> = {
   janitor: () => import('./janitor.ts'),
 };
 
+/** What takes long and needs no database: begun while that starts, and the rest of the role's code is loaded. */
+const PREPARATIONS: Partial<Record<ProcessName, () => Promise<{ prepare(context: EarlyContext): unknown }>>> = {
+  transcriber: () => import('./engines.ts'),
+};
+
 let hasFailed = false;
 
 /**
@@ -59,9 +61,11 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
   const inbox = openInbox();
   const config = readConfig();
   const log = openLog(config.logLevel, { role: name });
-  const module = await MODULES[name]();
   const early: EarlyContext = { config, log, clock: systemClock, report: (status) => send({ kind: 'status', status }) };
-  const prepared = when === PREPARE_EARLY ? module.prepare?.(early) : undefined;
+  const prepare = async () => (await PREPARATIONS[name]?.())?.prepare(early);
+  const prepared = when === PREPARE_EARLY ? await prepare() : undefined;
+  const module = await MODULES[name]();
+  const { openDatabase } = await import('../db/sql.ts');
   const order = await inbox.order;
   if (!order) return;
 
@@ -81,7 +85,7 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
     onMessage: inbox.onMessage,
     send,
   };
-  const role = await module.start(context, prepared ?? module.prepare?.(early));
+  const role = await module.start(context, prepared ?? (await prepare()));
   inbox.onMessage((message) => {
     if (message.kind === 'metrics-wanted') void answerMetrics(role, message.requestId);
   });

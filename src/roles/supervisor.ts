@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { roleEnvironment } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { MetricsSnapshot, ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
 import { PREPARE_EARLY, starting } from './messages.ts';
@@ -50,6 +51,7 @@ export function superviseRoles(
     const child = fork(entry, [member.name, ...(preparesEarly ? [PREPARE_EARLY] : [])], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
+      env: roleEnvironment(),
     });
     member.child = child;
     member.startedAtMs = Date.now();

@@ -1,0 +1,89 @@
+import { dataPaths } from '../config.ts';
+import type { EngineSpec } from '../config-values.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { EngineOptions } from '../engines/open.ts';
+import { chooseEngine, openEngine } from '../engines/open.ts';
+import type { Metrics } from '../metrics.ts';
+import { openMetrics } from '../metrics.ts';
+import type { EarlyContext } from './process.ts';
+
+// An engine may be installed, or a remote one come up, while the service runs.
+const RETRY_ENGINE_MS = 5_000;
+// A process is started within a few ms; one that is there to try a model out is not told of.
+const HEAD_START_MS = 100;
+
+export type Engines = { lite: Engine; pro: Engine };
+type Hooks = { onRestart(engine: string): void; onBegun(): void };
+export type OpeningEngines = { metrics: Metrics; stopping: AbortController; opening: Promise<Engines | null> };
+
+/**
+ * Loads the engines: a matter of a second or more, in which the database starts and the transcriber's code is loaded.
+ * Resolves once their first process is on its way, which the loading of code would hold up.
+ */
+export async function prepare(context: EarlyContext): Promise<OpeningEngines> {
+  const metrics = openMetrics();
+  const stopping = new AbortController();
+  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
+  const begun = Promise.withResolvers<void>();
+  const opening = untilEngines(context, { onRestart, onBegun: begun.resolve }, stopping.signal);
+  await Promise.race([begun.promise, context.clock.sleep(HEAD_START_MS)]);
+  return { metrics, stopping, opening };
+}
+
+/** The engines of both plans, once each has really decoded something; null when the stop comes first. */
+async function untilEngines(context: EarlyContext, hooks: Hooks, signal: AbortSignal): Promise<Engines | null> {
+  let lastReason = '';
+  while (!signal.aborted) {
+    try {
+      return await openEngines(context, hooks);
+    } catch (error) {
+      const reason = (error as Error).message;
+      context.report({ ready: false, reasons: [reason] });
+      if (reason !== lastReason) context.log.warn({ err: error }, 'no engine yet; jobs wait');
+      lastReason = reason;
+      await context.clock.sleep(RETRY_ENGINE_MS, signal);
+    }
+  }
+  return null;
+}
+
+async function openEngines({ config, log }: EarlyContext, { onRestart, onBegun }: Hooks): Promise<Engines> {
+  const options: EngineOptions = {
+    modelsDir: dataPaths(config.dataDir).models,
+    slots: config.transcribeConcurrency,
+    threadsPerSlot: 1,
+    apiKey: config.engineApiKey,
+    tools: { folder: config.toolsDir },
+    log,
+    onRestart,
+  };
+  const liteSpec = await specOf(config.engineLite, options);
+  const proSpec = await specOf(config.enginePro, options);
+  const lite = await openWarm(liteSpec, options, onBegun);
+  // Plans that name the same engine share its processes: a second model would only cost memory.
+  if (JSON.stringify(liteSpec) === JSON.stringify(proSpec)) return { lite, pro: lite };
+  try {
+    return { lite, pro: await openWarm(proSpec, options, onBegun) };
+  } catch (error) {
+    await lite[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function specOf(wanted: EngineSpec | null, options: EngineOptions): Promise<EngineSpec> {
+  const choice = await chooseEngine(wanted, options);
+  if (choice.kind === 'none') throw new Error(choice.message);
+  return choice.spec;
+}
+
+async function openWarm(spec: EngineSpec, options: EngineOptions, onBegun: () => void): Promise<Engine> {
+  const engine = await openEngine(spec, options);
+  onBegun();
+  try {
+    await engine.warmUp();
+    return engine;
+  } catch (error) {
+    await engine[Symbol.asyncDispose]();
+    throw error;
+  }
+}
