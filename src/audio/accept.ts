@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { Busboy } from '@fastify/busboy';
 import { ApiError } from '../errors.ts';
+import { noteSpent } from '../runtime/spent-bytes.ts';
 import type { AudioStorage } from './storage.ts';
 import { UploadTooLargeError } from './storage.ts';
 
@@ -117,6 +118,7 @@ async function feed(
   const stall = setTimeout(() => fail(brokenOff('The upload stalled.')), limits.maxStallMs);
   const onData = (chunk: Uint8Array) => {
     bodyBytes += chunk.length;
+    noteSpent(chunk.length);
     if (bodyBytes >= goalBytes) {
       goalBytes = bodyBytes + STALL_BYTES;
       stall.refresh();

@@ -11,6 +11,8 @@ const LONGEST_RESTART_DELAY_MS = 5_000;
 // A role that lived this long has recovered: its next crash is restarted soon again.
 const RECOVERED_AFTER_MS = 30_000;
 const METRICS_WAIT_MS = 2_000;
+// The http process says when the buffers of uploads are to be collected: runtime/spent-bytes.ts.
+const NODE_OPTIONS: Partial<Record<ProcessName, string[]>> = { http: ['--expose-gc'] };
 
 type Member = {
   name: ProcessName;
@@ -52,6 +54,7 @@ export function superviseRoles(
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
       env: roleEnvironment(),
+      execArgv: [...process.execArgv, ...(NODE_OPTIONS[member.name] ?? [])],
     });
     member.child = child;
     member.startedAtMs = Date.now();
