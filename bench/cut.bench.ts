@@ -1,13 +1,19 @@
-// Where long audio is cut: how many cuts fall inside a word, by our rule (the quietest 200 ms) and by ffmpeg's silence
-// detection, on speech whose words are known to the sample, under noise. Debian's flite speaks it.
+// Where long audio is cut: how many cuts fall inside a word, by our rule (the quietest 200 ms), with and without Silero VAD,
+// and by the silence that Silero VAD and ffmpeg find, on speech whose words are known to the sample, under noise. Debian's
+// flite speaks it. BENCH_SEED takes other passages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import type { FindSpeech } from '../src/audio/cut.ts';
 import { cutPieces } from '../src/audio/cut.ts';
+import { dataPaths, readConfig } from '../src/config.ts';
 import type { Pcm } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import type { VoiceDetector } from '../src/engines/vad.ts';
+import { openVoiceDetector } from '../src/engines/vad.ts';
 import { wavFile } from '../src/engines/wav-file.ts';
+import { openLog } from '../src/log.ts';
 import type { Random } from '../test/random.ts';
 import { randomFrom } from '../test/random.ts';
 import { round } from './figures.ts';
@@ -30,15 +36,15 @@ const GAPS_SECONDS = [0.03, 0.15, 0.4];
 // What a cut may be off by and still spare the word: the edge of a sound is no sharper.
 const EDGE_SECONDS = 0.02;
 const FULL_SCALE = 32_768;
-const SEED = 20_261_121;
+const SEED = Number(process.env['BENCH_SEED'] ?? 20_261_121);
 
 type Span = { start: number; end: number };
 type Sentence = { samples: Float64Array; words: Span[] };
 type Sound = 'clean' | 'white' | 'rumble' | 'babble' | 'gusts';
 type Rule = { name: string; cuts(pcm: Pcm): Promise<number[]> };
 
-const RULES: Rule[] = [
-  { name: 'quietest 200 ms', cuts: cutsOfOurs },
+const PLAIN_RULES: Rule[] = [
+  { name: 'quietest 200 ms', cuts: (pcm) => cutsOfOurs(pcm) },
   { name: 'silencedetect -30 dB', cuts: async (pcm) => cutsAtSilence(pcm, -30) },
   { name: 'silencedetect -35 dB', cuts: async (pcm) => cutsAtSilence(pcm, -35) },
   { name: 'every 30 s', cuts: async (pcm) => cutsAtSilence(pcm, null) },
@@ -52,12 +58,19 @@ const CONDITIONS: { sound: Sound; snrDb: number; levelDb: number }[] = [
   ...[20, 10, 0].map((snrDb) => ({ sound: 'gusts' as const, snrDb, levelDb: -20 })),
 ];
 
+const config = readConfig();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cut-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
 if (isFliteHere()) await measure();
 else console.log('cut: not measured, for flite is not installed. Type: apt-get install flite');
 
 async function measure(): Promise<void> {
+  await using detector = await openVoiceDetector({
+    ...{ modelsDir: dataPaths(config.dataDir).models, slots: os.availableParallelism() },
+    ...{ tools: { folder: config.toolsDir }, log: openLog('warn') },
+  });
+  const rules = detector === null ? PLAIN_RULES : [...rulesWith(detector), ...PLAIN_RULES];
+  if (detector === null) console.log('cut: without Silero VAD. Type: verbatim models pull silero-vad');
   const random = randomFrom(SEED);
   const spoken = new Map(VOICES.map((voice) => [voice, TEXTS.map((text) => speak(voice, text))]));
   const all = [...spoken.values()].flat();
@@ -65,15 +78,15 @@ async function measure(): Promise<void> {
     `cuts inside a word, %, of cuts in ${VOICES.length * GAPS_SECONDS.length} passages of ${PASSAGE_SECONDS} s`,
   );
   console.log(
-    ['sound, dB above noise, dB of level'.padEnd(36), ...RULES.map(({ name }) => name.padStart(22))].join(''),
+    ['sound, dB above noise, dB of level'.padEnd(36), ...rules.map(({ name }) => name.padStart(22))].join(''),
   );
   for (const { sound, snrDb, levelDb } of CONDITIONS) {
-    const counts = RULES.map(() => ({ cuts: 0, inside: 0 }));
+    const counts = rules.map(() => ({ cuts: 0, inside: 0 }));
     for (const sentences of spoken.values()) {
       for (const gap of GAPS_SECONDS) {
         const { samples, words } = passage(sentences, gap, random);
         const pcm = mixed(samples, noiseOf(sound, samples.length, all, random), snrDb, levelDb);
-        for (const [index, rule] of RULES.entries()) {
+        for (const [index, rule] of rules.entries()) {
           const cuts = await rule.cuts(pcm);
           counts[index]!.cuts += cuts.length;
           counts[index]!.inside += cuts.filter((at) => isInside(words, at)).length;
@@ -182,8 +195,21 @@ function rms(samples: Float64Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
 }
 
-async function cutsOfOurs(pcm: Pcm): Promise<number[]> {
-  const pieces = await Array.fromAsync(cutPieces([pcm] as unknown as AsyncIterable<Pcm>));
+function rulesWith(detector: VoiceDetector): Rule[] {
+  const { signal } = new AbortController();
+  const find: FindSpeech = async (audio) => {
+    const heard = await detector.find(audio, signal);
+    if (heard === null) throw new Error('Silero VAD gave no answer');
+    return heard;
+  };
+  return [
+    { name: 'same with Silero', cuts: (pcm) => cutsOfOurs(pcm, find) },
+    { name: 'Silero, longest gap', cuts: (pcm) => cutsInGaps(pcm, find) },
+  ];
+}
+
+async function cutsOfOurs(pcm: Pcm, find?: FindSpeech): Promise<number[]> {
+  const pieces = await Array.fromAsync(cutPieces([pcm] as unknown as AsyncIterable<Pcm>, find));
   return pieces.slice(1).map(({ startSeconds }) => startSeconds);
 }
 
@@ -206,11 +232,31 @@ function cutsAtSilence(pcm: Pcm, thresholdDb: number | null): number[] {
   const silences = thresholdDb === null ? [] : silencesOf(pcm, thresholdDb);
   const cuts: number[] = [];
   for (let start = 0; pcm.length / SAMPLE_RATE - start > 30; start = cuts.at(-1)!) {
-    const here = silences
-      .map((one) => ({ start: Math.max(one.start, start + 20), end: Math.min(one.end, start + 30) }))
-      .filter((one) => one.end > one.start)
-      .sort((a, b) => b.end - b.start - (a.end - a.start));
-    cuts.push(here[0] ? (here[0].start + here[0].end) / 2 : start + 30);
+    cuts.push(middleOfLongest(silences, start) ?? start + 30);
   }
   return cuts;
+}
+
+/** The same, of what lies between the stretches of speech that are found from half a second before. */
+async function cutsInGaps(pcm: Pcm, find: FindSpeech): Promise<number[]> {
+  const cuts: number[] = [];
+  for (let start = 0; pcm.length / SAMPLE_RATE - start > 30; start = cuts.at(-1)!) {
+    const from = start + 19.5;
+    const speech = (await find(pcm.slice(from * SAMPLE_RATE, (start + 30) * SAMPLE_RATE))) ?? [];
+    const edges = [from, ...speech.flatMap((one) => [from + one.startSeconds, from + one.endSeconds]), start + 30];
+    const gaps = Array.from({ length: edges.length / 2 }, (_, gap) => ({
+      start: edges[2 * gap]!,
+      end: edges[2 * gap + 1]!,
+    }));
+    cuts.push(middleOfLongest(gaps, start) ?? start + 30);
+  }
+  return cuts;
+}
+
+function middleOfLongest(silences: Span[], pieceStart: number): number | null {
+  const [longest] = silences
+    .map((one) => ({ start: Math.max(one.start, pieceStart + 20), end: Math.min(one.end, pieceStart + 30) }))
+    .filter((one) => one.end > one.start)
+    .sort((a, b) => b.end - b.start - (a.end - a.start));
+  return longest ? (longest.start + longest.end) / 2 : null;
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
+import { wavFile } from '../src/engines/wav-file.ts';
 import { TONE_MODEL } from './fixtures/audio.ts';
+import { toneSpeech } from './fixtures/tone/speech.ts';
 import { descendantsOf } from './processes.ts';
-import { openService } from './service.ts';
+import { openService, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
 test('an engine process that is killed comes back, is counted, and leaves the service ready', async () => {
@@ -19,4 +23,25 @@ test('an engine process that is killed comes back, is counted, and leaves the se
   const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text();
   assert.match(metrics, /^verbatim_engine_restarts_total\{engine="tone"\} 1$/m);
   assert.equal((await fetch(`${service.baseUrl}/readyz`)).status, 200);
+});
+
+test('a voice detector whose file is damaged is told of in the log, and harms no job', async () => {
+  const engine = `sherpa-onnx:${TONE_MODEL}`;
+  const dataDir = temporaryFolder();
+  const folder = path.join(dataDir, 'models', 'silero-vad');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, 'silero_vad.onnx'), 'half a download');
+  await using service = await openService({ ENGINE_LITE: engine, ENGINE_PRO: engine }, dataDir);
+  const { key } = await service.account();
+  const form = new FormData();
+  form.append('file', new Blob([Buffer.from(wavFile(toneSpeech('still heard')))]), 'a.wav');
+
+  const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: form,
+  });
+
+  assert.equal(((await answer.json()) as { text: string }).text, 'still heard');
+  assert.equal(service.logText().match(/voice detector not used/g)?.length, 1);
 });

@@ -6,6 +6,7 @@ import { insertAccount } from '../src/accounts/store.ts';
 import { openFileStorage } from '../src/audio/storage.ts';
 import { readConfig } from '../src/config.ts';
 import type { Engine } from '../src/engines/engine.ts';
+import type { VoiceDetector } from '../src/engines/vad.ts';
 import { ApiError } from '../src/errors.ts';
 import type { Account, Answer, Call } from '../src/http/route.ts';
 import { UNKEYED } from '../src/http/route.ts';
@@ -31,6 +32,7 @@ type AccountWish = { plan?: 'lite' | 'pro'; credits?: number | null; lane?: numb
 type WorkerWish = {
   concurrency?: number;
   pro?: Engine;
+  detector?: VoiceDetector;
   log?: typeof LOG;
   pieceTimeout?: PieceTimeout;
 };
@@ -128,6 +130,7 @@ export async function openJobRoom(env: Record<string, string> = {}) {
         ...{ ...deps, metrics },
         log: options.log ?? LOG,
         ...(options.pieceTimeout && { pieceTimeout: options.pieceTimeout }),
+        detector: options.detector ?? null,
         config: { ...config, transcribeConcurrency: options.concurrency ?? 2 },
         engines: { lite: engine, pro: options.pro ?? engine },
       });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
+import type { FindSpeech } from './cut.ts';
 import { cutPieces } from './cut.ts';
 
 /** Noise from a seed: sample values of up to `amplitude` either way. */
@@ -78,6 +79,58 @@ test('a cut falls into the pause under a rumble that is louder than the speech, 
 
   assert.equal(pieces.length, 2);
   assert.ok(pieces[1]!.startSeconds > 23.4 && pieces[1]!.startSeconds < 23.65, `cut at ${pieces[1]!.startSeconds}`);
+});
+
+test('of two pauses, a detector turns the cut away from the one with speech, unless the other is far louder', async () => {
+  const loudnesses = [
+    [100, 130],
+    [100, 200],
+  ];
+
+  const cuts = [];
+  for (const [inSpeech, outside] of loudnesses) {
+    const audio = noise(50, 8000, seeded(3));
+    audio.set(noise(0.3, inSpeech!, seeded(4)), 22 * SAMPLE_RATE);
+    audio.set(noise(0.3, outside!, seeded(5)), 27 * SAMPLE_RATE);
+    const asked: number[] = [];
+    const findSpeech = async (some: Pcm) => {
+      asked.push(some.length / SAMPLE_RATE);
+      // Of the seconds from 19.5 to 30.
+      return [
+        { startSeconds: 0, endSeconds: 7.4 },
+        { startSeconds: 7.9, endSeconds: 10.5 },
+      ];
+    };
+    const pieces = await Array.fromAsync(
+      cutPieces(
+        inChunks(audio, () => 4096),
+        findSpeech,
+      ),
+    );
+    assert.deepEqual(asked, [10.5]);
+    cuts.push(Math.floor(pieces[1]!.startSeconds));
+  }
+
+  assert.deepEqual(cuts, [27, 22]);
+});
+
+test('a detector that cannot tell, or hears speech everywhere, changes nothing', async () => {
+  const audio = noise(100, 3000, seeded(6));
+  const everywhere = [{ startSeconds: 0, endSeconds: 10.5 }];
+  const starts = async (findSpeech?: FindSpeech) =>
+    (
+      await Array.fromAsync(
+        cutPieces(
+          inChunks(audio, () => 10_000),
+          findSpeech,
+        ),
+      )
+    ).map((piece) => piece.startSeconds);
+
+  const plain = await starts();
+
+  assert.deepEqual(await starts(async () => null), plain);
+  assert.deepEqual(await starts(async () => everywhere), plain);
 });
 
 test('audio of exactly 30 s stays whole, and one sample more makes a second piece', async () => {

@@ -11,20 +11,32 @@ const CUT_FROM = 20 * SAMPLE_RATE;
 /** Loudness is judged in frames of 10 ms, and a place to cut is twenty of them: longer than the stop inside of a "t". */
 const FRAME = SAMPLE_RATE / 100;
 const FRAMES_PER_WINDOW = 20;
+/** A voice detector finds its bearings in so much before. */
+const LEAD_IN = SAMPLE_RATE / 2;
+/** Where it hears speech throughout, a place counts as so much louder; more would let its errors outweigh what is heard. */
+const SPEECH_FACTOR = 2;
+
+type Stretch = { startSeconds: number; endSeconds: number };
+/** Where speech is in some seconds of audio; null where that cannot be told. */
+export type FindSpeech = (audio: Pcm) => Promise<Stretch[] | null>;
 
 /**
  * Pieces that, laid end to end, are the audio sample for sample. Each but the last is 20 to 30 s long and ends in the middle
- * of the quietest 200 ms there; audio of up to 30 s stays whole.
+ * of the quietest 200 ms there, as far as a voice detector hears no speech in them; audio of up to 30 s stays whole.
  * Source: docs/decisions/0006-cutting-long-audio.md
  */
-export async function* cutPieces(pcm: AsyncIterable<Pcm>): AsyncGenerator<Piece> {
+export async function* cutPieces(
+  pcm: AsyncIterable<Pcm>,
+  findSpeech: FindSpeech = async () => null,
+): AsyncGenerator<Piece> {
   let start = 0;
   let held: Pcm = new Int16Array(0);
   for await (const chunk of pcm) {
     held = joined(held, chunk);
     // Only what lies past 30 s shows that this is not the last piece.
     while (held.length > PIECE_MAX) {
-      const end = findCut(held);
+      const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, PIECE_MAX));
+      const end = findCut(held, speech ?? []);
       yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end) };
       start += end;
       held = held.slice(end);
@@ -34,15 +46,27 @@ export async function* cutPieces(pcm: AsyncIterable<Pcm>): AsyncGenerator<Piece>
 }
 
 /** The sample in the middle of the quietest window; the latest of equals, so that silence makes long pieces. */
-function findCut(samples: Pcm): number {
-  const energies: number[] = [];
-  for (let at = CUT_FROM; at < PIECE_MAX; at += FRAME) energies.push(energyOf(samples, at));
-  let quietest = { energy: Number.POSITIVE_INFINITY, frame: 0 };
-  for (let frame = 0; frame + FRAMES_PER_WINDOW <= energies.length; frame += 1) {
-    const energy = energies.slice(frame, frame + FRAMES_PER_WINDOW).reduce((sum, one) => sum + one, 0);
-    if (energy <= quietest.energy) quietest = { energy, frame };
+function findCut(samples: Pcm, speech: Stretch[]): number {
+  const frames = Array.from({ length: (PIECE_MAX - CUT_FROM) / FRAME }, (_, frame) => ({
+    energy: energyOf(samples, CUT_FROM + frame * FRAME),
+    isSpeech: isIn(speech, (LEAD_IN + frame * FRAME) / SAMPLE_RATE),
+  }));
+  let quietest = { loudness: Number.POSITIVE_INFINITY, frame: 0 };
+  for (let frame = 0; frame + FRAMES_PER_WINDOW <= frames.length; frame += 1) {
+    const loudness = loudnessOf(frames.slice(frame, frame + FRAMES_PER_WINDOW));
+    if (loudness <= quietest.loudness) quietest = { loudness, frame };
   }
   return CUT_FROM + (quietest.frame + FRAMES_PER_WINDOW / 2) * FRAME;
+}
+
+function loudnessOf(frames: { energy: number; isSpeech: boolean }[]): number {
+  const energy = frames.reduce((sum, frame) => sum + frame.energy, 0);
+  const speechShare = frames.filter(({ isSpeech }) => isSpeech).length / frames.length;
+  return energy * SPEECH_FACTOR ** speechShare;
+}
+
+function isIn(stretches: Stretch[], seconds: number): boolean {
+  return stretches.some(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
 }
 
 /**

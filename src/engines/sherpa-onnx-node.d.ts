@@ -6,6 +6,16 @@ declare module 'sherpa-onnx-node' {
     setConfig(config: object): void;
     decodeAsync(stream: Stream): Promise<unknown>;
   };
-  const sherpa: { OfflineRecognizer: { createAsync(config: object): Promise<Recognizer> } };
+  type Vad = {
+    acceptWaveform(samples: Float32Array): void;
+    isDetected(): boolean;
+    isEmpty(): boolean;
+    pop(): void;
+    reset(): void;
+  };
+  const sherpa: {
+    OfflineRecognizer: { createAsync(config: object): Promise<Recognizer> };
+    Vad: new (config: object, bufferSeconds: number) => Vad;
+  };
   export default sherpa;
 }

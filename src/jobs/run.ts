@@ -5,6 +5,7 @@ import { decodePcm } from '../audio/decode.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import type { Engine, Pcm } from '../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../engines/engine.ts';
+import type { VoiceDetector } from '../engines/vad.ts';
 import type { ToolPaths } from '../runtime/tools.ts';
 import type { Gate } from './gate.ts';
 import type { ClaimedJob, Outcome } from './job.ts';
@@ -23,6 +24,8 @@ export type RunDeps = {
   storage: AudioStorage;
   tools: ToolPaths;
   maxAudioSeconds: number;
+  /** Helps to cut long audio, and spares the engine pieces without speech; absent where no model of one was pulled. */
+  detector?: VoiceDetector | null;
   /** How long one piece may take; the default grows with its length. */
   pieceTimeout?: PieceTimeout;
   /** Called whenever the next piece, in the order of the audio, is done; progress is 0 to 0.99. */
@@ -51,7 +54,8 @@ export async function runJob(
       return failed(engine, 'engine_error', 'The audio is no longer there. Send it again.');
     const progress = openProgress(job.durationMs / 1000);
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
-    const pieces = await transcribePieces(job, cutPieces(counted.chunks), { engine, gate, progress }, deps, signal);
+    const cut = cutPieces(counted.chunks, async (audio) => (await deps.detector?.find(audio, signal)) ?? null);
+    const pieces = await transcribePieces(job, cut, { engine, gate, progress }, deps, signal);
     return completed(job, engine, pieces, counted.samples());
   } catch (cause) {
     signal.throwIfAborted();
@@ -78,7 +82,10 @@ async function transcribePieces(
     work: async ({ startSeconds, samples }) => {
       const seconds = samples.length / SAMPLE_RATE;
       const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
-      const said = await gate(() => engine.transcribe(samples, options), pieceSignal);
+      const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
+      const said = mayHoldSpeech
+        ? await gate(() => engine.transcribe(samples, options), pieceSignal)
+        : { segments: [], language: job.language };
       return { startSeconds, transcript: soundTranscript(said, seconds), endSeconds: startSeconds + seconds };
     },
   });

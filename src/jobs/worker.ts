@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import { isDatabaseAway } from '../db/sql.ts';
 import type { Engine } from '../engines/engine.ts';
+import type { VoiceDetector } from '../engines/vad.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ToolPaths } from '../runtime/tools.ts';
@@ -26,6 +27,7 @@ export type TranscriberDeps = {
     | 'audioRetentionHours'
   >;
   engines: { lite: Engine; pro: Engine };
+  detector?: VoiceDetector | null;
   storage: AudioStorage;
   tools: ToolPaths;
   clock: Clock;

@@ -176,8 +176,8 @@ export const CATALOGUE: readonly Model[] = [
     attribution: 'Silero Team (snakers4/silero-vad)',
     languages: [],
     wer: null,
-    needsMemoryMb: 50,
-    advice: 'finds where speech is; transcribes nothing',
+    needsMemoryMb: 170,
+    advice: 'finds where speech is, beside any engine; transcribes nothing',
   },
 ];
 

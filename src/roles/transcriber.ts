@@ -1,4 +1,6 @@
 import { openStorage } from '../audio/open-storage.ts';
+import { dataPaths } from '../config.ts';
+import { openVoiceDetector } from '../engines/vad.ts';
 import { startTranscriber } from '../jobs/worker.ts';
 import { jobMetrics, snapshotMetrics } from '../metrics.ts';
 import { watchEngines } from './engine-watch.ts';
@@ -14,21 +16,25 @@ export async function start(
 ): Promise<RunningRole> {
   const { config, db, log, clock, report } = context;
   const storage = await openStorage(config);
+  const tools = { folder: config.toolsDir };
 
   const running = opening.then(async (opened) => {
     if (!opened) return null;
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
+    const modelsDir = dataPaths(config.dataDir).models;
+    const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
       db,
       config,
       engines,
+      detector,
       storage,
-      tools: { folder: config.toolsDir },
+      tools,
       clock,
       log,
       metrics: jobMetrics(metrics),
     });
-    return { engines, worker, watching };
+    return { engines, detector, worker, watching };
   });
   // A failure here is ours: the process ends, its log says why, and the parent starts it again.
   running.catch((error: unknown) => {
@@ -43,6 +49,7 @@ export async function start(
       const started = await running;
       await started?.worker.stop();
       await started?.watching;
+      await started?.detector?.[Symbol.asyncDispose]();
       await started?.engines.lite[Symbol.asyncDispose]();
       if (started && started.engines.pro !== started.engines.lite) await started.engines.pro[Symbol.asyncDispose]();
     },
