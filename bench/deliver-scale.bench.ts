@@ -91,7 +91,7 @@ async function failures(): Promise<number> {
 
 async function hasOpen(): Promise<boolean> {
   const [row] = await room.db.rows<{ open: boolean }>({
-    text: `select exists (select from deliveries where state in ('waiting', 'sending')) as open`,
+    text: `select exists (select from deliveries where state = 'waiting') as open`,
   });
   return row!.open;
 }

@@ -103,7 +103,7 @@ async function durableRound(): Promise<Round> {
 async function untilSettled(): Promise<void> {
   for (;;) {
     const [row] = await db.rows<{ open: boolean }>({
-      text: `select exists (select from deliveries where state in ('waiting', 'sending')) as open`,
+      text: `select exists (select from deliveries where state = 'waiting') as open`,
     });
     if (row?.open === false) return;
     await delay(5);
@@ -185,7 +185,7 @@ function writeFiles() {
 function sampleHeaders(body: Buffer): Record<string, string> {
   const secretBox = openSecretBox(SECRETS_KEY);
   const delivery = {
-    ...{ lane: 0, id: 'dl_x', lease: 1, accountId: 'acct_x', attempt: 1, url: '', isSuspect: false, body },
+    ...{ lane: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url: '', isSuspect: false, body },
     ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
     attemptId: 'dlv_00000000000000000000000000',
     secret: secretBox.seal('wh_x', makeWebhookSecret()),

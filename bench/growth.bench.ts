@@ -166,7 +166,8 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
 /** A full claim's worth of due deliveries; what the round before claimed is done. */
 async function makeSomeDue(db: Database, webhooks: BenchWebhook[]): Promise<void> {
   await db.run({
-    text: `update deliveries set state = 'succeeded', next_at = null where lane = $1 and state = 'sending'`,
+    text: `with ended as (delete from delivery_leases where lane = $1 returning delivery_id)
+      update deliveries set state = 'succeeded', next_at = null where lane = $1 and id in (select delivery_id from ended)`,
     values: [webhooks[0]!.lane],
   });
   await insertDeliveries(db, { webhooks, count: CLAIM_LIMIT, bodyBytes: 1_024 });

@@ -50,7 +50,11 @@ export type WebhookState = {
   since: Date | null;
 };
 
-const DELIVERIES = 'select id, state, attempt, attempt_id as "attemptId", next_at as "nextAt" from deliveries';
+const DELIVERIES = `
+  select d.id, case when l.ends_at is null then d.state else 'sending' end as state, d.attempt, d.attempt_id as "attemptId",
+    d.next_at as "nextAt"
+  from deliveries d
+  left join delivery_leases l on l.lane = d.lane and l.webhook_id = d.webhook_id and l.delivery_id = d.id`;
 const WEBHOOK = `select active, disabled_reason as reason, consecutive_failures as failures, failing_since as since
   from webhooks where id = $1`;
 
@@ -80,7 +84,6 @@ export function attemptOf(delivery: ClaimedDelivery, result: Partial<FinishedAtt
   const succeeded = result.succeeded ?? true;
   return {
     deliveryId: delivery.id,
-    lease: delivery.lease,
     attemptId: delivery.attemptId,
     accountId: delivery.accountId,
     webhookId: delivery.webhookId,

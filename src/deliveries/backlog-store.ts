@@ -12,7 +12,12 @@ export async function measureDeliveryBacklog(sql: Sql, now: Date | null = null):
       select count(*) as due,
         coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(next_at)), 0)::float8 as "oldestDueSeconds"
       from deliveries
-      where state in ('waiting', 'sending') and next_at <= coalesce($1::timestamptz, clock_timestamp())`,
+      where state = 'waiting' and next_at <= coalesce($1::timestamptz, clock_timestamp())
+        and id not in (
+          select delivery_id
+          from delivery_leases
+          where ends_at > coalesce($1::timestamptz, clock_timestamp())
+        )`,
     values: [now],
   });
   return rows[0]!;

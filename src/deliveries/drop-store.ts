@@ -1,5 +1,6 @@
 import type { Database, Sql } from '../db/sql.ts';
 import { timeOfId } from '../rules/ids.ts';
+import { lockClaims } from './claim-store.ts';
 
 /** Largest number of deliveries that one transaction drops: a backlog must not hold locks for long. */
 const DROP_LIMIT = 1_000;
@@ -15,6 +16,11 @@ type Dropped = {
   url: string | null;
 };
 
+const IS_NOT_SENT = `not exists (
+  select from delivery_leases l
+  where l.lane = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
+)`;
+
 type DropRequest = { lane: number; now?: Date | null };
 type WebhookDropRequest = DropRequest & { webhookId: string; url: string };
 
@@ -27,11 +33,12 @@ export async function dropAllWaiting(db: Database, request: WebhookDropRequest):
 }
 
 async function dropSomeWaiting(tx: Sql, { lane, webhookId, url, now = null }: WebhookDropRequest): Promise<number> {
+  await lockClaims(tx, lane);
   const dropped = await tx.rows<Dropped>({
     text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
         d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, $3::text as url
       from deliveries d
-      where d.lane = $1 and d.webhook_id = $2 and d.state = 'waiting'
+      where d.lane = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
         -- Enabled again meanwhile: what waits now was emitted after that.
         and not exists (select from webhooks w where w.lane = $1 and w.id = $2 and w.active)
       limit $4
@@ -43,13 +50,14 @@ async function dropSomeWaiting(tx: Sql, { lane, webhookId, url, now = null }: We
 
 /** Drops what waits of a job's events, in the transaction that erases the job. What is being sent is left alone. */
 export async function dropWaitingOfJob(tx: Sql, { lane, jobId, now = null }: DropRequest & { jobId: string }) {
+  await lockClaims(tx, lane);
   const dropped = await tx.rows<Dropped>({
     text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
         d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
       from events e
       join deliveries d on d.lane = $1 and d.event_id = e.id
       left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-      where e.lane = $1 and e.job_id = $2 and d.state = 'waiting'
+      where e.lane = $1 and e.job_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
       for update of d`,
     values: [lane, jobId],
   });
@@ -62,19 +70,39 @@ export async function dropWaitingOfJob(tx: Sql, { lane, jobId, now = null }: Dro
  */
 export async function dropUndeliverable(db: Database, { lane, now = null }: DropRequest): Promise<number> {
   return await db.transaction(async (tx) => {
-    const dropped = await tx.rows<Dropped>({
+    await lockClaims(tx, lane);
+    const found = await tx.rows<{ id: string }>({
       name: 'find-undeliverable',
+      text: `select d.id
+        from deliveries d
+        left join webhooks w on w.lane = $1 and w.id = d.webhook_id
+        where d.lane = $1 and d.state = 'waiting' and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
+          and w.active is not true
+          and d.id not in (
+            select delivery_id
+            from delivery_leases
+            where lane = $1 and ends_at > coalesce($2::timestamptz, clock_timestamp())
+          )
+        order by d.next_at
+        limit $3`,
+      values: [lane, now, DROP_LIMIT],
+    });
+    if (found.length === 0) return 0;
+    const ids = found.map(({ id }) => id);
+    // Leases before deliveries, as a late result takes them; where one has just been recorded, it stands.
+    await tx.run({
+      text: 'delete from delivery_leases where lane = $1 and delivery_id = any($2::text[])',
+      values: [lane, ids],
+    });
+    const dropped = await tx.rows<Dropped>({
       text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
           d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
         from deliveries d
         left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-        where d.lane = $1 and d.state in ('waiting', 'sending')
+        where d.lane = $1 and d.id = any($3::text[]) and d.state = 'waiting'
           and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
-          and w.active is not true
-        order by d.next_at
-        limit $3
-        for update of d skip locked`,
-      values: [lane, now, DROP_LIMIT],
+        for update of d`,
+      values: [lane, now, ids],
     });
     return await drop(tx, dropped, { lane, now });
   });
@@ -85,9 +113,9 @@ async function drop(tx: Sql, dropped: Dropped[], { lane, now = null }: DropReque
   const column = <Name extends keyof Dropped>(name: Name) => dropped.map((delivery) => delivery[name]);
   await tx.run({
     text: `update deliveries
-      set state = 'dropped', next_at = null, lease = lease + 1
-      where lane = $1 and id = any($2::text[]) and state in ('waiting', 'sending')`,
-    values: [lane, column('id')],
+      set state = 'dropped', next_at = null
+      where lane = $1 and event_id = any($2::text[]) and id = any($3::text[]) and state = 'waiting'`,
+    values: [lane, column('eventId'), column('id')],
   });
   await tx.run({
     text: `insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,

@@ -4,7 +4,7 @@ import { timeOfId } from '../rules/ids.ts';
 /** What came of one attempt, and what follows from it. */
 export type FinishedAttempt = {
   deliveryId: string;
-  lease: number;
+  /** Fences the record: it is written only while the delivery is leased under this id. */
   attemptId: string;
   accountId: string;
   webhookId: string;
@@ -72,7 +72,8 @@ export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<Fini
       disableFailures,
       disableMs,
       plainArray(column('deliveryId')),
-      plainArray(column('lease')),
+      plainArray(column('webhookId')),
+      plainArray(column('eventId')),
       plainArray(column('attemptId')),
       column('url'),
       plainArray(column('attempt')),
@@ -116,10 +117,10 @@ const FINISH = `
   ),
   batch as materialized (
     select *
-    from unnest($5::text[], $6::int[], $7::text[], $8::text[], $9::smallint[], $10::boolean[], $11::float8[],
-      $12::text[], $13::smallint[], $14::text[], $15::text[], $16::real[], $17::real[], $18::real[], $19::real[],
-      $20::real[], $21::text[], $22::text[], $23::text[], $24::bytea[], $25::float8[], $26::float8[], $27::float8[])
-    with ordinality as b (delivery_id, lease, attempt_id, url, attempt, succeeded, retry_after_ms,
+    from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::smallint[], $11::boolean[], $12::float8[],
+      $13::text[], $14::smallint[], $15::text[], $16::text[], $17::real[], $18::real[], $19::real[], $20::real[],
+      $21::real[], $22::text[], $23::text[], $24::text[], $25::bytea[], $26::float8[], $27::float8[], $28::float8[])
+    with ordinality as b (delivery_id, webhook_id, event_id, attempt_id, url, attempt, succeeded, retry_after_ms,
       next_attempt_id, response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms,
       first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
       created_at_ms, next_created_at_ms, position)
@@ -131,25 +132,19 @@ const FINISH = `
     from webhooks w
     where w.lane = $1
       and (
-        w.id = any($29::text[])
-        or ((w.consecutive_failures > 0 or not w.proven) and w.id = any($28::text[]))
+        w.id = any($30::text[])
+        or ((w.consecutive_failures > 0 or not w.proven) and w.id = any($29::text[]))
       )
     order by w.id
     for update
   ),
+  -- The leases that are still theirs end here; what another holds by now is not recorded.
   owned as materialized (
-    select b.*, d.account_id, d.webhook_id, d.event_id, d.event_type
-    from batch b
-    -- One row by its key for each attempt: the limit keeps a planner without statistics from joining the lane to the batch.
-    cross join lateral (
-      select d.account_id, d.webhook_id, d.event_id, d.event_type
-      from deliveries d
-      -- The state is written so that no index but the primary key fits.
-      where d.lane = $1 and d.id = b.delivery_id and d.lease = b.lease and (d.state || '') = 'sending'
-      limit 1
-      for update
-    ) d
+    delete from delivery_leases l
+    using batch b
     where (select count(*) from touched) >= 0
+      and l.lane = $1 and l.webhook_id = b.webhook_id and l.delivery_id = b.delivery_id and l.attempt_id = b.attempt_id
+    returning b.*
   ),
   counted as (
     select o.webhook_id, bool_or(o.succeeded) as has_success,
@@ -212,7 +207,9 @@ const FINISH = `
         when s.next_state = 'waiting' then (select now from moment) + s.retry_after_ms * interval '1 millisecond'
       end
     from settled s
-    where d.lane = $1 and d.id = s.delivery_id and d.lease = s.lease and (d.state || '') = 'sending'
+    -- The state is written so that no index but the primary key fits.
+    where d.lane = $1 and d.event_id = s.event_id and d.id = s.delivery_id and (d.state || '') = 'waiting'
+    returning s.*, d.account_id, d.event_type
   ),
   logged as (
     insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
@@ -223,16 +220,16 @@ const FINISH = `
       response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
       remote_address, request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
       to_timestamp(completed_at_ms / 1000)
-    from settled
+    from changed_deliveries
     union all
     select $1, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
       null, null, null, null, null, null, null, null, null, null, null, null, to_timestamp(next_created_at_ms / 1000),
       (select now from moment)
-    from settled
+    from changed_deliveries
     where next_state = 'dropped'
   )
   select
-    (select array_agg(delivery_id) from settled) as "settledIds",
+    (select array_agg(delivery_id) from changed_deliveries) as "settledIds",
     (
       select json_agg(json_build_object('webhookId', id, 'failuresBefore', failures_before,
         'failuresAfter', failures, 'disabled', disables))

@@ -42,7 +42,7 @@ export async function listAttempts(sql: Sql, place: LogPlace, filter: LogFilter)
   return await sql.rows<LoggedAttempt>({
     text: `select ${ATTEMPT_COLUMNS}
       from attempts a
-      left join deliveries d on d.lane = $1 and d.id = a.delivery_id
+      left join deliveries d on d.lane = $1 and d.event_id = a.event_id and d.id = a.delivery_id
       where a.lane = $1 and a.webhook_id = $2
         and ($3::text is null or a.status = $3)
         and ($4::text is null or a.event_type = $4)
@@ -78,11 +78,12 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
     d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
     null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
     null as "tlsMs", null as "firstByteMs", d.created_at as "createdAt", null as "completedAt",
-    -- While it is being sent, next_at is the end of its lease.
-    case when d.state = 'waiting' then d.next_at end as "nextAttemptAt"
+    -- While it is being sent, nobody knows when another follows.
+    case when l.ends_at is null then d.next_at end as "nextAttemptAt"
   from deliveries d
   join webhooks w on w.lane = $1 and w.id = d.webhook_id
-  where d.lane = $1 and d.webhook_id = $2 and d.state in ('waiting', 'sending')`;
+  left join delivery_leases l on l.lane = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
+  where d.lane = $1 and d.webhook_id = $2 and d.state = 'waiting'`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
@@ -90,7 +91,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
     text: `select ${ATTEMPT_COLUMNS}, a.remote_address as "remoteAddress", a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
         a.response_body as "responseBody", e.body as "requestBody"
       from attempts a
-      left join deliveries d on d.lane = $1 and d.id = a.delivery_id
+      left join deliveries d on d.lane = $1 and d.event_id = a.event_id and d.id = a.delivery_id
       left join events e on e.lane = $1 and e.id = a.event_id
       where a.lane = $1 and a.webhook_id = $2 and a.id = $3 and a.created_at = $4`,
     // The id tells the time, and the time the one partition to look in.

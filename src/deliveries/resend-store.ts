@@ -31,7 +31,7 @@ export async function findMissedEvents(
         and not exists (
           select from deliveries d
           where d.lane = $1 and d.event_id = e.id and d.webhook_id = $3
-            and d.state in ('waiting', 'sending', 'succeeded')
+            and d.state in ('waiting', 'succeeded')
         )
       order by e.id
       limit $7`,

@@ -79,7 +79,6 @@ function finish(
   const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
   return {
     deliveryId: delivery.id,
-    lease: delivery.lease,
     attemptId: delivery.attemptId,
     accountId: delivery.accountId,
     webhookId: delivery.webhookId,

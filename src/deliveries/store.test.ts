@@ -80,6 +80,28 @@ test('a backlog of one webhook does not keep another waiting', async () => {
   assert.deepEqual(webhookIds.filter((id) => id === busy.id).length, 3);
 });
 
+test('among many webhooks the longest due come first, and no backlog hides the others', async () => {
+  await using room = await openDeliveryRoom();
+  const account = await room.account();
+  const subscribe = (type: string, ids: string[]) =>
+    room.db.run({ text: 'update webhooks set events = $1 where id = any($2)', values: [[type], ids] });
+  const busy = await room.webhook(account);
+  for (let i = 0; i < 60; i++) await room.emit(account);
+  await subscribe('transcription.failed', [busy.id]);
+  for (let i = 0; i < 40; i++) await room.webhook(account);
+  await room.emit(account);
+  const claim = () => claimDueDeliveries(room.db, { lane: account.lane, limit: 20, leaseMs: LEASE_MS });
+  const webhooksOf = async () => (await claim()).map((delivery) => delivery.webhookId);
+
+  const behindBacklog = await webhooksOf();
+  await room.db.run({ text: 'delete from deliveries where webhook_id = $1', values: [busy.id] });
+  const inOrder = [await webhooksOf(), await webhooksOf(), await webhooksOf(), await webhooksOf()].flat();
+
+  assert.equal(new Set(behindBacklog).size, 20);
+  assert.equal(inOrder.length, 40 - behindBacklog.filter((id) => id !== busy.id).length);
+  assert.equal(new Set([...inOrder, ...behindBacklog]).size, 41);
+});
+
 test('when places are scarce, only first attempts of webhooks that work are claimed', async () => {
   await using room = await openDeliveryRoom();
   const account = await room.account();
@@ -191,7 +213,7 @@ test('a delivery that was handed back is due again at once, with the same attemp
   const { lane } = account;
   const [claimed] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
 
-  const stale = await handBackDeliveries(room.db, { lane, claims: [{ id: claimed!.id, lease: 99 }] });
+  const stale = await handBackDeliveries(room.db, { lane, claims: [{ ...claimed!, attemptId: 'dlv_other' }] });
   const handed = await handBackDeliveries(room.db, { lane, claims: [claimed!] });
   const [again] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
 

@@ -141,8 +141,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   }
 
   async function handBack(delivery: ClaimedDelivery): Promise<void> {
-    const { lane, id, lease } = delivery;
-    await handBackDeliveries(db, { lane, claims: [{ id, lease }], now: now() }).catch(failed('handing back'));
+    await handBackDeliveries(db, { lane: delivery.lane, claims: [delivery] }).catch(failed('handing back'));
   }
 
   async function poll(): Promise<void> {

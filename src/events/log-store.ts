@@ -78,15 +78,18 @@ export async function listAttemptsOf(sql: Sql, { lane, id }: { lane: number; id:
           when deliveries.attempt = attempts.attempt + 1 and deliveries.state = 'waiting' then deliveries.next_at
         end as "nextAttemptAt"
       from attempts
-      left join deliveries on deliveries.lane = $1 and deliveries.id = attempts.delivery_id
+      left join deliveries on deliveries.lane = $1 and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
       where attempts.lane = $1 and attempts.event_id = $2
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
         deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, deliveries.created_at, null,
-        case when deliveries.state = 'waiting' then deliveries.next_at end
+        -- While it is being sent, nobody knows when another follows.
+        case when leases.ends_at is null then deliveries.next_at end
       from deliveries
+      left join delivery_leases leases on leases.lane = $1 and leases.webhook_id = deliveries.webhook_id
+        and leases.delivery_id = deliveries.id
       left join webhooks on webhooks.lane = $1 and webhooks.id = deliveries.webhook_id
-      where deliveries.lane = $1 and deliveries.event_id = $2 and deliveries.state in ('waiting', 'sending')
+      where deliveries.lane = $1 and deliveries.event_id = $2 and deliveries.state = 'waiting'
       order by 1 desc
       limit $3`,
     values: [lane, id, MAX_ATTEMPTS_SHOWN],

@@ -34,7 +34,7 @@ const PAST = `
 
 const IS_NEEDED = `exists (
   select from deliveries d
-  where d.lane = $1 and d.event_id = e.id and (d.state in ('waiting', 'sending') or d.created_at > p.ends_at)
+  where d.lane = $1 and d.event_id = e.id and (d.state = 'waiting' or d.created_at > p.ends_at)
 )`;
 
 async function lockOldEvents(tx: Sql, { lane, keepDays, limit, now = null }: OldEvents): Promise<string[]> {

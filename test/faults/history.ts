@@ -32,7 +32,7 @@ export async function drained(db: Database, onWait: () => Promise<unknown> = asy
     const [row] = await db.rows<{ open: number }>({
       text: `
         select (select count(*) from jobs where state in ('queued', 'processing'))
-          + (select count(*) from deliveries where state in ('waiting', 'sending')) as open`,
+          + (select count(*) from deliveries where state = 'waiting') as open`,
     });
     return row!.open;
   };

@@ -67,13 +67,8 @@ export const BREAKS: Break[] = [
     changes: [
       {
         file: FINISH,
-        find: "and d.lease = b.lease and (d.state || '') = 'sending'",
-        replace: 'and b.lease is not null',
-      },
-      {
-        file: FINISH,
-        find: "and d.lease = s.lease and (d.state || '') = 'sending'",
-        replace: 'and s.lease is not null',
+        find: 'and l.delivery_id = b.delivery_id and l.attempt_id = b.attempt_id',
+        replace: 'and l.delivery_id = b.delivery_id',
       },
     ],
   },
@@ -86,8 +81,8 @@ export const BREAKS: Break[] = [
     changes: [
       {
         file: CLAIM,
-        find: "next_at = (select now from moment) + $4 * interval '1 millisecond'",
-        replace: "next_at = (select now from moment) + 0 * $4 * interval '1 millisecond'",
+        find: "(select now from moment) + $4 * interval '1 millisecond'",
+        replace: "(select now from moment) + 0 * $4 * interval '1 millisecond'",
       },
     ],
   },
@@ -114,7 +109,8 @@ export const BREAKS: Break[] = [
   {
     name: 'an attempt that is made again keeps its id',
     changes: [
-      { file: CLAIM, find: "when d.state = 'waiting' then d.attempt_id", replace: 'when true then d.attempt_id' },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: as the file says it
+      { file: CLAIM, find: "set attempt_id = ${NEXT_ID('l.attempt_id')}", replace: 'set attempt_id = l.attempt_id' },
     ],
   },
   {

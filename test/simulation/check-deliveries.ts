@@ -5,6 +5,7 @@ import { SETTINGS } from './nodes.ts';
 import type { Change } from './schema.ts';
 
 type Complain = (text: string) => void;
+type Row = Change['after'];
 
 // A transaction may have looked at a webhook so long before it committed.
 const SLACK_MS = 10_000;
@@ -22,27 +23,33 @@ export function checkDeliveries({ changes, arrivals, memory }: Run, complain: Co
       .filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id))
       .map(({ after }) => after.id as string),
   );
-  const deliveries = Map.groupBy(
-    changes.filter(({ what, after }) => what === 'delivery' && after),
-    ({ after }) => after.id as string,
+  const ofDelivery = Map.groupBy(
+    changes.filter(({ what, after }) => what === 'lease' || (what === 'delivery' && after)),
+    ({ what, before, after }) => (what === 'lease' ? (before ?? after).delivery_id : after.id) as string,
   );
   const logged = Map.groupBy(
     changes.filter(({ what }) => what === 'attempt'),
     ({ after }) => after.delivery_id as string,
   );
-  for (const [id, steps] of deliveries) {
+  for (const [id, steps] of ofDelivery) {
+    let delivery = steps[0]!.after;
     let claim: Change | null = null;
+    let end: End | null = null;
     for (const step of steps) {
-      const { before, after, atMs } = step;
-      if (!before) continue;
-      if (after.lease !== before.lease && after.state === 'sending') {
-        checkClaim(id, step, complain);
-        if (webhooks.isOff(before.webhook_id, atMs))
-          complain(`deliveries: ${id} was claimed for a webhook that is off`);
-        claim = step;
-      } else if (after.state !== before.state) {
-        checkSettled(id, step, claim, complain);
+      const { what, before, after, atMs } = step;
+      if (what === 'lease') {
+        if (!after) end = { claim: claim!, transaction: step.transaction };
+        claim = after ? step : null;
+        if (!claim) continue;
+        checkClaim(id, delivery, claim, complain);
+        if (webhooks.isOff(after.webhook_id, atMs)) complain(`deliveries: ${id} was claimed for a webhook that is off`);
+        continue;
       }
+      delivery = after;
+      if (!before) continue;
+      if (claim && after.attempt_id !== (claim as Change).after.attempt_id)
+        complain(`deliveries: ${id} was changed while it was being sent`);
+      if (after.state !== before.state || after.attempt !== before.attempt) checkSettled(id, step, end, complain);
       if (after.state === 'succeeded' && !accepted.has(before.attempt_id)) {
         complain(`deliveries: ${id} succeeded, but its receiver accepted nothing`);
       }
@@ -50,35 +57,47 @@ export function checkDeliveries({ changes, arrivals, memory }: Run, complain: Co
         complain(`deliveries: ${id} was dropped, while its webhook was on`);
       }
     }
-    checkLog(id, steps.at(-1)!.after, logged.get(id) ?? [], complain);
+    if (claim) complain(`deliveries: ${id} is still leased`);
+    checkLog(id, delivery, logged.get(id) ?? [], complain);
   }
 }
 
-function checkClaim(id: string, { before, after, atMs }: Change, complain: Complain): void {
-  if (Date.parse(before.next_at) > atMs) complain(`deliveries: ${id} was claimed before it was due`);
-  if (!(Date.parse(after.next_at) > atMs)) complain(`deliveries: ${id} was claimed without a lease`);
-  if (after.attempt !== before.attempt) complain(`deliveries: ${id} changed its attempt in a claim`);
+/** A lease was deleted: by its holder with the result, or after it ended. */
+type End = { claim: Change; transaction: string };
+
+function checkClaim(id: string, delivery: Row, { before, after, atMs }: Change, complain: Complain): void {
+  if (delivery.state !== 'waiting') complain(`deliveries: ${id} was claimed when it was ${delivery.state}`);
+  if (Date.parse(delivery.next_at) > atMs) complain(`deliveries: ${id} was claimed before it was due`);
+  if (before && Date.parse(before.ends_at) > atMs) complain(`deliveries: ${id} was claimed while another held it`);
+  if (!(Date.parse(after.ends_at) > atMs)) complain(`deliveries: ${id} was claimed without a lease`);
+  if (!before && after.attempt_id !== delivery.attempt_id) complain(`deliveries: ${id} was claimed under another id`);
+  if (before && after.attempt_id === before.attempt_id) complain(`deliveries: ${id} kept its attempt's id`);
 }
 
 function checkSettled(
   id: string,
-  { before, after, atMs, slot }: Change,
-  claim: Change | null,
+  { before, after, atMs, slot, transaction }: Change,
+  end: End | null,
   complain: Complain,
 ): void {
-  const isLegal = DELIVERY_MOVES.some(({ from, to }) => from === before.state && to === after.state);
-  if (!isLegal) complain(`deliveries: ${id} went from ${before.state} to ${after.state}`);
-  if (before.state !== 'sending') return;
+  const held = end?.transaction === transaction ? end.claim : null;
+  const from = held ? 'sending' : before.state;
+  const isLegal = DELIVERY_MOVES.some((move) => move.from === from && move.to === after.state);
+  if (!isLegal) complain(`deliveries: ${id} went from ${from} to ${after.state}`);
+  if (!held) return;
   // A lease that ended is anybody's to clear away when the webhook is off.
   const isCleared = after.state === 'dropped' && after.attempt === before.attempt;
-  if (!isCleared && slot !== claim?.slot)
-    complain(`deliveries: ${id} was settled by ${slot}, while ${claim?.slot} held it`);
+  if (isCleared && Date.parse(held.after.ends_at) > atMs)
+    complain(`deliveries: ${id} was dropped while it was being sent`);
+  if (!isCleared && slot !== held.slot)
+    complain(`deliveries: ${id} was settled by ${slot}, while ${held.slot} held it`);
   if (after.state === 'exhausted' && after.attempt !== LAST_ATTEMPT)
     complain(`deliveries: ${id} gave up at ${after.attempt}`);
   if (after.attempt > LAST_ATTEMPT) complain(`deliveries: ${id} came to attempt ${after.attempt}`);
   if (after.state === 'waiting' && after.attempt_id === before.attempt_id)
     complain(`deliveries: ${id} kept its attempt's id`);
-  if (after.state === 'waiting' && after.attempt > before.attempt) {
+  if (after.state === 'waiting') {
+    if (after.attempt === before.attempt) complain(`deliveries: ${id} was retried under the same number`);
     const earliestMs = atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
     if (Date.parse(after.next_at) < earliestMs) complain(`deliveries: ${id} is to be retried too early`);
   }
@@ -122,11 +141,7 @@ export function checkArrivals({ arrivals, changes, memory, isFaultless }: Run, c
   const events = new Map(
     changes.filter(({ what }) => what === 'event').map(({ after }) => [after.id as string, after]),
   );
-  const claims = new Map(
-    changes
-      .filter(({ what, after }) => what === 'delivery' && after?.state === 'sending')
-      .map(({ after }) => [after.attempt_id as string, after]),
-  );
+  const claims = claimsOf(changes);
   const attempts = new Set<string>();
   const taken = new Set<string>();
   for (const { url, headers, body, status, isAnswerLost } of arrivals) {
@@ -149,6 +164,17 @@ export function checkArrivals({ arrivals, changes, memory, isFaultless }: Run, c
     const isSigned = secrets.some((secret) => signBody({ secret, timestamp, body }) === headers['X-Service-Signature']);
     if (!isSigned) complain(`arrivals: ${attemptId} is not signed by its webhook`);
   }
+}
+
+/** What was claimed, by the id under which it was sent. */
+function claimsOf(changes: Change[]): Map<string, Row> {
+  const deliveries = new Map<string, Row>();
+  const claims = new Map<string, Row>();
+  for (const { what, after } of changes) {
+    if (what === 'delivery' && after) deliveries.set(after.id, after);
+    if (what === 'lease' && after) claims.set(after.attempt_id, deliveries.get(after.delivery_id));
+  }
+  return claims;
 }
 
 /** Whether webhooks were on or off all through a while around a moment; neither where they changed in it. */

@@ -39,11 +39,14 @@ export function openReceivers(world: World, databaseNowMs: () => number): Receiv
   const moods = new Map<string, Mood>();
 
   let frozen = 0;
+  // What a frozen deliverer has in hand is answered slowly to the next one, so that the late result comes in between.
+  const slow = new Set<string>();
 
-  function freeze(actor: Actor): void {
+  function freeze(actor: Actor, eventId: string): void {
     if (world.random.next() >= receivers.freezes) return;
     frozen++;
-    actor.frozenUntilMs = world.nowMs() + 10_000 + world.random.next() * 20_000;
+    slow.add(eventId);
+    actor.frozenUntilMs = world.nowMs() + 10_000 + world.random.next() * 3_000;
   }
 
   function arrive(actor: Actor, { url, headers, body }: PostRequest): PostResult | null {
@@ -73,9 +76,11 @@ export function openReceivers(world: World, databaseNowMs: () => number): Receiv
             open.add(resolve);
             world.after(actor, world.random.next() * NETWORK_MS, () => {
               if (!open.has(resolve)) return;
+              const eventId = request.headers['X-Service-Event-Id']!;
+              const longestMs = slow.has(eventId) ? options.timeoutMs : NETWORK_MS;
               const result = arrive(actor, request);
-              freeze(actor);
-              const delayMs = result ? world.random.next() * NETWORK_MS : options.timeoutMs;
+              freeze(actor, eventId);
+              const delayMs = result ? world.random.next() * longestMs : options.timeoutMs;
               world.after(actor, delayMs, () => end(result ?? TIMED_OUT));
             });
           });

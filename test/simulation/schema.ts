@@ -24,6 +24,7 @@ export const SIMULATION_SCHEMA = `
     end $$;
   create trigger note after insert or update or delete on jobs for each row execute function sim.note('job');
   create trigger note after insert or update or delete on deliveries for each row execute function sim.note('delivery');
+  create trigger note after insert or update or delete on delivery_leases for each row execute function sim.note('lease');
   create trigger note after insert or update or delete on webhooks for each row execute function sim.note('webhook');
   create trigger note after insert on events for each row execute function sim.note('event');
   create trigger note after insert on attempts for each row execute function sim.note('attempt')`;
@@ -35,10 +36,10 @@ export type Change = {
   /** Who made it. */
   slot: string;
   transaction: string;
-  what: 'job' | 'delivery' | 'webhook' | 'event' | 'attempt';
-  // biome-ignore lint/suspicious/noExplicitAny: rows of five tables
+  what: 'job' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';
+  // biome-ignore lint/suspicious/noExplicitAny: rows of six tables
   before: any;
-  // biome-ignore lint/suspicious/noExplicitAny: rows of five tables
+  // biome-ignore lint/suspicious/noExplicitAny: rows of six tables
   after: any;
 };
 

@@ -93,7 +93,7 @@ async function untilNothingIsOpen(here: World, { admin }: SimulatedPostgres): Pr
     await here.run(untilMs);
     const [row] = await admin.rows<{ open: number }>({
       text: `select (select count(*) from jobs where state in ('queued', 'processing'))
-        + (select count(*) from deliveries where state in ('waiting', 'sending')) as open`,
+        + (select count(*) from deliveries where state = 'waiting') as open`,
     });
     if (row!.open === 0) return true;
   }
