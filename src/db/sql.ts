@@ -50,7 +50,9 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     query_timeout: STATEMENT_TIMEOUT_MS + 500,
     application_name: 'verbatim',
     // The one plan has to serve when a table that was empty has grown: never one that reads all of it.
-    ...(options.plansOnce ? { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off' } : {}),
+    ...(options.plansOnce
+      ? { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off' }
+      : {}),
   });
   pool.on('error', (cause) => {
     // The pool adds the connection itself: pages of a log line.
