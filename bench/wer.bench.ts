@@ -13,7 +13,7 @@ import { engineSpec } from '../src/config-values.ts';
 import type { Engine } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import type { EngineOptions } from '../src/engines/open.ts';
-import { chooseEngine, openEngine } from '../src/engines/open.ts';
+import { openWorkingEngine } from '../src/engines/open.ts';
 import { openLog } from '../src/log.ts';
 import { report, round } from './figures.ts';
 import type { WordErrors } from './word-errors.ts';
@@ -29,7 +29,6 @@ const config = readConfig();
 const tools = { folder: config.toolsDir };
 
 await using engine = await openWanted(values.engine ?? null);
-await engine.warmUp();
 const startedAtMs = performance.now();
 const heard = await listenToAll(engine, JSON.parse(readFileSync(manifest, 'utf8')) as Clip[]);
 const tookSeconds = (performance.now() - startedAtMs) / 1000;
@@ -50,9 +49,7 @@ async function openWanted(text: string | null): Promise<Engine> {
     ...{ modelsDir: dataPaths(config.dataDir).models, slots: os.availableParallelism(), threadsPerSlot: 1 },
     ...{ apiKey: config.engineApiKey, tools, log: openLog('warn') },
   };
-  const choice = await chooseEngine(spec?.value ?? config.enginePro, options);
-  if (choice.kind === 'none') throw new Error(choice.message);
-  return await openEngine(choice.spec, options);
+  return (await openWorkingEngine(spec?.value ?? config.enginePro, options)).engine;
 }
 
 /** As many clips at once as the engine has slots, so that each core is at work to the end. */

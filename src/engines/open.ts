@@ -22,9 +22,11 @@ export type EngineOptions = {
   log: Log;
   /** Called for each engine process that ended unasked, with the engine's name; another one takes its place. */
   onRestart?: (name: string) => void;
+  /** Called once the first process of an engine is on its way. */
+  onBegun?: () => void;
 };
 
-export type EngineChoice = { kind: 'found'; spec: EngineSpec } | { kind: 'none'; message: string };
+export type OpenedEngine = { spec: EngineSpec; engine: Engine };
 
 /**
  * The engine, with its processes on their way; `warmUp` tells when they can work.
@@ -45,21 +47,25 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 }
 
 /**
- * The engine that was asked for, if it can start; for null the best one that can: the first model that loads, best ones
- * first, else pocketsphinx. With none, the message says which command to type.
+ * The engine that was asked for; for null the best one that can work: the first model that loads, best ones first, else
+ * pocketsphinx. It has really decoded something: a file that looks whole may not be.
+ * @throws EngineError  with the command to type, or what to mend
  */
-export async function chooseEngine(spec: EngineSpec | null, options: EngineOptions): Promise<EngineChoice> {
+export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
   if (findProgram(options.tools, 'ffmpeg') === null || findProgram(options.tools, 'ffprobe') === null) {
-    return { kind: 'none', message: `ffmpeg is not installed. Type: ${INSTALL_COMMAND}` };
+    throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`);
   }
-  if (spec !== null) return chooseGiven(spec, options);
+  if (wanted !== null) return await openWarm(wanted, options);
   for (const model of rankModels(await pulledModels(options.modelsDir))) {
-    const choice = await chooseGiven({ kind: 'sherpa-onnx', model }, options);
-    if (choice.kind === 'found') return choice;
-    options.log.warn({ model, reason: choice.message }, 'model passed over');
+    try {
+      return await openWarm({ kind: 'sherpa-onnx', model }, options);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      options.log.warn({ model, reason: error.message }, 'model passed over');
+    }
   }
-  if (findPocketsphinx(options.tools)) return { kind: 'found', spec: { kind: 'pocketsphinx' } };
-  return { kind: 'none', message: `There is no speech engine. Type: ${INSTALL_COMMAND}` };
+  if (findPocketsphinx(options.tools)) return await openWarm({ kind: 'pocketsphinx' }, options);
+  throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
 }
 
 /** Recognisers in the order of the catalogue, best first; then those that it does not know, by name. */
@@ -69,16 +75,14 @@ export function rankModels(names: string[]): string[] {
   return [...recognisers, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
 }
 
-/** A local model is really loaded, since a file that looks whole may not be. A remote server may come up later than we do. */
-async function chooseGiven(spec: EngineSpec, options: EngineOptions): Promise<EngineChoice> {
+async function openWarm(spec: EngineSpec, options: EngineOptions): Promise<OpenedEngine> {
+  const engine = await openEngine(spec, options);
+  options.onBegun?.();
   try {
-    if (spec.kind === 'openai') return { kind: 'found', spec };
-    if (spec.kind === 'pocketsphinx' && findPocketsphinx(options.tools)) return { kind: 'found', spec };
-    await using engine = await openEngine(spec, { ...options, slots: 1 });
     await engine.warmUp();
-    return { kind: 'found', spec };
+    return { spec, engine };
   } catch (error) {
-    if (error instanceof EngineError) return { kind: 'none', message: error.message };
+    await engine[Symbol.asyncDispose]();
     throw error;
   }
 }

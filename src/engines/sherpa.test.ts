@@ -13,7 +13,7 @@ import { until } from '../../test/until.ts';
 import { openLog } from '../log.ts';
 import { asked, isEngineError, testConformance } from './conformance.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
-import { chooseEngine, rankModels } from './open.ts';
+import { openWorkingEngine, rankModels } from './open.ts';
 import { openSherpa } from './sherpa.ts';
 
 const settings = {
@@ -76,14 +76,13 @@ test('the first model folder that loads is chosen, before pocketsphinx', async (
   await copyModel(path.join(folder.path, 'b-whole-model'));
   await mkdir(path.join(folder.path, 'empty'));
 
-  const choice = await chooseEngine(null, { ...settings, modelsDir: folder.path });
-  const given = await chooseEngine(
-    { kind: 'sherpa-onnx', model: 'a-broken-model' },
-    { ...settings, modelsDir: folder.path },
-  );
+  const options = { ...settings, modelsDir: folder.path };
+  const { spec, engine } = await openWorkingEngine(null, options);
+  const given = openWorkingEngine({ kind: 'sherpa-onnx', model: 'a-broken-model' }, options);
 
-  assert.deepEqual(choice, { kind: 'found', spec: { kind: 'sherpa-onnx', model: 'b-whole-model' } });
-  assert.equal(given.kind, 'none');
+  assert.deepEqual(spec, { kind: 'sherpa-onnx', model: 'b-whole-model' });
+  await assert.rejects(given, isEngineError('engine_error'));
+  await engine[Symbol.asyncDispose]();
   assert.deepEqual(childProcesses(), []);
 });
 
@@ -93,9 +92,10 @@ test('of several models the best of the catalogue is chosen, before any that it 
     await copyModel(path.join(folder.path, name));
   }
 
-  const choice = await chooseEngine(null, { ...settings, modelsDir: folder.path });
+  const { spec, engine } = await openWorkingEngine(null, { ...settings, modelsDir: folder.path });
 
-  assert.deepEqual(choice, { kind: 'found', spec: { kind: 'sherpa-onnx', model: 'parakeet-110m' } });
+  await engine[Symbol.asyncDispose]();
+  assert.deepEqual(spec, { kind: 'sherpa-onnx', model: 'parakeet-110m' });
 });
 
 test('models are tried best first, and what only finds speech is none', () => {
@@ -105,7 +105,10 @@ test('models are tried best first, and what only finds speech is none', () => {
 });
 
 test('without models pocketsphinx is chosen', async () => {
-  assert.deepEqual(await chooseEngine(null, settings), { kind: 'found', spec: { kind: 'pocketsphinx' } });
+  const { spec, engine } = await openWorkingEngine(null, settings);
+
+  await engine[Symbol.asyncDispose]();
+  assert.deepEqual(spec, { kind: 'pocketsphinx' });
 });
 
 test('the metadata of a model is read without its graph', async () => {

@@ -8,7 +8,7 @@ import { TONE_MODEL } from '../../test/fixtures/audio.ts';
 import { toneSpeech } from '../../test/fixtures/tone/speech.ts';
 import { startHub } from '../../test/hub.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
-import { chooseEngine, openEngine } from '../engines/open.ts';
+import { openWorkingEngine } from '../engines/open.ts';
 import { openLog } from '../log.ts';
 import { pullModel } from './pull.ts';
 
@@ -28,10 +28,10 @@ test('a model that was pulled over a broken line is the engine of the next start
   const settings = {
     ...{ modelsDir, slots: 1, threadsPerSlot: 1, apiKey: null, tools: TEST_TOOLS, log: openLog('silent') },
   };
-  const choice = await chooseEngine(null, settings);
+  const opened = await openWorkingEngine(null, settings);
+  await using engine = opened.engine;
 
-  assert.deepEqual(choice, { kind: 'found', spec: { kind: 'sherpa-onnx', model: 'tone-zipformer' } });
-  await using engine = await openEngine({ kind: 'sherpa-onnx', model: 'tone-zipformer' }, settings);
+  assert.deepEqual(opened.spec, { kind: 'sherpa-onnx', model: 'tone-zipformer' });
   const asked = { language: null, timeoutMs: 20_000, signal: new AbortController().signal };
   const { segments } = await engine.transcribe(toneSpeech('hello world'), asked);
   assert.equal(segments.map(({ text }) => text).join(' '), 'hello world');

@@ -1,15 +1,15 @@
 import { dataPaths } from '../config.ts';
 import type { EngineSpec } from '../config-values.ts';
 import type { Engine } from '../engines/engine.ts';
-import type { EngineOptions } from '../engines/open.ts';
-import { chooseEngine, openEngine } from '../engines/open.ts';
+import type { EngineOptions, OpenedEngine } from '../engines/open.ts';
+import { openWorkingEngine } from '../engines/open.ts';
 import type { Metrics } from '../metrics.ts';
 import { openMetrics } from '../metrics.ts';
 import type { EarlyContext } from './process.ts';
 
 // An engine may be installed, or a remote one come up, while the service runs.
 const RETRY_ENGINE_MS = 5_000;
-// A process is started within a few ms; one that is there to try a model out is not told of.
+// A process is started within a few ms.
 const HEAD_START_MS = 100;
 
 export type Engines = { lite: Engine; pro: Engine };
@@ -47,7 +47,7 @@ async function untilEngines(context: EarlyContext, hooks: Hooks, signal: AbortSi
   return null;
 }
 
-async function openEngines({ config, log }: EarlyContext, { onRestart, onBegun }: Hooks): Promise<Engines> {
+async function openEngines({ config, log }: EarlyContext, hooks: Hooks): Promise<Engines> {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
@@ -55,35 +55,26 @@ async function openEngines({ config, log }: EarlyContext, { onRestart, onBegun }
     apiKey: config.engineApiKey,
     tools: { folder: config.toolsDir },
     log,
-    onRestart,
+    ...hooks,
   };
-  const liteSpec = await specOf(config.engineLite, options);
-  const proSpec = await specOf(config.enginePro, options);
-  const lite = await openWarm(liteSpec, options, onBegun);
+  const lite = await openWorkingEngine(config.engineLite, options);
   // Plans that name the same engine share its processes: a second model would only cost memory.
-  if (JSON.stringify(liteSpec) === JSON.stringify(proSpec)) return { lite, pro: lite };
+  if ([config.engineLite, lite.spec].some((spec) => isSame(spec, config.enginePro))) return shared(lite);
   try {
-    return { lite, pro: await openWarm(proSpec, options, onBegun) };
+    const pro = await openWorkingEngine(config.enginePro, options);
+    if (!isSame(pro.spec, lite.spec)) return { lite: lite.engine, pro: pro.engine };
+    await pro.engine[Symbol.asyncDispose]();
+    return shared(lite);
   } catch (error) {
-    await lite[Symbol.asyncDispose]();
+    await lite.engine[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function specOf(wanted: EngineSpec | null, options: EngineOptions): Promise<EngineSpec> {
-  const choice = await chooseEngine(wanted, options);
-  if (choice.kind === 'none') throw new Error(choice.message);
-  return choice.spec;
+function shared({ engine }: OpenedEngine): Engines {
+  return { lite: engine, pro: engine };
 }
 
-async function openWarm(spec: EngineSpec, options: EngineOptions, onBegun: () => void): Promise<Engine> {
-  const engine = await openEngine(spec, options);
-  onBegun();
-  try {
-    await engine.warmUp();
-    return engine;
-  } catch (error) {
-    await engine[Symbol.asyncDispose]();
-    throw error;
-  }
+function isSame(one: EngineSpec | null, other: EngineSpec | null): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
