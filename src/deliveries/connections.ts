@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { Client } from 'undici';
+import type { DeadlineWheel } from './deadlines.ts';
 
 /** One kept-alive connection to one judged address. */
 export type Connection = {
@@ -9,7 +10,20 @@ export type Connection = {
   isOpen(): boolean;
 };
 
+export type Turn = {
+  /** Null: make one, and say so when it is made. */
+  kept: Connection | null;
+  connected(): void;
+  /** The attempt is over. */
+  leave(): void;
+};
+
 export type ConnectionPool = {
+  /**
+   * An attempt at the origin asks for its turn: at once for the first few, past them with a connection that another gives
+   * back. Null when there was none in time.
+   */
+  enter(origin: string): Promise<Turn | null>;
   /** The idle connection that was used last; null when there is none. It belongs to the caller until `giveBack`. */
   take(origin: string): Connection | null;
   /** Wraps a fresh socket; it belongs to the caller until `giveBack`. */
@@ -23,12 +37,97 @@ const KEEP_ALIVE_MS = 10_000;
 const MAX_KEEP_ALIVE_MS = 60_000;
 const MAX_IDLE = 2_048;
 const MAX_HEADER_BYTES = 16 * 1024;
+// Enough to keep a processor busy, and four times what one webhook has in flight: few ever wait.
+const MOST_AT_FIRST = 64;
+const SHARE_WAIT_MS = 250;
+
+type Waiting = { admit(turn: Turn): void };
+type Origin = {
+  underWay: number;
+  /** Of those under way. */
+  connecting: number;
+  most: number;
+  waiting: Set<Waiting>;
+  cameBackAt: number;
+  isWatched: boolean;
+};
 
 /** Idle connections by origin, each pinned to the address it was opened to. A fresh one costs thirty times a reused one. */
-export function openConnectionPool(): ConnectionPool {
+export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel; maxWaitMs: number }): ConnectionPool {
+  const origins = new Map<string, Origin>();
   const idle = new Map<string, Connection[]>();
   const all = new Set<Connection>();
   let idleCount = 0;
+
+  function enter(name: string): Promise<Turn | null> {
+    let origin = origins.get(name);
+    if (!origin) origins.set(name, (origin = newOrigin()));
+    const kept = take(name);
+    if (kept === null && origin.underWay >= origin.most) return waitForTurn(name, origin);
+    return Promise.resolve(beginTurn(name, origin, kept));
+  }
+
+  function waitForTurn(name: string, origin: Origin): Promise<Turn | null> {
+    return new Promise((resolve) => {
+      const patience = wheel.start(maxWaitMs);
+      const one: Waiting = {
+        admit(turn) {
+          origin.waiting.delete(one);
+          patience.cancel();
+          resolve(turn);
+        },
+      };
+      patience.onOver = () => {
+        origin.waiting.delete(one);
+        resolve(null);
+      };
+      origin.waiting.add(one);
+      if (!origin.isWatched) watch(name, origin, SHARE_WAIT_MS);
+    });
+  }
+
+  /** Where all are connected and no answer comes for a while, the receiver is slow: twice as many may go on, and so forth. */
+  function watch(name: string, origin: Origin, ms: number): void {
+    origin.isWatched = true;
+    wheel.start(ms).onOver = () => {
+      origin.isWatched = false;
+      if (origin.waiting.size === 0) return;
+      const quietMs = performance.now() - origin.cameBackAt;
+      if (quietMs >= SHARE_WAIT_MS && origin.connecting === 0) {
+        origin.most *= 2;
+        admitWaiting(name, origin);
+      }
+      watch(name, origin, Math.max(SHARE_WAIT_MS - quietMs, SHARE_WAIT_MS / 5));
+    };
+  }
+
+  function admitWaiting(name: string, origin: Origin): void {
+    for (const one of origin.waiting) {
+      if (origin.underWay >= origin.most) return;
+      one.admit(beginTurn(name, origin, null));
+    }
+  }
+
+  function beginTurn(name: string, origin: Origin, kept: Connection | null): Turn {
+    let isConnecting = kept === null;
+    origin.underWay += 1;
+    if (isConnecting) origin.connecting += 1;
+    function connected(): void {
+      if (!isConnecting) return;
+      isConnecting = false;
+      origin.connecting -= 1;
+    }
+    return {
+      kept,
+      connected,
+      leave() {
+        connected();
+        origin.underWay -= 1;
+        admitWaiting(name, origin);
+        if (origin.underWay === 0) origins.delete(name);
+      },
+    };
+  }
 
   function take(origin: string): Connection | null {
     for (;;) {
@@ -72,6 +171,13 @@ export function openConnectionPool(): ConnectionPool {
       discard(connection);
       return;
     }
+    const used = origins.get(origin);
+    if (used && used.waiting.size > 0) {
+      const [next] = used.waiting;
+      used.cameBackAt = performance.now();
+      next!.admit(beginTurn(origin, used, connection));
+      return;
+    }
     const stack = idle.get(origin);
     if (stack) stack.push(connection);
     else idle.set(origin, [connection]);
@@ -92,10 +198,17 @@ export function openConnectionPool(): ConnectionPool {
   }
 
   return {
+    enter,
     take,
     adopt,
     giveBack,
     discard,
-    close: () => all.forEach(discard),
+    close() {
+      all.forEach(discard);
+    },
   };
+}
+
+function newOrigin(): Origin {
+  return { underWay: 0, connecting: 0, most: MOST_AT_FIRST, waiting: new Set(), cameBackAt: 0, isWatched: false };
 }

@@ -6,7 +6,9 @@ import { openHostileReceiver } from '../../test/receiver-hostile.ts';
 import type { PosterOptions, PostReport } from './post.ts';
 import { openPoster } from './post.ts';
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 20_000;
+/** For receivers that use all of it. */
+const SHORT = { timeoutMs: 1_000, maxWaitMs: 1_000 };
 
 function testPoster(port: number, options: Partial<PosterOptions> = {}) {
   const poster = openPoster({
@@ -56,6 +58,37 @@ test('the second post goes over the connection of the first', async () => {
   assert.equal(receiver.connections(), 1);
 });
 
+test('many posts at once to one host share a few connections', async () => {
+  await using receiver = await openReceiver();
+  using poster = testPoster(receiver.port);
+
+  const reports = await Promise.all(
+    Array.from({ length: 1_000 }, (_, at) => poster.post({ ...REQUEST, url: `${receiver.url}?${at}` })),
+  );
+
+  assert.ok(reports.every((report) => report?.result.kind === 'answered'));
+  // 64, and twice as many for each quarter of a second without an answer.
+  assert.ok(receiver.connections() <= 256, String(receiver.connections()));
+});
+
+test('posts to a host that gives no connection back get their own', async () => {
+  const held = Promise.withResolvers<void>();
+  await using receiver = await openReceiver({
+    async reply() {
+      await held.promise;
+      return { status: 200 };
+    },
+  });
+  using poster = testPoster(receiver.port);
+
+  const reports = Array.from({ length: 100 }, () => poster.post({ ...REQUEST, url: receiver.url }));
+  await receiver.waitFor(100);
+  held.resolve();
+
+  assert.ok((await Promise.all(reports)).every((report) => report?.result.kind === 'answered'));
+  assert.equal(receiver.connections(), 100);
+});
+
 test('a kept connection that its receiver has closed is replaced within the attempt', async () => {
   await using receiver = await openReceiver({ reply: () => ({ status: 200, headers: { connection: 'close' } }) });
   using poster = testPoster(receiver.port);
@@ -88,7 +121,7 @@ const BROKEN: [HostileMode, string][] = [
 for (const [mode, reason] of BROKEN) {
   test(`a receiver in mode ${mode} fails the attempt with reason ${reason}`, async () => {
     await using receiver = await openHostileReceiver(mode);
-    using poster = testPoster(receiver.port);
+    using poster = testPoster(receiver.port, reason === 'timeout' ? SHORT : {});
 
     const report = await poster.post({ ...REQUEST, url: receiver.url });
 
@@ -101,7 +134,7 @@ for (const [mode, reason] of BROKEN) {
 for (const mode of ['dripBody', 'endlessBody', 'gzipBomb', 'brokenBody'] as const) {
   test(`a 2xx whose body is of kind ${mode} is delivered, and at most 4 KiB of it are kept`, async () => {
     await using receiver = await openHostileReceiver(mode);
-    using poster = testPoster(receiver.port);
+    using poster = testPoster(receiver.port, SHORT);
 
     const report = await poster.post({ ...REQUEST, url: receiver.url });
 
@@ -189,7 +222,7 @@ test('a name that does not resolve, or not in time, fails with dns', async () =>
     () => new Promise<string[]>(() => undefined),
   ];
   for (const lookup of lookups) {
-    using poster = testPoster(443, { lookup });
+    using poster = testPoster(443, { ...SHORT, lookup });
 
     const report = await poster.post({ ...REQUEST, url: 'https://hooks.example.com/' });
 
@@ -215,5 +248,5 @@ function reasonOf(report: PostReport | null): string | null {
 
 function openTwoTargetPoster(...ports: number[]) {
   const allowedTargets = ports.map((port) => ({ address: '127.0.0.1', prefixBits: 32, port }));
-  return testPoster(ports[0]!, { allowedTargets, maxHandshakes: 1 });
+  return testPoster(ports[0]!, { ...SHORT, allowedTargets, maxHandshakes: 1 });
 }

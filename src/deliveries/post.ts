@@ -7,7 +7,7 @@ import type { Lookup } from '../webhooks/resolve.ts';
 import { openResolver } from '../webhooks/resolve.ts';
 import { Broken, codeOf } from './broken.ts';
 import { connectTls } from './connect.ts';
-import type { Connection } from './connections.ts';
+import type { Connection, Turn } from './connections.ts';
 import { openConnectionPool } from './connections.ts';
 import type { Deadline } from './deadlines.ts';
 import { openDeadlineWheel } from './deadlines.ts';
@@ -75,8 +75,9 @@ export function openPoster(options: PosterOptions): Poster {
     maxWaitMs: options.maxWaitMs,
     wheel,
   });
-  const pool = openConnectionPool();
+  const pool = openConnectionPool({ wheel, maxWaitMs: options.maxWaitMs });
   const destinations = new Map<string, Destination | null>();
+  let isClosed = false;
   const resolve = openResolver(options.lookup);
   // One context for all connections: making one reads every trusted certificate.
   const secureContext = tls.createSecureContext({ minVersion: 'TLSv1.2', ...(options.ca ? { ca: options.ca } : {}) });
@@ -84,14 +85,25 @@ export function openPoster(options: PosterOptions): Poster {
   async function post(request: PostRequest): Promise<PostReport | null> {
     const destination = findDestination(request.url);
     if (!destination) return report(emptyTrace(), brokenOf(forbidden()), performance.now());
-    const place = await findPlace(destination.origin, request.isSuspect ?? false);
-    if (!place) return null;
+    const { origin } = destination;
+    const turn = await pool.enter(origin);
+    if (!turn) return null;
+    try {
+      const place = turn.kept
+        ? { kept: turn.kept, leave: turn.connected }
+        : await findPlace(origin, turn, request.isSuspect);
+      return place && (await begin({ ...request, ...destination }, place));
+    } finally {
+      turn.leave();
+    }
+  }
 
+  async function begin(aim: Aim, place: Place): Promise<PostReport> {
     const trace = emptyTrace();
     const deadline = wheel.start(options.timeoutMs);
     const startedAt = performance.now();
     try {
-      const answer = await attempt({ ...request, ...destination }, { ...place, deadline, trace });
+      const answer = await attempt(aim, { ...place, deadline, trace });
       return report(trace, { kind: 'answered', status: answer.status }, startedAt);
     } catch (cause) {
       return report(trace, brokenOf(cause), startedAt);
@@ -112,13 +124,18 @@ export function openPoster(options: PosterOptions): Poster {
     return destination;
   }
 
-  /** A kept connection, or leave to make one; null when neither came in time. */
-  async function findPlace(origin: string, isSuspect: boolean): Promise<Place | null> {
-    const kept = pool.take(origin);
-    if (kept) return { kept, leave: () => undefined };
-    const leave = await gate.enter(isSuspect);
+  /** Leave to make a connection, or one that came back; null when neither came in time. */
+  async function findPlace(origin: string, turn: Turn, isSuspect = false): Promise<Place | null> {
+    const leaveGate = isClosed ? null : await gate.enter(isSuspect);
+    if (!leaveGate) return null;
+    const leave = () => {
+      leaveGate();
+      turn.connected();
+    };
     // Meanwhile others may have given one back.
-    return leave && { kept: pool.take(origin), leave };
+    const kept = pool.take(origin);
+    if (kept) leave();
+    return { kept, leave };
   }
 
   async function attempt(aim: Aim, step: Step): Promise<Answer> {
@@ -194,6 +211,7 @@ export function openPoster(options: PosterOptions): Poster {
   return {
     post,
     close() {
+      isClosed = true;
       gate.close();
       wheel.expireAll();
       pool.close();
