@@ -25,15 +25,19 @@ export type Watcher = {
   port: number;
   pid: number;
   url(path: string): string;
+  /** The same at 200 addresses: attempts at one host share its connections. */
+  urlsOfMany(path: string): string[];
   /** What came since the last time. */
   take(): Promise<Arrival[]>;
 };
 export type RunningDeliverer = { pid: number; stop(): Promise<void>; peakMiB(): number };
 
+const MANY_HOSTS = Array.from({ length: 200 }, (_, at) => `127.0.1.${at + 1}`);
+
 /** An embedded PostgreSQL, receivers and deliverers, each in a process of its own, in a temporary folder. */
 export async function openDeliveryRoom() {
   const folder = temporaryFolder();
-  const { cert, key, ca } = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
+  const { cert, key, ca } = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1', ...MANY_HOSTS] });
   const write = (name: string, content: string | Buffer) => {
     writeFileSync(path.join(folder, name), content);
     return path.join(folder, name);
@@ -53,6 +57,7 @@ export async function openDeliveryRoom() {
       port,
       pid: child.pid!,
       url: (name) => `https://127.0.0.1:${port}${name}`,
+      urlsOfMany: (name) => MANY_HOSTS.map((host) => `https://${host}:${port}${name}`),
       async take() {
         const answered = once(child, 'message');
         child.send('take');
@@ -62,7 +67,7 @@ export async function openDeliveryRoom() {
     };
   }
 
-  /** The deliverer's own process, with its info log in a file. @param ports  of 127.0.0.1 that webhooks may point to */
+  /** The deliverer's own process, with its info log in a file. @param ports  of 127.0.0.0/8 that webhooks may point to */
   async function startDeliverer(ports: number[], env: Record<string, string> = {}): Promise<RunningDeliverer> {
     const log = openSync(path.join(folder, 'deliverer.log'), 'a');
     const child = fork(here('../src/roles/process.ts'), ['deliverer'], {
@@ -71,7 +76,7 @@ export async function openDeliveryRoom() {
       env: {
         ...process.env,
         DATA_DIR: folder,
-        WEBHOOK_ALLOWED_TARGETS: ports.map((port) => `127.0.0.1/32:${port}`).join(),
+        WEBHOOK_ALLOWED_TARGETS: ports.map((port) => `127.0.0.0/8:${port}`).join(),
         NODE_EXTRA_CA_CERTS: files.ca,
         ...env,
       },

@@ -82,7 +82,7 @@ async function besideHanging(manner: 'silent' | 'answering'): Promise<void> {
   const hanging = await room.openWatcher(manner);
   const count = Number(values.hanging);
   const healthy = await room.webhooks(HEALTHY_ACCOUNTS, 1, [watcher.url('/ok')]);
-  const bad = await room.webhooks(Math.ceil(count / 5), 5, [hanging.url('/hang')]);
+  const bad = await room.webhooks(Math.ceil(count / 5), 5, hanging.urlsOfMany('/hang'));
   const trouble = `${count} receivers that hang ${manner === 'silent' ? 'before' : 'after'} TLS`;
   const { peakMiB } = await compare(trouble, healthy, [watcher.port, hanging.port], () =>
     insertDeliveries(room.db, { webhooks: bad, count, bodyBytes: BAD_BODY_BYTES }),

@@ -35,7 +35,7 @@ const answering = https.createServer({ ...tls, ...limits }, (request, response) 
 answering.on('tlsClientError', () => undefined);
 const silent = net.createServer((socket) => socket.on('error', () => undefined));
 const server = manner === 'silent' ? silent : answering;
-server.listen({ port: 0, host: '127.0.0.1', backlog: BACKLOG }, () =>
+server.listen({ port: 0, host: '0.0.0.0', backlog: BACKLOG }, () =>
   send({ kind: 'listening', port: (server.address() as AddressInfo).port }),
 );
 process.on('message', (_: ToWatcher) => {

@@ -20,8 +20,8 @@ export type Turn = {
 
 export type ConnectionPool = {
   /**
-   * An attempt at the origin asks for its turn: at once for the first few, past them with a connection that another gives
-   * back. Null when there was none in time.
+   * An attempt at the origin asks for its turn: the first few go on at once, the others with a connection that another
+   * gives back, or after a quarter of a second without. Null when their time is over.
    */
   enter(origin: string): Promise<Turn | null>;
   /** The idle connection that was used last; null when there is none. It belongs to the caller until `giveBack`. */
@@ -38,19 +38,12 @@ const MAX_KEEP_ALIVE_MS = 60_000;
 const MAX_IDLE = 2_048;
 const MAX_HEADER_BYTES = 16 * 1024;
 // Enough to keep a processor busy, and four times what one webhook has in flight: few ever wait.
-const MOST_AT_FIRST = 64;
+const MOST_AT_ONCE = 64;
 const SHARE_WAIT_MS = 250;
 
-type Waiting = { admit(turn: Turn): void };
-type Origin = {
-  underWay: number;
-  /** Of those under way. */
-  connecting: number;
-  most: number;
-  waiting: Set<Waiting>;
-  cameBackAt: number;
-  isWatched: boolean;
-};
+type Waiting = { sinceMs: number; admit(turn: Turn): void };
+/** Attempts under way at one host, how many of them are connecting, and those that wait, the longest first. */
+type Origin = { underWay: number; connecting: number; waiting: Set<Waiting>; isWatched: boolean };
 
 /** Idle connections by origin, each pinned to the address it was opened to. A fresh one costs thirty times a reused one. */
 export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel; maxWaitMs: number }): ConnectionPool {
@@ -61,9 +54,12 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
 
   function enter(name: string): Promise<Turn | null> {
     let origin = origins.get(name);
-    if (!origin) origins.set(name, (origin = newOrigin()));
+    if (!origin) {
+      origin = { underWay: 0, connecting: 0, waiting: new Set(), isWatched: false };
+      origins.set(name, origin);
+    }
     const kept = take(name);
-    if (kept === null && origin.underWay >= origin.most) return waitForTurn(name, origin);
+    if (kept === null && origin.underWay >= MOST_AT_ONCE) return waitForTurn(name, origin);
     return Promise.resolve(beginTurn(name, origin, kept));
   }
 
@@ -71,6 +67,7 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
     return new Promise((resolve) => {
       const patience = wheel.start(maxWaitMs);
       const one: Waiting = {
+        sinceMs: performance.now(),
         admit(turn) {
           origin.waiting.delete(one);
           patience.cancel();
@@ -82,28 +79,25 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
         resolve(null);
       };
       origin.waiting.add(one);
-      if (!origin.isWatched) watch(name, origin, SHARE_WAIT_MS);
+      if (!origin.isWatched) watch(name, origin);
     });
   }
 
-  /** Where all are connected and no answer comes for a while, the receiver is slow: twice as many may go on, and so forth. */
-  function watch(name: string, origin: Origin, ms: number): void {
+  /** Whoever has waited for long makes a connection after all: the others may belong to webhooks that are slow. */
+  function watch(name: string, origin: Origin): void {
     origin.isWatched = true;
-    wheel.start(ms).onOver = () => {
+    wheel.start(SHARE_WAIT_MS / 5).onOver = () => {
       origin.isWatched = false;
       if (origin.waiting.size === 0) return;
-      const quietMs = performance.now() - origin.cameBackAt;
-      if (quietMs >= SHARE_WAIT_MS && origin.connecting === 0) {
-        origin.most *= 2;
-        admitWaiting(name, origin);
-      }
-      watch(name, origin, Math.max(SHARE_WAIT_MS - quietMs, SHARE_WAIT_MS / 5));
+      const sinceMs = performance.now() - SHARE_WAIT_MS;
+      admitWaiting(name, origin, (one) => one.sinceMs <= sinceMs && origin.connecting < MOST_AT_ONCE);
+      watch(name, origin);
     };
   }
 
-  function admitWaiting(name: string, origin: Origin): void {
+  function admitWaiting(name: string, origin: Origin, mayGo: (one: Waiting) => boolean): void {
     for (const one of origin.waiting) {
-      if (origin.underWay >= origin.most) return;
+      if (!mayGo(one)) return;
       one.admit(beginTurn(name, origin, null));
     }
   }
@@ -123,7 +117,7 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
       leave() {
         connected();
         origin.underWay -= 1;
-        admitWaiting(name, origin);
+        admitWaiting(name, origin, () => origin.underWay < MOST_AT_ONCE);
         if (origin.underWay === 0) origins.delete(name);
       },
     };
@@ -172,10 +166,9 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
       return;
     }
     const used = origins.get(origin);
-    if (used && used.waiting.size > 0) {
-      const [next] = used.waiting;
-      used.cameBackAt = performance.now();
-      next!.admit(beginTurn(origin, used, connection));
+    const [next] = used?.waiting ?? [];
+    if (used && next) {
+      next.admit(beginTurn(origin, used, connection));
       return;
     }
     const stack = idle.get(origin);
@@ -207,8 +200,4 @@ export function openConnectionPool({ wheel, maxWaitMs }: { wheel: DeadlineWheel;
       all.forEach(discard);
     },
   };
-}
-
-function newOrigin(): Origin {
-  return { underWay: 0, connecting: 0, most: MOST_AT_FIRST, waiting: new Set(), cameBackAt: 0, isWatched: false };
 }

@@ -67,8 +67,8 @@ test('many posts at once to one host share a few connections', async () => {
   );
 
   assert.ok(reports.every((report) => report?.result.kind === 'answered'));
-  // 64, and twice as many for each quarter of a second without an answer.
-  assert.ok(receiver.connections() <= 256, String(receiver.connections()));
+  // 64, and more only for those that nothing came back to for a quarter of a second.
+  assert.ok(receiver.connections() < 700, String(receiver.connections()));
 });
 
 test('posts to a host that gives no connection back get their own', async () => {
