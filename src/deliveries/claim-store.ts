@@ -28,6 +28,8 @@ export type ClaimRequest = {
   /** Claims only first attempts to webhooks that have succeeded, and not failed since. */
   healthyOnly?: boolean;
   now?: Date | null;
+  /** Called, with nothing claimed, when somebody else is claiming from the lane just now; by default, the claim waits for that. */
+  onTaken?: () => void;
 };
 
 /** How many attempts of one webhook may be under way at once, over all nodes. */
@@ -68,12 +70,17 @@ export async function lanesWithDueDeliveries(
 
 /**
  * Leases due deliveries of active webhooks: at most 16 in flight per webhook, every webhook's first in turn before
- * anybody's second, webhooks that work before those that fail or never succeeded, first attempts before late retries. The attempt number
- * stays: a delivery whose lease ended is claimed again with a new attempt id only.
+ * anybody's second, webhooks that work before those that fail or never succeeded, first attempts before late retries; in
+ * a lane with many webhooks, of what has been due for longest. The attempt number stays: a delivery whose lease ended is
+ * claimed again with a new attempt id only.
  */
 export async function claimDueDeliveries(db: Database, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   return await db.transaction(async (tx) => {
-    await lockClaims(tx, request.lane);
+    if (!request.onTaken) await lockClaims(tx, request.lane);
+    else if (!(await tryToLockClaims(tx, request.lane))) {
+      request.onTaken();
+      return [];
+    }
     return await claim(tx, request);
   });
 }
@@ -84,6 +91,15 @@ export async function claimDueDeliveries(db: Database, request: ClaimRequest): P
  */
 export async function lockClaims(tx: Sql, lane: number): Promise<void> {
   await tx.rows({ name: 'lock-claims', text: `select pg_advisory_xact_lock(1, $1)`, values: [lane] });
+}
+
+async function tryToLockClaims(tx: Sql, lane: number): Promise<boolean> {
+  const [row] = await tx.rows<{ isOurs: boolean }>({
+    name: 'try-to-lock-claims',
+    text: `select pg_try_advisory_xact_lock(1, $1) as "isOurs"`,
+    values: [lane],
+  });
+  return row!.isOurs;
 }
 
 async function claim(tx: Sql, { lane, limit, leaseMs, healthyOnly = false, now = null }: ClaimRequest) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { attemptOf, openDeliveryRoom } from '../../test/delivery-room.ts';
 import { judgeStreak } from '../rules/auto-disable.ts';
 import { updateWebhook } from '../webhooks/store.ts';
-import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries } from './claim-store.ts';
+import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries, lockClaims } from './claim-store.ts';
 import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
 import { finishAttempts } from './finish-store.ts';
 
@@ -43,6 +43,24 @@ test('two claimers at once share the due deliveries, and each is claimed once', 
 
   assert.equal(claimed.length, 40);
   assert.equal(new Set(claimed.map((delivery) => delivery.id)).size, 40);
+});
+
+test('a claim that need not wait for another says that the lane is taken, and claims nothing', async () => {
+  await using room = await openDeliveryRoom();
+  const account = await room.account();
+  await room.webhook(account);
+  await room.emit(account);
+  let taken = 0;
+  const claim = () =>
+    claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS, onTaken: () => taken++ });
+
+  const beside = await room.db.transaction(async (tx) => {
+    await lockClaims(tx, account.lane);
+    return await claim();
+  });
+  const alone = await claim();
+
+  assert.deepEqual([beside.length, taken, alone.length], [0, 1, 1]);
 });
 
 test('at most 16 attempts of a webhook are in flight, however many claim at once', async () => {
