@@ -83,7 +83,7 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
   from deliveries d
   join webhooks w on w.lane = $1 and w.id = d.webhook_id
   left join delivery_leases l on l.lane = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
-  where d.lane = $1 and d.webhook_id = $2 and d.state = 'waiting'`;
+  where d.lane = $1 and d.webhook_id || '' = $2 and d.state = 'waiting'`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
