@@ -200,7 +200,7 @@ test('two deliverers share the work and never put more than 16 attempts of a web
 
 test('a receiver that hangs delays nobody else', async () => {
   await using hanging = await openHostileReceiver('hang');
-  await using world = await openRoom();
+  await using world = await openRoom({}, { webhookTimeoutMs: 4_000 });
   await world.room.webhook(world.account, hanging.url);
   for (let i = 0; i < 20; i++) await world.room.emit(world.account);
 
