@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/database.ts';
+import { claimDueDeliveries } from '../deliveries/claim-store.ts';
 import { migrate, NewerSchemaError, readMigrations } from './migrate.ts';
 
 test('a second migration finds nothing to do', async () => {
@@ -29,4 +30,35 @@ test('two nodes that start at once migrate once', async () => {
   const ran = await Promise.all([migrate(db, migrations), migrate(db, migrations)]);
 
   assert.deepEqual(ran.flat(), ['9999_probe.sql']);
+});
+
+test('what was being sent when leases became rows of their own is sent again once its lease is over', async () => {
+  await using db = await openTestDatabase();
+  await db.run({ text: 'drop schema public cascade' });
+  await db.run({ text: 'create schema public' });
+  await migrate(
+    db,
+    readMigrations().filter(({ version }) => version < 6),
+  );
+  await db.run({
+    text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+      values (7, 'wh_1', 'acct_1', 'https://a.example/', '{}', '', now(), now())`,
+  });
+  await db.run({
+    text: `insert into events (lane, id, account_id, type, body, created_at) values (7, 'evt_1', 'acct_1', 'x', '', now())`,
+  });
+  await db.run({
+    text: `insert into deliveries
+        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt, attempt_id, lease, next_at, created_at)
+      values (7, 'dl_1', 'acct_1', 'wh_1', 'evt_1', 'x', 'sending', 2, 'dlv_1', 5, now() + interval '1 minute', now())`,
+  });
+
+  const ran = await migrate(db);
+  const claim = (now: Date) => claimDueDeliveries(db, { lane: 7, limit: 1, leaseMs: 20_000, now });
+  const early = await claim(new Date());
+  const [late] = await claim(new Date(Date.now() + 61_000));
+
+  assert.deepEqual(ran, ['0006_leases.sql']);
+  assert.deepEqual([early.length, late?.id, late?.attempt], [0, 'dl_1', 2]);
+  assert.notEqual(late?.attemptId, 'dlv_1');
 });

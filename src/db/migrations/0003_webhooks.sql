@@ -24,8 +24,7 @@ create table webhooks (
   primary key (lane, id),
   constraint disabled_webhooks_say_why check (active = (disabled_reason is null) and active = (disabled_at is null))
 );
--- The lane last, so that no plan takes it for looking one webhook up by its id.
-create index webhooks_by_account on webhooks (account_id, id desc, lane);
+create index webhooks_by_account on webhooks (lane, account_id, id desc);
 
 create table events (
   lane smallint not null,
@@ -42,7 +41,7 @@ create index events_by_account on events (lane, account_id, id desc);
 -- For erasing a job.
 create index events_by_job on events (lane, job_id) where job_id is not null;
 
--- One row per event and webhook (and per later redelivery), until the event goes.
+-- One row per event and webhook (and per later redelivery) while it is not settled.
 create table deliveries (
   lane smallint not null,
   id text not null,
@@ -50,35 +49,24 @@ create table deliveries (
   webhook_id text not null,
   event_id text not null,
   event_type text not null,
-  -- waiting: for next_at, or being sent while delivery_leases names it.
-  state text not null check (state in ('waiting', 'succeeded', 'exhausted', 'dropped')),
+  -- waiting: for next_at. sending: claimed, next_at is the lease's end; due again after it, with the same attempt number.
+  state text not null check (state in ('waiting', 'sending', 'succeeded', 'exhausted', 'dropped')),
   attempt smallint not null default 1,
-  -- The id that the attempt to come carries (X-Service-Delivery-Id); a lost lease gets a new one.
+  -- The id that the next attempt will carry (X-Service-Delivery-Id); a lost lease gets a new one.
   attempt_id text not null,
+  lease integer not null default 0,
   next_at timestamptz,
   created_at timestamptz not null,
-  -- The lane last: an index that begins with it would serve for reading all of a lane, and a planner that knows nothing of
-  -- a young table yet prefers that to looking up each delivery.
-  primary key (event_id, id, lane),
-  constraint waiting_deliveries_are_due_some_time check ((state = 'waiting') = (next_at is not null))
+  -- The id first, here and below: an index that begins with the lane would serve for reading all of a lane, and a planner
+  -- that knows nothing of a young table yet prefers that to looking up each delivery.
+  primary key (id, lane),
+  constraint open_deliveries_are_due_some_time check ((state in ('waiting', 'sending')) = (next_at is not null))
 );
-create index deliveries_due on deliveries (lane, next_at) where state = 'waiting';
-create index deliveries_due_by_webhook on deliveries (lane, webhook_id, next_at) where state = 'waiting';
--- The page of the log that shows what waits. Of an expression, so that no claim is planned with it: those want the order of
--- time, and sorting all that waits for a webhook looks cheap to a planner that does not know how little is due.
-create index deliveries_waiting on deliveries (lane, (webhook_id || ''), attempt_id) where state = 'waiting';
-
--- What is being sent: claimed by a deliverer until then, and due again afterwards, with the same attempt number. Rows of
--- their own, few and narrow: a claim that changed the delivery itself would write all its index entries anew.
-create table delivery_leases (
-  lane smallint not null,
-  webhook_id text not null,
-  delivery_id text not null,
-  -- Fences the result: nobody else makes an attempt under this id.
-  attempt_id text not null,
-  ends_at timestamptz not null,
-  primary key (lane, webhook_id, delivery_id)
-);
+create index deliveries_due on deliveries (lane, next_at) where state in ('waiting', 'sending');
+create index deliveries_open_by_webhook on deliveries (lane, webhook_id, next_at) where state in ('waiting', 'sending');
+-- How many attempts a webhook has in flight.
+create index deliveries_sending on deliveries (lane, webhook_id) where state = 'sending';
+create index deliveries_by_event on deliveries (event_id, lane);
 
 -- The log: one row per attempt made, or dropped. By day, so that old days are dropped and not deleted.
 create table attempts (
