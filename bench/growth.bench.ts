@@ -11,6 +11,7 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import type { Database } from '../src/db/sql.ts';
 import { openDatabase } from '../src/db/sql.ts';
+import type { ClaimedDelivery } from '../src/deliveries/claim-store.ts';
 import { claimDueDeliveries } from '../src/deliveries/claim-store.ts';
 import { makeDay } from '../src/deliveries/day-store.ts';
 import type { LogFilter } from '../src/deliveries/log-store.ts';
@@ -122,7 +123,7 @@ async function openWorld(name: string, size: typeof SIZE) {
   const deliverer = openDatabase(server.url, { maxConnections: 2, plansOnce: true });
   const http = openDatabase(server.url, { maxConnections: 2 });
   return {
-    ...{ url: server.url, deliverer, http, webhooks, owner, days },
+    ...{ url: server.url, deliverer, http, webhooks, owner, days, claimed: [] as ClaimedDelivery[] },
     async close() {
       await deliverer.close();
       await http.close();
@@ -143,12 +144,15 @@ async function measureInTurn(...worlds: World[]): Promise<Measured[]> {
   return all;
 }
 
-async function measureOnce({ deliverer, http, webhooks, owner }: World): Promise<Record<keyof Measured, number>> {
+async function measureOnce(world: World): Promise<Record<keyof Measured, number>> {
+  const { deliverer, http, webhooks, owner } = world;
   const { lane } = owner;
   const place = { lane, webhookId: webhooks[0]!.id };
-  await makeSomeDue(deliverer, webhooks);
+  await makeSomeDue(deliverer, webhooks, world.claimed);
   return {
-    claim: await msOf(() => claimDueDeliveries(deliverer, { lane, limit: CLAIM_LIMIT, leaseMs: 60_000 })),
+    claim: await msOf(async () => {
+      world.claimed = await claimDueDeliveries(deliverer, { lane, limit: CLAIM_LIMIT, leaseMs: 60_000 });
+    }),
     'page of attempts made': await msOf(() => listAttempts(http, place, ANY_ENTRY)),
     'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),
     'page of webhooks': await msOf(() => listWebhooks(http, owner, FIRST_PAGE)),
@@ -164,11 +168,11 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A full claim's worth of due deliveries; what the round before claimed is done. */
-async function makeSomeDue(db: Database, webhooks: BenchWebhook[]): Promise<void> {
+async function makeSomeDue(db: Database, webhooks: BenchWebhook[], claimed: ClaimedDelivery[]): Promise<void> {
   await db.run({
-    text: `with ended as (delete from delivery_leases where lane = $1 returning delivery_id)
-      update deliveries set state = 'succeeded', next_at = null where lane = $1 and id in (select delivery_id from ended)`,
-    values: [webhooks[0]!.lane],
+    text: `with ended as (delete from delivery_leases where lane = $1)
+      update deliveries set state = 'succeeded', next_at = null where lane = $1 and event_id = any($2)`,
+    values: [webhooks[0]!.lane, claimed.map(({ eventId }) => eventId)],
   });
   await insertDeliveries(db, { webhooks, count: CLAIM_LIMIT, bodyBytes: 1_024 });
 }

@@ -71,9 +71,9 @@ export async function dropWaitingOfJob(tx: Sql, { lane, jobId, now = null }: Dro
 export async function dropUndeliverable(db: Database, { lane, now = null }: DropRequest): Promise<number> {
   return await db.transaction(async (tx) => {
     await lockClaims(tx, lane);
-    const found = await tx.rows<{ id: string }>({
+    const found = await tx.rows<{ id: string; eventId: string }>({
       name: 'find-undeliverable',
-      text: `select d.id
+      text: `select d.id, d.event_id as "eventId"
         from deliveries d
         left join webhooks w on w.lane = $1 and w.id = d.webhook_id
         where d.lane = $1 and d.state = 'waiting' and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
@@ -99,10 +99,10 @@ export async function dropUndeliverable(db: Database, { lane, now = null }: Drop
           d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
         from deliveries d
         left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-        where d.lane = $1 and d.id = any($3::text[]) and d.state = 'waiting'
+        where d.lane = $1 and d.event_id = any($3::text[]) and d.id = any($4::text[]) and d.state = 'waiting'
           and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
         for update of d`,
-      values: [lane, now, ids],
+      values: [lane, now, found.map(({ eventId }) => eventId), ids],
     });
     return await drop(tx, dropped, { lane, now });
   });
