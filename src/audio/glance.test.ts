@@ -22,7 +22,7 @@ const KNOWN: { file: string; format: string; encode: string[] }[] = [
 
 test('the headers of common files tell their format and their length', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer();
+  const glance = openGlancer({ maxMs: 30_000 });
 
   for (const { file, format, encode } of KNOWN) {
     await t.test(file, async () => {
@@ -56,7 +56,7 @@ test('what is not plain is left to ffprobe', async (t) => {
 
 test('a file that gets the better of the reader is left to ffprobe, and the next one is read', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer(new URL('../../test/fixtures/hostile-thread.ts', import.meta.url));
+  const glance = openGlancer({ thread: new URL('../../test/fixtures/hostile-thread.ts', import.meta.url) });
 
   for (const deed of ['spin', 'fill', 'throw']) {
     await t.test(deed, async () => {

@@ -23,8 +23,17 @@ export type Glancer = (path: string) => Promise<Glance | null>;
 
 type Room = { worker: Worker; asked: Map<number, (glance: Glance | null) => void> };
 
-/** @param thread  the module that the thread runs; another one is for tests */
-export function openGlancer(thread: URL = new URL('./glance-thread.ts', import.meta.url)): Glancer {
+type GlancerOptions = {
+  /** The module that the thread runs. */
+  thread?: URL;
+  maxMs?: number;
+};
+
+/** @param options  for tests */
+export function openGlancer({
+  thread = new URL('./glance-thread.ts', import.meta.url),
+  maxMs = MAX_MS,
+}: GlancerOptions = {}): Glancer {
   let room: Room | null = null;
   let nextId = 1;
 
@@ -50,7 +59,7 @@ export function openGlancer(thread: URL = new URL('./glance-thread.ts', import.m
     const { worker, asked } = (room ??= openRoom());
     const id = nextId++;
     return await new Promise((resolve) => {
-      const timer = setTimeout(() => void worker.terminate(), MAX_MS);
+      const timer = setTimeout(() => void worker.terminate(), maxMs);
       asked.set(id, (glance) => {
         clearTimeout(timer);
         asked.delete(id);
