@@ -28,8 +28,8 @@ const deliverer = await room.startDeliverer([healthy.port, troubled.port]);
 const rate = Number(values.rate ?? Math.round((await closedLoopRate()) / 2));
 
 const urls = Array.from({ length: ACCOUNTS * WEBHOOKS_EACH }, (_, at) => {
-  if (at % 10 === 0) return troubled.urlsOfMany('/slow')[at]!;
-  return at % 10 <= 2 ? troubled.urlsOfMany('/failing')[at]! : healthy.urlsOfMany('/ok')[at]!;
+  if (at % 10 === 0) return troubled.urlsOfMany('/slow')[at % 32]!;
+  return at % 10 <= 2 ? troubled.urlsOfMany('/failing')[at % 32]! : healthy.urlsOfMany('/ok')[at % 32]!;
 });
 const webhooks = await room.webhooks(ACCOUNTS, WEBHOOKS_EACH, urls);
 const isHealthy = (webhook: BenchWebhook) => webhooks.indexOf(webhook) % 10 > 2;

@@ -25,14 +25,14 @@ export type Watcher = {
   port: number;
   pid: number;
   url(path: string): string;
-  /** The same at 200 addresses: attempts at one host share its connections. */
+  /** The same at 32 addresses: attempts at one host share its connections. */
   urlsOfMany(path: string): string[];
   /** What came since the last time. */
   take(): Promise<Arrival[]>;
 };
 export type RunningDeliverer = { pid: number; stop(): Promise<void>; peakMiB(): number };
 
-const MANY_HOSTS = Array.from({ length: 200 }, (_, at) => `127.0.1.${at + 1}`);
+const MANY_HOSTS = Array.from({ length: 32 }, (_, at) => `127.0.1.${at + 1}`);
 
 /** An embedded PostgreSQL, receivers and deliverers, each in a process of its own, in a temporary folder. */
 export async function openDeliveryRoom() {
