@@ -13,8 +13,6 @@ create table webhooks (
   -- The streak that disables: counted in the statement that records the attempts, once per attempt.
   consecutive_failures integer not null default 0,
   failing_since timestamptz,
-  -- Its url has answered with success once. Whoever has not yet never stands before those who have.
-  proven boolean not null default false,
   -- AES-256-GCM with the webhook's id as associated data.
   secret bytea not null,
   previous_secret bytea,
@@ -57,16 +55,14 @@ create table deliveries (
   lease integer not null default 0,
   next_at timestamptz,
   created_at timestamptz not null,
-  -- The id first, here and below: an index that begins with the lane would serve for reading all of a lane, and a planner
-  -- that knows nothing of a young table yet prefers that to looking up each delivery.
-  primary key (id, lane),
+  primary key (lane, id),
   constraint open_deliveries_are_due_some_time check ((state in ('waiting', 'sending')) = (next_at is not null))
 );
 create index deliveries_due on deliveries (lane, next_at) where state in ('waiting', 'sending');
 create index deliveries_open_by_webhook on deliveries (lane, webhook_id, next_at) where state in ('waiting', 'sending');
 -- How many attempts a webhook has in flight.
 create index deliveries_sending on deliveries (lane, webhook_id) where state = 'sending';
-create index deliveries_by_event on deliveries (event_id, lane);
+create index deliveries_by_event on deliveries (lane, event_id);
 
 -- The log: one row per attempt made, or dropped. By day, so that old days are dropped and not deleted.
 create table attempts (

@@ -37,3 +37,6 @@ create index deliveries_waiting on deliveries (lane, (webhook_id || ''), attempt
 -- The lane last, so that no plan takes it for looking one webhook up by its id.
 drop index webhooks_by_account;
 create index webhooks_by_account on webhooks (account_id, id desc, lane);
+
+-- Its url has answered with success once. Whoever has not yet never stands before those who have.
+alter table webhooks add column if not exists proven boolean not null default false;
