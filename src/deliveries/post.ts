@@ -7,13 +7,15 @@ import type { Lookup } from '../webhooks/resolve.ts';
 import { openResolver } from '../webhooks/resolve.ts';
 import { Broken, codeOf } from './broken.ts';
 import { connectTls } from './connect.ts';
-import type { Connection, Turn } from './connections.ts';
+import type { Connection } from './connections.ts';
 import { openConnectionPool } from './connections.ts';
 import type { Deadline } from './deadlines.ts';
 import { openDeadlineWheel } from './deadlines.ts';
 import type { Answer } from './exchange.ts';
 import { exchange } from './exchange.ts';
 import { openHandshakeGate } from './handshake-gate.ts';
+import type { Turn } from './origin-turns.ts';
+import { openOriginTurns } from './origin-turns.ts';
 
 export type PostRequest = {
   url: string;
@@ -75,7 +77,8 @@ export function openPoster(options: PosterOptions): Poster {
     maxWaitMs: options.maxWaitMs,
     wheel,
   });
-  const pool = openConnectionPool({ wheel, maxWaitMs: options.maxWaitMs });
+  const pool = openConnectionPool();
+  const turns = openOriginTurns({ pool, wheel, maxWaitMs: options.maxWaitMs });
   const destinations = new Map<string, Destination | null>();
   let isClosed = false;
   const resolve = openResolver(options.lookup);
@@ -86,7 +89,7 @@ export function openPoster(options: PosterOptions): Poster {
     const destination = findDestination(request.url);
     if (!destination) return report(emptyTrace(), brokenOf(forbidden()), performance.now());
     const { origin } = destination;
-    const turn = await pool.enter(origin);
+    const turn = await turns.enter(origin);
     if (!turn) return null;
     try {
       const place = turn.kept
@@ -199,7 +202,7 @@ export function openPoster(options: PosterOptions): Poster {
       trace.firstByteMs = answer.firstByteMs;
       trace.responseHeaders = answer.headers;
       trace.responseBody = answer.body;
-      if (answer.isComplete) pool.giveBack(aim.origin, connection);
+      if (answer.isComplete) turns.giveBack(aim.origin, connection);
       else pool.discard(connection);
       return answer;
     } catch (cause) {
