@@ -96,8 +96,6 @@ export function openConnectionPool(): ConnectionPool {
     adopt,
     giveBack,
     discard,
-    close() {
-      all.forEach(discard);
-    },
+    close: () => all.forEach(discard),
   };
 }
