@@ -67,13 +67,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     request.visit = newVisit();
     watchEnd(request, reply, options);
     if (isClosing) throw closing();
-    await admitRequest(request, reply, options);
+    const endpoint = checkHeaders(request);
+    // Answered here, since what Fastify does next depends on the method: some of those that its parser knows are errors.
+    if (!endpoint) return answerUnknown(request, reply, routes);
+    await admitRequest(request, reply, endpoint, options);
   });
   app.setErrorHandler(async (error, request, reply) => {
     request.visit.failure = error;
     return await settleAndSend(request, reply, answerProblem(request, error));
   });
-  app.setNotFoundHandler((request, reply) => answerUnknown(request, reply, routes));
   app.removeAllContentTypeParsers();
   addRoutes(app, options);
   answerMalformed(app.server, (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'));
@@ -124,20 +126,28 @@ export async function closeServer(app: FastifyInstance, graceMs: number): Promis
   clearTimeout(cut);
 }
 
-/** In this order: headers → who → how often → once. The body is read only after all of them said yes. */
-async function admitRequest(request: FastifyRequest, reply: FastifyReply, options: ServerOptions): Promise<void> {
-  const { raw } = request;
+/** The route that takes the request; undefined where there is none. @throws ApiError  400 for headers that no route takes */
+function checkHeaders({ raw, routeOptions }: FastifyRequest): Route | undefined {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
     throw new ApiError('invalid_request', 'The header Host is missing.', { param: 'Host' });
   }
   if (raw.headers.expect !== undefined && !/^100-continue$/i.test(raw.headers.expect)) {
     throw new ApiError('invalid_request', 'The only Expect that is understood is 100-continue.', { param: 'Expect' });
   }
-  const endpoint = request.routeOptions.config.endpoint;
-  if (!endpoint || endpoint.auth === 'none') return;
-  if (endpoint.auth === 'admin') authenticateAdmin(raw.rawHeaders, options.auth);
+  return routeOptions.config.endpoint;
+}
+
+/** In this order: who → how often → once. The body is read only after all of them said yes. */
+async function admitRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: Route,
+  options: ServerOptions,
+): Promise<void> {
+  if (endpoint.auth === 'none') return;
+  if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, options.auth);
   else await admitAccount(request, reply, endpoint, options);
-  request.visit.ticket = (await options.idempotency?.take(raw, request.visit.account)) ?? null;
+  request.visit.ticket = (await options.idempotency?.take(request.raw, request.visit.account)) ?? null;
 }
 
 async function admitAccount(

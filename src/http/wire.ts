@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ErrorType } from '../errors.ts';
 import { makeId } from '../runtime/clock.ts';
@@ -43,23 +43,51 @@ const NO_TUNNEL: Refusal = {
   message: 'CONNECT is not offered here.',
 };
 
-/** Gives the one error shape to what never becomes a request: broken HTTP, too large headers, tunnels. */
+/**
+ * Gives the one error shape to what never becomes a request: broken HTTP, too large headers, tunnels. Keeps every error
+ * of a connection from ending the process: Node drops its own listener when it hands a CONNECT over.
+ */
 export function answerMalformed(server: Server, onRefused: (status: number, requestId: string) => void): void {
+  const refused = new WeakSet<Socket>();
   const refuse = (socket: Socket, refusal: Refusal) => {
-    const requestId = makeId('req');
-    onRefused(refusal.status, requestId);
-    socket.end(writeRefusal(refusal, requestId));
-    // Whatever the caller still sends must not keep the socket.
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    // Bytes that come after the mistake are mistakes too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    afterEarlierAnswers(socket, () => {
+      const requestId = makeId('req');
+      onRefused(refusal.status, requestId);
+      socket.end(writeRefusal(refusal, requestId));
+      // Whatever the caller still sends must not keep the socket.
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    });
   };
+  server.on('connection', (socket) => socket.on('error', () => socket.destroy()));
   server.removeAllListeners('clientError');
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const isAnswering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent;
-    // A second status line in the middle of an answer would only garble it.
-    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering) return void socket.destroy();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     refuse(socket, REFUSALS[error.code ?? ''] ?? MALFORMED);
   });
   server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL));
+}
+
+// Node keeps here which answer the socket is about to send; other answers may wait behind it.
+type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/**
+ * Calls back when every complete request before the mistake has its answer. Where the mistake is in a request's own body
+ * that is at once, or never, if its answer has begun: a second status line would only garble it.
+ */
+function afterEarlierAnswers(socket: AnsweringSocket, then: () => void): void {
+  const answering = socket._httpMessage;
+  if (!answering) {
+    if (socket.writable) then();
+  } else if (answering.req.complete) {
+    answering.once('finish', () => afterEarlierAnswers(socket, then));
+  } else if (answering.headersSent) {
+    socket.destroy();
+  } else {
+    then();
+  }
 }
 
 function writeRefusal({ status, phrase, type, message }: Refusal, requestId: string): string {
