@@ -106,6 +106,12 @@ export const SETTINGS = {
     'jobs waiting in all before new ones are answered 503',
     read.integer(1, 1e9),
   ),
+  maxIdempotencyKeys: setting(
+    'MAX_IDEMPOTENCY_KEYS',
+    '100000',
+    'Idempotency-Keys kept of one account before new ones are answered 429',
+    read.integer(1, 1e9),
+  ),
   creditRateLite: setting('CREDIT_RATE_LITE', '1', 'credits per minute of audio, lite', read.decimal(0, 1000, 3)),
   creditRatePro: setting('CREDIT_RATE_PRO', '2', 'credits per minute of audio, pro', read.decimal(0, 1000, 3)),
   rateLimitTranscribe: setting('RATE_LIMIT_TRANSCRIBE', '10/60', 'requests per seconds, or off', read.rateLimit),

@@ -157,3 +157,43 @@ test('a caller who hung up comes back for the job that went on, with the same ke
   assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [202, null]);
   assert.deepEqual([{ id: ((await answer.json()) as { id: string }).id }], await room.jobs());
 });
+
+test('a long synchronous answer is written again from its job, and keeps no second transcript', async () => {
+  await using room = await openNodes();
+  const { one, two } = room;
+  const audio = toneWav('abc');
+  const send = (node: TestService) => room.send(node, upload(audio, { metadata: '{"a":1}' }));
+  const first = send(one);
+  const [job] = await until('the job', async () => {
+    const rows = await room.jobs();
+    return rows.length > 0 ? rows : null;
+  });
+  await endJob(room.db, job!.id, 'word '.repeat(20_000));
+
+  const answer = await first;
+  const text = await answer.text();
+  const replay = await send(two);
+  const [row] = await room.db.rows<{ size: number }>({
+    text: 'select coalesce(length(body), 0) as size from idempotency_keys',
+  });
+  const otherBody = await room.send(two, upload(audio, { metadata: '{"a":2}' }));
+
+  assert.deepEqual([answer.status, text.length > 100_000], [200, true]);
+  assert.deepEqual([replay.status, replay.headers.get('idempotent-replayed')], [200, 'true']);
+  assert.equal(await replay.text(), text);
+  assert.deepEqual([row!.size, otherBody.status], [0, 409]);
+  assert.equal((await room.jobs()).length, 1);
+});
+
+/** Completes a job as its transcriber would, with this text. */
+async function endJob(db: TestDatabase, id: string, text: string): Promise<void> {
+  await db.run({
+    text: `
+      update jobs
+      set state = 'completed', transcript = $2, segments = '[]', cost_units = 0, next_at = null,
+        started_at = clock_timestamp(), completed_at = clock_timestamp()
+      where id = $1`,
+    values: [id, text],
+  });
+  await db.run({ text: `select pg_notify('job_ended', $1)`, values: [id] });
+}

@@ -11,7 +11,7 @@ export type KeptAnswer = {
   status: number;
   contentType: string | null;
   location: string | null;
-  /** Sealed; null for an answer without a body. */
+  /** Sealed; null for an answer without a body, and for one that is written anew from its job. */
   body: Buffer | null;
 };
 
@@ -33,6 +33,23 @@ export async function insertKey(
     values: [lane, accountId, key, route, leaseMs, keepMs],
   });
   return inserted > 0;
+}
+
+/** How many keys of an account are kept, counted up to `limit`. */
+export async function countKeys(sql: Sql, { lane, accountId }: Omit<KeyName, 'key'>, limit: number): Promise<number> {
+  const [row] = await sql.rows<{ keys: number }>({
+    name: 'count_idempotency_keys',
+    text: `
+      select count(*) as keys
+      from (
+        select 1
+        from idempotency_keys
+        where lane = $1 and account_id = $2
+        limit $3
+      ) as kept`,
+    values: [lane, accountId, limit],
+  });
+  return row!.keys;
 }
 
 /** A used key and its answer, locked until the transaction ends; null when it is gone meanwhile. */

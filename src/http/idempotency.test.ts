@@ -19,8 +19,8 @@ const LOG = openLog('silent');
 const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unlimited: true };
 
 /** One node of a service with a single POST route, on a database that it may share. */
-function openNode(db: Database, handle: Route['handle'], box = BOX) {
-  const idempotency = openIdempotencyKeys({ db, box, log: LOG });
+function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
+  const idempotency = openIdempotencyKeys({ db, box, log: LOG, maxKeysPerAccount });
   const route = { method: 'POST', path: '/v1/work', auth: 'key', summary: 'work', tag: 'Test', schema: {} } as const;
   const app = buildServer({
     routes: [defineRoute({ ...route, handle })],
@@ -102,18 +102,79 @@ test('two accounts may use the same key', async () => {
 });
 
 for (const body of [{ ...WEBHOOK, url: 'http://a.example' }, { url: 7 }, { ...WEBHOOK, more: 1 }]) {
-  test(`a refusal of ${JSON.stringify(body).slice(0, 60)} is kept like any first answer`, async () => {
+  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} leaves its key free for the mended request`, async () => {
     await using room = await openWebhookRoom();
     const { call } = await room.caller();
 
     const first = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const again = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
+    const kept = await rowsOf(room.room.db);
     const mended = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
 
-    assert.deepEqual([first.status, again.status, mended.status], [400, 400, 409]);
-    assert.equal(again.text, first.text);
+    assert.deepEqual([first.status, again.status, mended.status], [400, 400, 201]);
+    assert.equal(again.headers['idempotent-replayed'], undefined);
+    assert.deepEqual(kept, []);
   });
 }
+
+for (const type of ['insufficient_balance', 'conflict', 'unprocessable_audio'] as const) {
+  test(`a refusal of type ${type} is kept like any first answer`, async () => {
+    await using db = await openTestDatabase();
+    let calls = 0;
+    await using node = openNode(db, async () => {
+      throw new ApiError(type, `Refused ${++calls} times.`);
+    });
+
+    const first = await node.post();
+    const again = await node.post();
+
+    assert.deepEqual([again.status, again.body, calls], [first.status, first.body, 1]);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+  });
+}
+
+test('requests with long URLs that are refused leave nothing behind', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller();
+  const query = 'x'.repeat(12_000);
+
+  const answers = [];
+  for (const [i, body] of [{ url: 7 }, WEBHOOK, undefined].entries()) {
+    const path = i === 2 ? `/v1/webhooks/wh_1/test?${query}` : `/v1/webhooks?${query}`;
+    answers.push(await call('POST', path, body, { 'idempotency-key': `k${i}` }));
+  }
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [400, 400, 400],
+  );
+  assert.deepEqual(await rowsOf(room.room.db), []);
+});
+
+test('of the URL only a hash is kept', async () => {
+  await using db = await openTestDatabase();
+  await using node = openNode(db, async () => ({ status: 200, body: {} }));
+  await node.post();
+
+  const [row] = await db.rows<{ route: string }>({ text: 'select route from idempotency_keys' });
+
+  assert.match(row!.route, /^[0-9a-f]{32}$/);
+});
+
+test('a new key is a 429 when the account has as many as are kept, a known one is answered', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }), BOX, 2);
+  for (const key of ['a', 'b']) await node.post({ 'idempotency-key': key });
+
+  const refused = await node.post({ 'idempotency-key': 'c' });
+  const replayed = await node.post({ 'idempotency-key': 'a' });
+  const unkeyed = await node.post({});
+
+  assert.deepEqual([refused.status, JSON.parse(refused.body).error.type], [429, 'rate_limited']);
+  assert.equal(refused.headers['retry-after'], String(JSON.parse(refused.body).retry_after));
+  assert.deepEqual([replayed.status, replayed.body, unkeyed.status], [200, '{"runs":1}', 200]);
+});
 
 test('twenty requests with one key at once register one webhook', async () => {
   await using room = await openWebhookRoom();

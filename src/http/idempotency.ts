@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import { isIdempotencyKey, isKeptStatus, judgeKey } from '../rules/idempotency.ts';
 import { renderAnswer } from './answer-text.ts';
 import { headerValues } from './guards.ts';
+import { openKeyQuota } from './idempotency-quota.ts';
 import type { HeldKey, KeptAnswer, KeyName } from './idempotency-store.ts';
 import * as store from './idempotency-store.ts';
 import type { Account, Answer, Identified, Once } from './route.ts';
@@ -13,7 +14,13 @@ import type { Account, Answer, Identified, Once } from './route.ts';
 /** Encrypts kept answers for the database; `name` binds the bytes to their key. */
 export type AnswerBox = { seal(name: string, text: string): Buffer; open(name: string, sealed: Buffer): string };
 
-export type IdempotencyDeps = { db: Database; box: AnswerBox; log: Log };
+export type IdempotencyDeps = {
+  db: Database;
+  box: AnswerBox;
+  log: Log;
+  /** Keys kept of one account before new ones are answered 429. */
+  maxKeysPerAccount?: number;
+};
 
 /** The hold of one request on its key. */
 export type Ticket = Once & {
@@ -28,7 +35,7 @@ export type IdempotencyKeys = {
   /**
    * Takes the request's key before its body is read; null for a request without one.
    * @param account  null for the operator
-   * @throws ApiError  400 for a malformed key, 409 for one that is in use
+   * @throws ApiError  400 for a malformed key, 409 for one that is in use, 429 when the account has too many
    */
   take(request: IncomingMessage, account: Account | null): Promise<Ticket | null>;
   close(): void;
@@ -39,14 +46,24 @@ const KEEP_MS = 24 * 3_600_000;
 // A process that died blocks its keys no longer than this; three beats may be lost before a living one loses them.
 const LEASE_MS = 30_000;
 const BEAT_MS = 7_500;
+// A larger answer that shows a job is not kept: it is written anew from the job. Every 202 fits.
+const MAX_KEPT_JOB_ANSWER_BYTES = 16 * 1024;
 // A key that goes between the two looks at it was given back: the next look takes it.
 const MAX_LOOKS = 5;
+const FULL_RETRY_SECONDS = 60;
+const DEFAULT_MAX_KEYS = 100_000;
 
 type Found = { held: HeldKey | null; stored: Awaited<ReturnType<typeof store.lockKey>> };
 
 /** Keys in the database, so that they hold across processes and crashes; leases are renewed while requests run. */
-export function openIdempotencyKeys({ db, box, log }: IdempotencyDeps): IdempotencyKeys {
+export function openIdempotencyKeys({
+  db,
+  box,
+  log,
+  maxKeysPerAccount = DEFAULT_MAX_KEYS,
+}: IdempotencyDeps): IdempotencyKeys {
   const held = new Set<HeldKey>();
+  const quota = openKeyQuota(maxKeysPerAccount);
   const beat = setInterval(() => void renew(), BEAT_MS).unref();
 
   async function renew(): Promise<void> {
@@ -61,9 +78,11 @@ export function openIdempotencyKeys({ db, box, log }: IdempotencyDeps): Idempote
       const key = readKey(request);
       if (key === null) return null;
       const name = { lane: account?.lane ?? 0, accountId: account?.id ?? 'admin', key };
-      const found = await takeKey(db, name, routeOf(request));
+      const route = routeOf(request);
+      const isFull = account !== null && (await quota.isFull(db, name));
+      const found = await takeKey(db, name, { route, isFull });
       if (found.held) held.add(found.held);
-      return openTicket({ db, box, log }, { name, route: routeOf(request), ...found }, held);
+      return openTicket({ db, box, log }, { name, route, ...found }, held);
     },
     close: () => clearInterval(beat),
   };
@@ -84,17 +103,24 @@ function readKey(request: IncomingMessage): string | null {
   });
 }
 
+/** 128 bits of SHA-256 in hex: the URL itself may be 16 KiB long. */
 function routeOf(request: IncomingMessage): string {
-  return `${request.method} ${request.url}`;
+  return fingerprintOf(Buffer.from(`${request.method} ${request.url}`)).slice(0, 32);
 }
 
-/** @throws ApiError  409 */
-async function takeKey(db: Database, name: KeyName, route: string): Promise<Found> {
+/** @throws ApiError  409, or 429 for a new key when no more are kept */
+async function takeKey(
+  db: Database,
+  name: KeyName,
+  { route, isFull }: Pick<Hold, 'route'> & { isFull: boolean },
+): Promise<Found> {
   const times = { leaseMs: LEASE_MS, keepMs: KEEP_MS };
   for (let look = 0; look < MAX_LOOKS; look++) {
-    if (await store.insertKey(db, name, { route, ...times })) return { held: { ...name, lease: 1 }, stored: null };
+    const isNew = !isFull && (await store.insertKey(db, name, { route, ...times }));
+    if (isNew) return { held: { ...name, lease: 1 }, stored: null };
     const found = await db.transaction((tx) => takeUsedKey(tx, name, route));
     if (found) return found;
+    if (isFull) throw tooManyKeys();
   }
   throw inProgress();
 }
@@ -128,14 +154,16 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
   let isBound = false;
   let kept: Answer | null = null;
 
-  async function keep(sql: Sql, answer: Answer): Promise<Answer> {
+  /** @param maxBytes  of a larger body nothing but its job is kept */
+  async function keep(sql: Sql, answer: Answer, maxBytes: number): Promise<Answer> {
     const text = renderAnswer(answer);
+    const isSmall = text !== null && Buffer.byteLength(text.body) <= maxBytes;
     const { location = null } = answer.headers ?? {};
     const isStillHeld = await store.keepAnswer(sql, held!, {
       status: answer.status,
       contentType: text?.contentType ?? null,
       location,
-      body: text && box.seal(boxName, text.body),
+      body: isSmall ? box.seal(boxName, text.body) : null,
       fingerprint: fingerprint!,
       keepMs: KEEP_MS,
     });
@@ -152,27 +180,30 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
     identify(given): Identified {
       const verdict = judgeKey({ stored, route, fingerprint: given });
       if (verdict === 'conflict') throw conflict();
-      if (verdict === 'replay') {
-        return { kind: 'replay', answer: replayOf(stored!.answer!, stored!.jobId, (body) => box.open(boxName, body)) };
+      const answer = stored?.answer;
+      if (verdict === 'replay' && answer && !isWrittenAnew(stored)) {
+        return { kind: 'replay', answer: replayOf(answer, stored.jobId, (body) => box.open(boxName, body)) };
       }
       fingerprint = given;
-      if (verdict !== 'resume') return { kind: 'first' };
+      if (verdict !== 'resume' && verdict !== 'replay') return { kind: 'first' };
       isBound = true;
       return { kind: 'resume', jobId: stored!.jobId! };
     },
     async bind(tx, jobId) {
-      if (!(await store.bindKey(tx, held!, { jobId, fingerprint: fingerprint! }))) throw lost();
+      if (!held) throw unreadable(stored?.jobId ?? null);
+      if (!(await store.bindKey(tx, held, { jobId, fingerprint: fingerprint! }))) throw lost();
       isBound = true;
     },
     async keep(tx, answer) {
-      kept = await keep(tx, answer);
+      kept = await keep(tx, answer, Number.POSITIVE_INFINITY);
       return kept;
     },
     async settle(answer, isHeard) {
-      if (!held) return answer;
+      if (!held) return isWrittenAnew(stored) && answer.status === stored.answer.status ? asReplay(answer) : answer;
       try {
         if (answer === kept) return answer;
-        if (isToKeep(answer, isHeard)) return await keep(db, answer);
+        const maxBytes = isBound ? MAX_KEPT_JOB_ANSWER_BYTES : Number.POSITIVE_INFINITY;
+        if (isToKeep(answer, isHeard)) return await keep(db, answer, maxBytes);
         await db.transaction((tx) => store.letKeyGo(tx, held));
       } catch (error) {
         // The lease ends by itself; what was committed says what a retry is given.
@@ -185,24 +216,44 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
   };
 }
 
+/** Whether the kept answer was too large to keep its body: it is written again from its job. */
+function isWrittenAnew(stored: Found['stored']): stored is NonNullable<Found['stored']> & { answer: KeptAnswer } {
+  return stored?.answer?.contentType != null && stored.answer.body === null;
+}
+
+function asReplay(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } };
+}
+
 /** @throws ApiError  409 when SECRETS_KEY is no longer the one that sealed it: the work is done and not to be done twice */
 function replayOf(answer: KeptAnswer, jobId: string | null, open: (body: Buffer) => string): Answer {
-  return {
+  return asReplay({
     status: answer.status,
     ...(answer.body && { body: openKept(answer.body, jobId, open) }),
     ...(answer.contentType && { contentType: answer.contentType }),
-    headers: { 'idempotent-replayed': 'true', ...(answer.location && { location: answer.location }) },
-  };
+    ...(answer.location && { headers: { location: answer.location } }),
+  });
 }
 
 function openKept(body: Buffer, jobId: string | null, open: (body: Buffer) => string): string {
   try {
     return open(body);
   } catch (cause) {
-    const what = jobId === null ? 'look for what it made' : `read the job ${jobId}`;
-    const message = `The request with this ${HEADER} was carried out, but its answer can no longer be opened; ${what}.`;
-    throw new ApiError('conflict', message, { cause, ...(jobId !== null && { extra: { job_id: jobId } }) });
+    throw unreadable(jobId, cause);
   }
+}
+
+function unreadable(jobId: string | null, cause?: unknown): ApiError {
+  const what = jobId === null ? 'look for what it made' : `read the job ${jobId}`;
+  const message = `The request with this ${HEADER} was carried out, but its answer can no longer be opened; ${what}.`;
+  return new ApiError('conflict', message, { cause, ...(jobId !== null && { extra: { job_id: jobId } }) });
+}
+
+function tooManyKeys(): ApiError {
+  return new ApiError('rate_limited', `Too many ${HEADER}s were used in the last 24 hours; send fewer of them.`, {
+    headers: { 'retry-after': String(FULL_RETRY_SECONDS) },
+    extra: { retry_after: FULL_RETRY_SECONDS },
+  });
 }
 
 function inProgress(): ApiError {

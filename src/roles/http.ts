@@ -84,7 +84,10 @@ async function openApi(
   const endings = await openJobEndings({ db, clock, log });
   const feed = await openJobFeed({ db, clock, log });
   const secretBox = openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64'));
-  const idempotency = openIdempotencyKeys({ db, box: secretBox, log });
+  const idempotency = openIdempotencyKeys({
+    ...{ db, box: secretBox, log },
+    maxKeysPerAccount: config.maxIdempotencyKeys,
+  });
   const routes = [
     ...jobRoutes({
       ...{ db, config, storage, tools: { folder: config.toolsDir }, endings, feed, clock },

@@ -1,6 +1,6 @@
 /** What is known of an Idempotency-Key that was used before. */
 export type StoredKey = {
-  /** Method and path of the request that took the key. */
+  /** Hash of the method and URL of the request that took the key. */
   route: string;
   /** Of that request's body; null until it was read to its end and something was written. */
   fingerprint: string | null;
@@ -53,7 +53,12 @@ export function isIdempotencyKey(value: string): boolean {
   return /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-/** Answers that say "not now" or "our fault": the next request with the key is a new attempt. */
+const KEPT_REFUSALS = [402, 409, 422];
+
+/**
+ * Whether an answer is given again: what was done, and refusals for the state of things. The other refusals (malformed,
+ * not permitted, not found, too many, our fault) changed nothing and are cheap to repeat: the key stays free.
+ */
 export function isKeptStatus(status: number): boolean {
-  return status !== 429 && status !== 500 && status !== 503;
+  return status < 300 || KEPT_REFUSALS.includes(status);
 }
