@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { component, idSchema, nullable, Type, timeSchema } from '../http/schema.ts';
 import type { IdPrefix } from '../rules/ids.ts';
 import { isId } from '../rules/ids.ts';
 import { creditsFromUnits, unitsFromCredits } from '../rules/price.ts';
@@ -12,7 +12,15 @@ import { makeKey } from './keys.ts';
 import type { AccountRow } from './store.ts';
 import * as store from './store.ts';
 import type { Rates } from './view.ts';
-import { accountSchema, keySchema, planSchema, showAccount, showKey } from './view.ts';
+import {
+  accountListSchema,
+  accountSchema,
+  keyListSchema,
+  newKeySchema,
+  planSchema,
+  showAccount,
+  showKey,
+} from './view.ts';
 
 export type AdminDeps = { db: Database; rates: Rates };
 
@@ -21,12 +29,27 @@ const MAX_CREDITS = 100_000_000;
 
 const nameSchema = Type.String({ minLength: 1, maxLength: 200 });
 const idParams = Type.Object({ id: Type.String() });
-const listOf = <Item extends Parameters<typeof Type.Array>[0]>(item: Item) =>
-  Type.Object({
-    data: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
-  });
+
+const ownAccount = { id: '$response.body#/id' };
+const ACCOUNT_LINKS = {
+  get_admin_accounts_id: ownAccount,
+  patch_admin_accounts_id: ownAccount,
+  post_admin_accounts_id_credits: ownAccount,
+  post_admin_accounts_id_keys: ownAccount,
+  get_admin_accounts_id_keys: ownAccount,
+};
+
+const entrySchema = Type.Object(
+  {
+    id: idSchema('led', 'led_01kamz2f3q8r5t7v9wxyzabcde'),
+    account_id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
+    kind: Type.Literal('credit'),
+    amount: Type.Number(),
+    note: nullable(Type.String()),
+    created_at: timeSchema,
+  },
+  component('LedgerEntry'),
+);
 
 /** The operator's surface: accounts, their credit, their keys. */
 export function adminRoutes(deps: AdminDeps): Route[] {
@@ -48,15 +71,17 @@ function createAccount({ db, rates }: AdminDeps): Route {
     path: '/admin/v1/accounts',
     auth: 'admin',
     summary: 'Create an account',
+    links: ACCOUNT_LINKS,
     tag: 'Accounts',
     schema: {
       body: Type.Object({
         name: nameSchema,
         plan: planSchema,
         credits: Type.Optional(
-          Type.Union([Type.Number({ minimum: 0, maximum: MAX_CREDITS }), Type.Null()], {
-            description: 'What it can spend at first; null or absent: unlimited.',
-          }),
+          nullable(
+            Type.Number({ minimum: 0, maximum: MAX_CREDITS }),
+            'What it can spend at first; null or absent: unlimited.',
+          ),
         ),
       }),
       answers: { 201: accountSchema },
@@ -79,7 +104,7 @@ function listAccounts({ db, rates }: AdminDeps): Route {
     auth: 'admin',
     summary: 'List accounts, newest first',
     tag: 'Accounts',
-    schema: { query: pageQuery, answers: { 200: listOf(accountSchema) } },
+    schema: { query: pageQuery, answers: { 200: accountListSchema } },
     async handle({ query: { limit, cursor } }) {
       const rows = await store.listAccounts(db, limit + 1, decodeCursor('acct', cursor));
       return { status: 200, body: pageOf(rows, limit, (row) => showAccount(row, rates)) };
@@ -140,7 +165,7 @@ function addCredits({ db }: AdminDeps): Route {
           maximum: MAX_CREDITS,
           description: 'Credits; below zero to take away, even below what is there.',
         }),
-        note: Type.Optional(Type.Union([Type.String({ maxLength: 500 }), Type.Null()])),
+        note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
       }),
       answers: { 201: entrySchema },
     },
@@ -154,7 +179,7 @@ function addCredits({ db }: AdminDeps): Route {
         const body = {
           id: entry.id,
           account_id: account.id,
-          kind: 'credit',
+          kind: 'credit' as const,
           amount: creditsFromUnits(entry.amountChange),
           note: entry.note,
           created_at: entry.createdAt.toISOString(),
@@ -164,15 +189,6 @@ function addCredits({ db }: AdminDeps): Route {
     },
   });
 }
-
-const entrySchema = Type.Object({
-  id: Type.String(),
-  account_id: Type.String(),
-  kind: Type.Literal('credit'),
-  amount: Type.Number(),
-  note: Type.Union([Type.String(), Type.Null()]),
-  created_at: Type.String({ format: 'date-time' }),
-});
 
 function refuseCredit(account: AccountRow, units: number): void {
   if (account.unlimited) {
@@ -197,11 +213,12 @@ function createKey({ db }: AdminDeps): Route {
     path: '/admin/v1/accounts/:id/keys',
     auth: 'admin',
     summary: 'Create an API key; the key is shown only in this answer',
+    links: { delete_admin_keys_id: { id: '$response.body#/id' } },
     tag: 'Keys',
     schema: {
       params: idParams,
-      body: Type.Object({ name: Type.Optional(Type.Union([nameSchema, Type.Null()])) }),
-      answers: { 201: Type.Object({ ...keySchema.properties, key: Type.String() }) },
+      body: Type.Object({ name: Type.Optional(nullable(nameSchema)) }),
+      answers: { 201: newKeySchema },
     },
     async handle({ params, body: { name }, once }) {
       const { id: accountId } = await accountOr404(db, params.id);
@@ -222,7 +239,7 @@ function listKeys({ db }: AdminDeps): Route {
     auth: 'admin',
     summary: 'List the keys of an account, newest first',
     tag: 'Keys',
-    schema: { params: idParams, query: pageQuery, answers: { 200: listOf(keySchema) } },
+    schema: { params: idParams, query: pageQuery, answers: { 200: keyListSchema } },
     async handle({ params, query: { limit, cursor } }) {
       const { id } = await accountOr404(db, params.id);
       const rows = await store.listKeys(db, id, limit + 1, decodeCursor('key', cursor));
@@ -238,7 +255,7 @@ function revokeKey({ db }: AdminDeps): Route {
     auth: 'admin',
     summary: 'Revoke a key, at once and on every node',
     tag: 'Keys',
-    schema: { params: idParams, answers: {} },
+    schema: { params: idParams, answers: { 204: null } },
     async handle({ params }) {
       if (!isId('key', params.id) || !(await store.deleteKey(db, params.id))) throw notFound('key');
       return { status: 204 };

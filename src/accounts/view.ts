@@ -1,39 +1,56 @@
-import { Type } from '../http/schema.ts';
+import type { Static } from '../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
 import { PLANS } from '../rules/plan.ts';
 import { creditsFromUnits } from '../rules/price.ts';
 import type { AccountRow, KeyRow } from './store.ts';
 
-export const planSchema = Type.Union(PLANS.map((plan) => Type.Literal(plan)));
+export const planSchema = oneOf(PLANS);
 
 /** Credits per minute of audio, by plan. */
 export type Rates = { lite: number; pro: number };
 
-export const balanceSchema = Type.Object({
-  amount: Type.Union([Type.Number(), Type.Null()], { description: 'What can be spent; null when unlimited.' }),
-  held: Type.Number({ description: 'Set aside for accepted jobs.' }),
-  units: Type.Literal('credits'),
-  unlimited: Type.Boolean(),
-  rates: Type.Object({ lite: Type.Number(), pro: Type.Number() }),
-  plan: planSchema,
-});
+export const balanceSchema = Type.Object(
+  {
+    amount: nullable(Type.Number(), 'What can be spent; null when unlimited.'),
+    held: Type.Number({ description: 'Set aside for accepted jobs.' }),
+    units: Type.Literal('credits'),
+    unlimited: Type.Boolean(),
+    rates: Type.Object({ lite: Type.Number(), pro: Type.Number() }, { description: 'Credits per minute of audio.' }),
+    plan: planSchema,
+  },
+  component('Balance', {
+    ...{ amount: 593.25, held: 12.5, units: 'credits', unlimited: false },
+    ...{ rates: { lite: 1, pro: 2 }, plan: 'pro' },
+  }),
+);
 
-export const accountSchema = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  plan: planSchema,
-  balance: balanceSchema,
-  created_at: Type.String({ format: 'date-time' }),
-});
+export const accountSchema = Type.Object(
+  {
+    id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
+    name: Type.String(),
+    plan: planSchema,
+    balance: balanceSchema,
+    created_at: timeSchema,
+  },
+  component('Account'),
+);
+export const accountListSchema = pageSchema('AccountList', accountSchema);
 
-export const keySchema = Type.Object({
-  id: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  prefix: Type.String(),
-  created_at: Type.String({ format: 'date-time' }),
-});
+const keyFields = {
+  id: idSchema('key', 'key_01kamz2f3q8r5t7v9wxyzabcde'),
+  name: nullable(Type.String()),
+  prefix: Type.String({ description: 'How the key begins.' }),
+  created_at: timeSchema,
+};
+export const keySchema = Type.Object(keyFields, component('Key'));
+export const keyListSchema = pageSchema('KeyList', keySchema);
+export const newKeySchema = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown only in this answer.' }) },
+  component('NewKey'),
+);
 
 /** The balance as the API shows it, in credits. */
-export function showBalance(account: AccountRow, rates: Rates) {
+export function showBalance(account: AccountRow, rates: Rates): Static<typeof balanceSchema> {
   return {
     amount: account.unlimited ? null : creditsFromUnits(account.amount),
     held: creditsFromUnits(account.held),
@@ -45,7 +62,7 @@ export function showBalance(account: AccountRow, rates: Rates) {
 }
 
 /** The account as operators see it. */
-export function showAccount(account: AccountRow, rates: Rates) {
+export function showAccount(account: AccountRow, rates: Rates): Static<typeof accountSchema> {
   return {
     id: account.id,
     name: account.name,
@@ -56,6 +73,6 @@ export function showAccount(account: AccountRow, rates: Rates) {
 }
 
 /** A key as lists show it: never the key itself. */
-export function showKey(key: KeyRow) {
+export function showKey(key: KeyRow): Static<typeof keySchema> {
   return { id: key.id, name: key.name, prefix: key.prefix, created_at: key.createdAt.toISOString() };
 }

@@ -1,12 +1,12 @@
 import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
-import { showAttempt } from '../events/api.ts';
+import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/api.ts';
 import { EVENT_TYPES } from '../events/catalogue.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { component, idSchema, nullable, oneOf, rawJson, Type } from '../http/schema.ts';
 import { RawJson } from '../json.ts';
 import { isId } from '../rules/ids.ts';
 import type { WebhookRow } from '../webhooks/store.ts';
@@ -17,11 +17,33 @@ import { findMissedEvents, hasEvent, insertResends, lockRecovery } from './resen
 
 export type DeliveryDeps = { db: Database };
 
-const STATUSES = ['succeeded', 'failed', 'pending', 'dropped'] as const;
-const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map((word) => Type.Literal(word)));
 const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
 const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
+
+const exchangeSchema = Type.Object(
+  {
+    ...deliveryFields,
+    remote_address: nullable(Type.String(), 'The address that was connected to.'),
+    request: nullable(
+      Type.Object({ headers: rawJson<RawJson>({ type: 'object' }), body: nullable(Type.String()) }),
+      'As it was sent; null when nothing was.',
+    ),
+    response: nullable(
+      Type.Object({ headers: rawJson<RawJson>({ type: 'object' }), body: Type.String() }),
+      'The headers and the first 4 KiB of the body; null when none came.',
+    ),
+  },
+  component('DeliveryWithExchange'),
+);
+const redeliveredSchema = Type.Object(
+  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde') },
+  component('Redelivered'),
+);
+const recoveredSchema = Type.Object(
+  { events: Type.Integer({ minimum: 0, description: 'How many events are sent again.' }) },
+  component('Recovered'),
+);
 
 /** The delivery log of a webhook, and sending again. */
 export function deliveryRoutes(deps: DeliveryDeps): Route[] {
@@ -34,17 +56,21 @@ function listDeliveries({ db }: DeliveryDeps): Route {
     path: '/v1/webhooks/:id/deliveries',
     auth: 'key',
     summary: "List a webhook's delivery attempts, newest first",
+    links: {
+      get_webhooks_id_deliveries_delivery_id: { id: '$request.path.id', delivery_id: '$response.body#/data/0/id' },
+    },
     tag: 'Deliveries',
     schema: {
       params: webhookParams,
       query: Type.Object({
         ...pageFields,
-        status: Type.Optional(oneOf(STATUSES)),
+        status: Type.Optional(oneOf(DELIVERY_STATUSES)),
         event_type: Type.Optional(oneOf(EVENT_TYPES)),
         event_id: Type.Optional(Type.String({ maxLength: 100 })),
         after: Type.Optional(time),
         before: Type.Optional(time),
       }),
+      answers: { 200: deliveryListSchema },
     },
     async handle({ account, params, query }) {
       const webhook = await webhookOr404(db, account, params.id);
@@ -75,7 +101,7 @@ function getDelivery({ db }: DeliveryDeps): Route {
     auth: 'key',
     summary: 'Read a delivery attempt with the request as sent and the answer',
     tag: 'Deliveries',
-    schema: { params: entryParams },
+    schema: { params: entryParams, answers: { 200: exchangeSchema } },
     async handle({ account, params }) {
       return { status: 200, body: showExchange(await entryOr404(db, account, params)) };
     },
@@ -89,7 +115,7 @@ function redeliver({ db }: DeliveryDeps): Route {
     auth: 'key',
     summary: 'Send the event of a delivery again, beginning with attempt 1',
     tag: 'Deliveries',
-    schema: { params: entryParams, answers: { 202: Type.Object({ event_id: Type.String() }) } },
+    schema: { params: entryParams, answers: { 202: redeliveredSchema } },
     async handle({ account, params, once }) {
       const { eventId, webhookId } = await entryOr404(db, account, params);
       return await db.transaction(async (tx) => {
@@ -115,7 +141,7 @@ function recover({ db }: DeliveryDeps): Route {
     schema: {
       params: webhookParams,
       body: Type.Object({ since: time, until: Type.Optional(time) }),
-      answers: { 202: Type.Object({ events: Type.Integer() }) },
+      answers: { 202: recoveredSchema },
     },
     async handle({ account, params, body, note, once }) {
       const webhook = await webhookOr404(db, account, params.id);

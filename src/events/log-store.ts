@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.ts';
+import type { FailureReason } from '../rules/delivery-outcome.ts';
 import { timeOfId } from '../rules/ids.ts';
 import type { EventType } from './catalogue.ts';
 
@@ -14,7 +15,7 @@ export type LoggedAttempt = {
   attempt: number;
   status: 'succeeded' | 'failed' | 'pending' | 'dropped';
   responseStatus: number | null;
-  errorReason: string | null;
+  errorReason: FailureReason | null;
   errorMessage: string | null;
   durationMs: number | null;
   dnsMs: number | null;

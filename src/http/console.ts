@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { ApiError } from '../errors.ts';
 import type { Answer, Route } from './route.ts';
-import { defineRoute } from './route.ts';
 
 type Asset = { body: string; contentType: string };
 type Console = { assets: Map<string, Asset>; version: string; page: string };
@@ -55,7 +54,7 @@ export function consoleRoutes(): Route[] {
 }
 
 function consoleRoute(path: string, summary: string, handle: Route['handle']): Route {
-  return defineRoute({ method: 'GET', path, auth: 'none', summary, tag: 'Console', schema: {}, handle });
+  return { method: 'GET', path, auth: 'none', summary, tag: 'Console', schema: { answers: {} }, handle };
 }
 
 /** While nodes are being upgraded a page may ask for files of another version: it gets ours, which must not be kept. */

@@ -10,7 +10,6 @@ import { openSecretBox } from '../webhooks/secrets.ts';
 import { openIdempotencyKeys } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
 import type { Account, Route } from './route.ts';
-import { defineRoute } from './route.ts';
 import { buildServer, closeServer } from './server.ts';
 
 const WEBHOOK = { url: 'https://hooks.example.com/a', events: ['transcription.completed'] };
@@ -21,9 +20,16 @@ const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unli
 /** One node of a service with a single POST route, on a database that it may share. */
 function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
   const idempotency = openIdempotencyKeys({ db, box, log: LOG, maxKeysPerAccount });
-  const route = { method: 'POST', path: '/v1/work', auth: 'key', summary: 'work', tag: 'Test', schema: {} } as const;
+  const route = {
+    method: 'POST',
+    path: '/v1/work',
+    auth: 'key',
+    summary: 'work',
+    tag: 'Test',
+    schema: { answers: {} },
+  } as const;
   const app = buildServer({
-    routes: [defineRoute({ ...route, handle })],
+    routes: [{ ...route, handle }],
     auth: { findAccount: async () => ACCOUNT, adminToken: 'x'.repeat(16) },
     limits: { admit: async () => null },
     log: LOG,

@@ -194,9 +194,10 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
       if (!(await store.bindKey(tx, held, { jobId, fingerprint: fingerprint! }))) throw lost();
       isBound = true;
     },
-    async keep(tx, answer) {
+    async keep<Kept extends Answer>(tx: Sql, answer: Kept) {
       kept = await keep(tx, answer, Number.POSITIVE_INFINITY);
-      return kept;
+      // The body is text now, which says the same.
+      return kept as Kept;
     },
     async settle(answer, isHeard) {
       if (!held) return isWrittenAnew(stored) && answer.status === stored.answer.status ? asReplay(answer) : answer;

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
 import type { Sql } from '../db/sql.ts';
+import type { ErrorType } from '../errors.ts';
+import type { Static, TSchema } from './schema.ts';
 
 /** The caller, as its key proved it. */
 export type Account = {
@@ -39,7 +40,7 @@ export type Once = {
    * Keeps the answer in the transaction that did the work, both or neither. Returns the answer to give.
    * @throws ApiError  409 when the key was lost to another request
    */
-  keep(tx: Sql, answer: Answer): Promise<Answer>;
+  keep<const Kept extends Answer>(tx: Sql, answer: Kept): Promise<Kept>;
 };
 
 /** A request without an Idempotency-Key. */
@@ -75,12 +76,18 @@ export type Answer = {
   headers?: Record<string, string>;
 };
 
+/** An answer in other media types than JSON alone: a schema for each. */
+export type MediaSchema = { media: Record<string, TSchema> };
+
+/** What a status answers: a JSON value, other media, or nothing (null). */
+export type AnswerSchema = TSchema | MediaSchema | null;
+
 export type RouteSchema = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
-  /** Answers by status, for the OpenAPI document; answers are not validated against them. */
-  answers?: Record<number, TSchema>;
+  /** Answers by status. They type what the handler returns, and the tests hold every answer against them. */
+  answers: Record<number, AnswerSchema>;
 };
 
 /** One row of the table of endpoints: what validates it is what documents it. */
@@ -93,16 +100,35 @@ export type Route = {
   bucket?: Bucket;
   upload?: boolean;
   summary: string;
+  /** More than the summary says: Markdown for the API reference. */
+  description?: string;
   tag: string;
   schema: RouteSchema;
+  /** Errors beside those that every route of its kind has: see `openapi.ts`. */
+  errors?: readonly ErrorType[];
+  /** Requests that its successful answer leads to: by operation id, their parameters as OpenAPI runtime expressions. */
+  links?: Record<string, Record<string, string>>;
   // biome-ignore lint/suspicious/noExplicitAny: the table holds routes of every shape; defineRoute checks each one.
   handle(call: Call<any, any, any>): Promise<Answer>;
 };
 
 type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 
-/** A route whose handler sees the types that its schemas describe. */
-export function defineRoute<const Schema extends RouteSchema>(
+/** The answers that a route's schema allows: the status decides the type of the body. */
+export type AnswerOf<Answers> = {
+  [Status in keyof Answers & number]: Answers[Status] extends null
+    ? { status: Status; body?: never; headers?: Record<string, string> }
+    : Answers[Status] extends { media: unknown }
+      ? Answer & { status: Status }
+      : {
+          status: Status;
+          body: Answers[Status] extends TSchema ? Static<Answers[Status]> : never;
+          headers?: Record<string, string>;
+        };
+}[keyof Answers & number];
+
+/** A route whose handler sees the types that its schemas describe, and may answer nothing else. */
+export function defineRoute<const Schema extends RouteSchema, const Result extends AnswerOf<Schema['answers']>>(
   route: Omit<Route, 'schema' | 'handle'> & {
     schema: Schema;
     handle(
@@ -111,8 +137,8 @@ export function defineRoute<const Schema extends RouteSchema>(
         StaticOr<Schema['query'], unknown>,
         StaticOr<Schema['body'], undefined>
       >,
-    ): Promise<Answer>;
+    ): Promise<Result>;
   },
 ): Route {
-  return route;
+  return route as Route;
 }

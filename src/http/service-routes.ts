@@ -3,6 +3,7 @@ import { writeDocsPage } from './docs-page.ts';
 import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
+import { Type } from './schema.ts';
 
 /** Whether the node can do all that its roles promise; the reasons are sentences for the operator. */
 export type Readiness = { check(): Promise<{ ready: boolean; reasons: string[] }> };
@@ -27,40 +28,65 @@ export function serviceRoutes(deps: ServiceDeps): Route[] {
 }
 
 function healthRoute(): Route {
-  return serviceRoute('/healthz', 'The process lives', async () => ({ status: 200, body: { status: 'ok' } }));
+  return defineRoute({
+    ...common('/healthz', 'The process lives'),
+    schema: { answers: { 200: Type.Object({ status: Type.Literal('ok') }) } },
+    handle: async () => ({ status: 200, body: { status: 'ok' } }),
+  });
 }
 
 function readyRoute(readiness: Readiness): Route {
-  return serviceRoute('/readyz', 'The node can do its work; 503 with the reasons while it cannot', async () => {
-    const { ready, reasons } = await readiness.check();
-    if (ready) return { status: 200, body: { status: 'ready', reasons: [] } };
-    throw new ApiError('unavailable', `Not ready: ${reasons.join(' ')}`, {
-      extra: { status: 'not_ready', reasons },
-      headers: { 'retry-after': NOT_READY_RETRY_SECONDS },
-    });
+  return defineRoute({
+    ...common('/readyz', 'The node can do its work; 503 with the reasons while it cannot'),
+    schema: {
+      answers: {
+        200: Type.Object({ status: Type.Literal('ready'), reasons: Type.Array(Type.String(), { maxItems: 0 }) }),
+      },
+    },
+    errors: ['unavailable'],
+    async handle() {
+      const { ready, reasons } = await readiness.check();
+      if (ready) return { status: 200, body: { status: 'ready', reasons: [] as string[] } };
+      throw new ApiError('unavailable', `Not ready: ${reasons.join(' ')}`, {
+        extra: { status: 'not_ready', reasons },
+        headers: { 'retry-after': NOT_READY_RETRY_SECONDS },
+      });
+    },
   });
 }
 
 function metricsRoute(metricsText: ServiceDeps['metricsText']): Route {
-  return serviceRoute('/metrics', 'Metrics in the Prometheus text format', async () => {
-    const { contentType, text } = await metricsText();
-    return { status: 200, body: text, contentType };
+  return defineRoute({
+    ...common('/metrics', 'Metrics in the Prometheus text format'),
+    schema: { answers: { 200: { media: { 'text/plain': Type.String() } } } },
+    async handle() {
+      const { contentType, text } = await metricsText();
+      return { status: 200, body: text, contentType };
+    },
   });
 }
 
 function openApiRoute(document: Record<string, unknown>): Route {
-  return serviceRoute('/openapi.json', 'This API as OpenAPI 3.1', async () => ({ status: 200, body: document }));
+  return defineRoute({
+    ...common('/openapi.json', 'This API as OpenAPI 3.1'),
+    schema: { answers: { 200: Type.Unknown() } },
+    handle: async () => ({ status: 200, body: document }),
+  });
 }
 
 function docsRoute(page: string): Route {
-  return serviceRoute('/docs', 'This API as a page to read', async () => ({
-    status: 200,
-    body: page,
-    contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': DOCS_POLICY },
-  }));
+  return defineRoute({
+    ...common('/docs', 'This API as a page to read'),
+    schema: { answers: { 200: { media: { 'text/html': Type.String() } } } },
+    handle: async () => ({
+      status: 200,
+      body: page,
+      contentType: 'text/html; charset=utf-8',
+      headers: { 'content-security-policy': DOCS_POLICY },
+    }),
+  });
 }
 
-function serviceRoute(path: string, summary: string, handle: Route['handle']): Route {
-  return defineRoute({ method: 'GET', path, auth: 'none', summary, tag: TAG, schema: {}, handle });
+function common(path: string, summary: string) {
+  return { method: 'GET', path, auth: 'none', summary, tag: TAG } as const;
 }

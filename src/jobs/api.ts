@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
@@ -16,7 +16,14 @@ import type { Job, JobMetrics } from './job.ts';
 import { openAiRoute } from './openai-api.ts';
 import { openQueueGauge } from './queue-gauge.ts';
 import { openQueuePositions } from './queue-position.ts';
-import { jobListSchema, jobSchema, transcribeForm } from './reference.ts';
+import {
+  jobListSchema,
+  jobSchema,
+  jobStreamSchema,
+  TRANSCRIPT_MEDIA,
+  transcribeForm,
+  transcriptSchema,
+} from './reference.ts';
 import { findJob, listJobs } from './store.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { OWN_DIALECT, transcribe } from './transcribe.ts';
@@ -33,9 +40,15 @@ export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'config'> & {
 
 const WATCH_RETRY_SECONDS = 5;
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
-const choice = <const Choices extends readonly string[]>(choices: Choices) =>
-  Type.Union(choices.map((value) => Type.Literal(value as Choices[number])));
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
+
+const ownJob = { id: '$response.body#/id' };
+const JOB_LINKS = {
+  get_jobs_id: ownJob,
+  get_jobs_id_transcript: ownJob,
+  post_jobs_id_cancel: ownJob,
+  delete_jobs_id: ownJob,
+};
 
 /** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
 export function jobRoutes(deps: JobRoutesDeps): Route[] {
@@ -50,8 +63,13 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       bucket: 'transcribe',
       upload: true,
       summary: 'Transcribe audio, at once or as a job',
+      errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+      links: JOB_LINKS,
       tag: 'Transcription',
-      schema: { body: transcribeForm, answers: { 200: jobSchema, 202: jobSchema } },
+      schema: {
+        body: transcribeForm,
+        answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
+      },
       async handle(call) {
         await queue.admit();
         return await transcribe({ ...deps, probeGate }, call as Parameters<typeof transcribe>[1], OWN_DIALECT);
@@ -68,8 +86,8 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       schema: {
         query: Type.Object({
           ...pageFields,
-          status: Type.Optional(choice(JOB_STATES)),
-          plan: Type.Optional(choice(PLANS)),
+          status: Type.Optional(oneOf(JOB_STATES)),
+          plan: Type.Optional(oneOf(PLANS)),
           created_after: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created later.' })),
           created_before: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created earlier.' })),
         }),
@@ -105,8 +123,9 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       path: '/v1/jobs/:id',
       auth: 'key',
       summary: 'Erase a job: its transcript, metadata and audio',
+      errors: ['conflict'],
       tag: 'Transcription',
-      schema: { params: jobId },
+      schema: { params: jobId, answers: { 204: null } },
       async handle({ account, params, note }) {
         await deleteJob(deps, account, params.id);
         note({ job_id: params.id });
@@ -132,7 +151,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       auth: 'key',
       summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
       tag: 'Transcription',
-      schema: { params: jobId },
+      schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
       async handle({ account, params, signal }) {
         const { lane, accountId, id } = await jobOf(deps, account, params.id);
         const watch = deps.feed.watch({ lane, accountId, id });
@@ -150,8 +169,13 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       path: '/v1/jobs/:id/transcript',
       auth: 'key',
       summary: "Read a completed job's transcript as a file",
+      errors: ['conflict'],
       tag: 'Transcription',
-      schema: { params: jobId, query: Type.Object({ format: Type.Optional(choice(TRANSCRIPT_FORMATS)) }) },
+      schema: {
+        params: jobId,
+        query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)) }),
+        answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
+      },
       async handle({ account, params, query }) {
         const job = await jobOf(deps, account, params.id);
         if (job.state !== 'completed') {

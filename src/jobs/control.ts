@@ -4,7 +4,7 @@ import type { Database, Sql } from '../db/sql.ts';
 import { dropWaitingOfJob } from '../deliveries/drop-store.ts';
 import { ApiError } from '../errors.ts';
 import { eraseEvents } from '../events/erase.ts';
-import type { Account, Answer, Once } from '../http/route.ts';
+import type { Account, Once } from '../http/route.ts';
 import { isId } from '../rules/ids.ts';
 import { isTerminal, nextState } from '../rules/job-state.ts';
 import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
@@ -24,7 +24,7 @@ export type ControlDeps = {
  * NOTIFY, or at the next look, and its word counts no more.
  * @throws ApiError  409 when the job has ended
  */
-export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once): Promise<Answer> {
+export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once) {
   const { canceled, answer } = await deps.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (nextState(job.state, 'cancel') === null) {

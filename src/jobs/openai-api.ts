@@ -1,11 +1,12 @@
 import { ApiError } from '../errors.ts';
 import type { Answer, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { component, nullable, oneOf, Type } from '../http/schema.ts';
 import type { Plan } from '../rules/plan.ts';
 import { PLANS } from '../rules/plan.ts';
 import type { Job } from './job.ts';
 import type { QueueGauge } from './queue-gauge.ts';
+import { fileSchema, languageSchema, TRANSCRIPT_MEDIA } from './reference.ts';
 import type { UploadRequest } from './request.ts';
 import { permitPlan, readBoolean, readChoice, readLanguage, refusal } from './request.ts';
 import type { Dialect, TranscribeDeps } from './transcribe.ts';
@@ -27,18 +28,29 @@ const IGNORED = [
 const GRANULARITY_FIELD = 'timestamp_granularities[]';
 const LIST_FIELDS = [GRANULARITY_FIELD, 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'];
 
-const oneOf = (words: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: words });
-
 // For the reference; the fields are read by `readRequest`.
 const formSchema = Type.Object({
-  file: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+  file: fileSchema,
   model: Type.Optional(
     Type.String({ description: '`lite` or `pro` name a plan, any other is the plan of the account.' }),
   ),
-  language: Type.Optional(Type.String({ description: 'BCP 47 code such as en; detected where absent.' })),
+  language: Type.Optional(languageSchema),
   response_format: Type.Optional(oneOf(FORMATS)),
   [GRANULARITY_FIELD]: Type.Optional(Type.Array(oneOf(GRANULARITIES), { description: 'With verbose_json.' })),
 });
+
+const answerSchema = Type.Object(
+  {
+    text: nullable(Type.String()),
+    usage: Type.Object({ type: Type.Literal('duration'), seconds: Type.Integer({ minimum: 0 }) }),
+    task: Type.Optional(Type.Literal('transcribe')),
+    language: Type.Optional(Type.String({ description: 'In English, such as english.' })),
+    duration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.' })),
+    segments: Type.Optional(Type.Array(Type.Unknown())),
+    words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
+  },
+  component('OpenAiTranscription', undefined, 'More than text and usage only with verbose_json.'),
+);
 
 type OpenAiRequest = UploadRequest & {
   format: (typeof FORMATS)[number];
@@ -57,8 +69,12 @@ export function openAiRoute(deps: TranscribeDeps, queue: QueueGauge): Route {
     bucket: 'transcribe',
     upload: true,
     summary: "Transcribe audio by the OpenAI API's request and answer",
+    errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
     tag: 'Transcription',
-    schema: { body: formSchema },
+    schema: {
+      body: formSchema,
+      answers: { 200: { media: { 'application/json': answerSchema, ...TRANSCRIPT_MEDIA } } },
+    },
     async handle(call) {
       await queue.admit();
       return await transcribe(deps, call, OPENAI_DIALECT);
@@ -66,7 +82,7 @@ export function openAiRoute(deps: TranscribeDeps, queue: QueueGauge): Route {
   });
 }
 
-const OPENAI_DIALECT: Dialect<OpenAiRequest> = {
+const OPENAI_DIALECT: Dialect<OpenAiRequest, Answer & { status: 200 }> = {
   fieldBytes: {
     ...{ model: WORD_BYTES, language: WORD_BYTES, response_format: WORD_BYTES, stream: WORD_BYTES },
     [GRANULARITY_FIELD]: WORD_BYTES,

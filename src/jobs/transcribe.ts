@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import type { Account, Answer, Call } from '../http/route.ts';
+import type { Static } from '../http/schema.ts';
 import type { Plan } from '../rules/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { makeId } from '../runtime/clock.ts';
@@ -15,6 +16,7 @@ import { createJob } from './create.ts';
 import type { JobEndings } from './endings.ts';
 import type { Gate } from './gate.ts';
 import type { Job } from './job.ts';
+import type { jobSchema } from './reference.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
 import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
 import { findJob } from './store.ts';
@@ -36,18 +38,22 @@ export type TranscribeDeps = {
 const MAX_STALL_MS = 30_000;
 
 /** How an endpoint speaks: the fields that it takes, and how it answers. */
-export type Dialect<Request extends UploadRequest> = {
+export type Dialect<Request extends UploadRequest, Result extends Answer> = {
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
   /** @throws ApiError  naming the first field at fault */
   readRequest(form: Pick<Upload, 'fields' | 'lists'>, accountPlan: Plan): Request;
-  answerCompleted(job: Job, request: Request): Answer;
+  answerCompleted(job: Job, request: Request): Result;
   /** To an asynchronous request, or to one that waited in vain. */
-  answerOpen(job: Job): Answer;
+  answerOpen(job: Job): Result;
 };
 
+type TranscribeAnswer =
+  | { status: 202; body: Static<typeof jobSchema>; headers: Record<string, string> }
+  | (Answer & { status: 200 });
+
 /** As section 6 of the contract has it. */
-export const OWN_DIALECT: Dialect<TranscribeRequest> = {
+export const OWN_DIALECT: Dialect<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
   readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
@@ -60,14 +66,15 @@ export const OWN_DIALECT: Dialect<TranscribeRequest> = {
 type UploadCall = Call<unknown, unknown, unknown>;
 
 /** Takes an upload as a durable job, then answers at once, or waits for its end when the request is synchronous. */
-export async function transcribe<Request extends UploadRequest>(
+export async function transcribe<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   call: UploadCall,
-  dialect: Dialect<Request>,
-): Promise<Answer> {
+  dialect: Dialect<Request, Result>,
+): Promise<Result> {
   const { account, once } = call;
   const taken = await takeUpload(deps, call, dialect);
-  if (taken.kind === 'replay') return taken.answer;
+  // The answer to the same request, kept: it is of the same kind.
+  if (taken.kind === 'replay') return taken.answer as Result;
   const { request } = taken;
   const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
   using watch = deps.endings.watch({ lane: account.lane, id });
@@ -90,10 +97,10 @@ type Taken<Request> =
   | { kind: 'replay'; answer: Answer };
 
 /** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
-async function takeUpload<Request extends UploadRequest>(
+async function takeUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   { account, upload, once }: UploadCall,
-  { fieldBytes, listFields = [], readRequest }: Dialect<Request>,
+  { fieldBytes, listFields = [], readRequest }: Dialect<Request, Result>,
 ): Promise<Taken<Request>> {
   const { storage, config } = deps;
   const { file, ...form } = await acceptUpload({
@@ -139,7 +146,11 @@ async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, 
   done.abort();
 }
 
-function answerEnded<Request extends UploadRequest>(job: Job, request: Request, dialect: Dialect<Request>): Answer {
+function answerEnded<Request extends UploadRequest, Result extends Answer>(
+  job: Job,
+  request: Request,
+  dialect: Dialect<Request, Result>,
+): Result {
   switch (job.state) {
     case 'queued':
     case 'processing':

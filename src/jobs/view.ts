@@ -1,9 +1,11 @@
+import type { Static } from '../http/schema.ts';
 import { RawJson } from '../json.ts';
 import { creditsFromUnits } from '../rules/price.ts';
 import type { Job } from './job.ts';
+import type { jobInListSchema, jobSchema } from './reference.ts';
 
 /** A job as the API and the events show it, the segments included. For `writeJson`: metadata goes out unchanged. */
-export function showJob(job: Job): Record<string, unknown> {
+export function showJob(job: Job): Static<typeof jobSchema> {
   const { segments, ...rest } = partsOf(job);
   return { ...rest.head, segments, ...rest.tail };
 }
@@ -12,12 +14,12 @@ export function showJob(job: Job): Record<string, unknown> {
  * A job that waits, with its place in the queue: 1 for the next one to start.
  * @param queuePosition  null for a job that does not wait (any more)
  */
-export function showWaitingJob(job: Job, queuePosition: number | null): Record<string, unknown> {
+export function showWaitingJob(job: Job, queuePosition: number | null): Static<typeof jobSchema> {
   return { ...showJob(job), ...(queuePosition !== null && { queue_position: queuePosition }) };
 }
 
 /** A job as lists show it: without segments. */
-export function showJobInList(job: Job): Record<string, unknown> {
+export function showJobInList(job: Job): Static<typeof jobInListSchema> {
   const { head, tail } = partsOf(job);
   return { ...head, ...tail };
 }
@@ -42,7 +44,7 @@ function partsOf(job: Job) {
     },
     segments: rawOrNull(job.segments),
     tail: {
-      error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage },
+      error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage ?? '' },
       cost: job.costUnits === null ? null : creditsFromUnits(job.costUnits),
       progress: job.progress,
       created_at: job.createdAt.toISOString(),

@@ -8,7 +8,7 @@ import { emitWebhookTest } from '../events/emit.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { component, idSchema, nullable, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { WEBHOOK_LIMIT } from '../rules/plan.ts';
 import { MAX_URL_CHARS } from '../rules/url-guard.ts';
@@ -39,7 +39,23 @@ const MAX_OVERLAP_SECONDS = 86_400;
 const idParams = Type.Object({ id: Type.String() });
 const urlField = Type.String({ maxLength: MAX_URL_CHARS, description: 'https, port 443, a public address.' });
 const eventsField = Type.Array(eventTypeSchema, { minItems: 1, maxItems: 100, description: 'Duplicates are folded.' });
-const descriptionField = Type.Union([Type.String({ maxLength: MAX_DESCRIPTION_CHARS }), Type.Null()]);
+const descriptionField = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
+
+const ownWebhook = { id: '$response.body#/id' };
+const WEBHOOK_LINKS = {
+  get_webhooks_id: ownWebhook,
+  patch_webhooks_id: ownWebhook,
+  delete_webhooks_id: ownWebhook,
+  post_webhooks_id_test: ownWebhook,
+  post_webhooks_id_rotate_secret: ownWebhook,
+  post_webhooks_id_recover: ownWebhook,
+  get_webhooks_id_deliveries: ownWebhook,
+};
+
+const testSentSchema = Type.Object(
+  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'), type: Type.Literal('webhook.test') },
+  component('TestSent'),
+);
 
 /** Registering, changing, testing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
@@ -63,6 +79,8 @@ function createWebhook({ db, secretBox, clock, acceptUrl }: Context): Route {
     path: '/v1/webhooks',
     auth: 'key',
     summary: 'Register a webhook',
+    errors: ['forbidden_url', 'plan_limit'],
+    links: WEBHOOK_LINKS,
     tag: 'Webhooks',
     schema: {
       body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
@@ -128,6 +146,7 @@ function changeWebhook({ db, clock, acceptUrl }: Context): Route {
     path: '/v1/webhooks/:id',
     auth: 'key',
     summary: 'Change a webhook; active: true enables it again and starts its streak of failures anew',
+    errors: ['forbidden_url'],
     tag: 'Webhooks',
     schema: {
       params: idParams,
@@ -168,7 +187,7 @@ function deleteWebhook({ db }: Context): Route {
     auth: 'key',
     summary: 'Delete a webhook; nothing more is sent to it',
     tag: 'Webhooks',
-    schema: { params: idParams },
+    schema: { params: idParams, answers: { 204: null } },
     async handle({ account, params }) {
       const owner = ownerOf(account);
       const row = foundOr404(await store.deleteWebhook(db, owner, webhookIdOr404(params.id)));
@@ -184,10 +203,11 @@ function testWebhook({ db, config }: Context): Route {
     path: '/v1/webhooks/:id/test',
     auth: 'key',
     summary: 'Send a webhook.test event to a webhook, whether or not it subscribes to that type',
+    links: { get_events_id: { id: '$response.body#/event_id' } },
     tag: 'Webhooks',
     schema: {
       params: idParams,
-      answers: { 202: Type.Object({ event_id: Type.String(), type: Type.Literal('webhook.test') }) },
+      answers: { 202: testSentSchema },
     },
     async handle({ account, params, note, once }) {
       const id = webhookIdOr404(params.id);

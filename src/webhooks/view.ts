@@ -1,40 +1,47 @@
 import { EVENT_TYPES } from '../events/catalogue.ts';
-import { Type } from '../http/schema.ts';
+import type { Static } from '../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
 import type { WebhookRow } from './store.ts';
 
-const time = Type.String({ format: 'date-time' });
-const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
+export const eventTypeSchema = oneOf(EVENT_TYPES);
 
-export const eventTypeSchema = Type.Union(EVENT_TYPES.map((type) => Type.Literal(type)));
-
-const webhookFields = {
-  id: Type.String(),
-  url: Type.String(),
-  events: Type.Array(eventTypeSchema),
-  description: orNull(Type.String()),
-  active: Type.Boolean(),
-  disabled_reason: orNull(Type.Union([Type.Literal('manual'), Type.Literal('consecutive_failures')])),
-  disabled_at: orNull(time),
-  consecutive_failures: Type.Integer({ description: 'Failed attempts since the last one that succeeded.' }),
-  failing_since: orNull(time),
-  created_at: time,
-  updated_at: time,
+const EXAMPLE = {
+  id: 'wh_01kamz2f3q8r5t7v9wxyzabcde',
+  url: 'https://hooks.example.com/verbatim',
+  events: ['transcription.completed'],
+  description: 'CRM',
+  active: true,
+  disabled_reason: null,
+  disabled_at: null,
+  consecutive_failures: 0,
+  failing_since: null,
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2026-11-21T09:30:00.000Z',
 };
 
-export const webhookSchema = Type.Object(webhookFields);
-export const webhookWithSecretSchema = Type.Object({
-  ...webhookFields,
-  secret: Type.String({ description: 'Signs deliveries. Shown only this once.' }),
-});
-export const webhookListSchema = Type.Object({
-  data: Type.Array(webhookSchema),
-  has_more: Type.Boolean(),
-  next_cursor: orNull(Type.String()),
-});
+const webhookFields = {
+  id: idSchema('wh', EXAMPLE.id),
+  url: Type.String(),
+  events: Type.Array(eventTypeSchema),
+  description: nullable(Type.String()),
+  active: Type.Boolean(),
+  disabled_reason: nullable(oneOf(['manual', 'consecutive_failures'])),
+  disabled_at: nullable(timeSchema),
+  consecutive_failures: Type.Integer({ description: 'Failed attempts since the last one that succeeded.' }),
+  failing_since: nullable(timeSchema),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+};
+
+export const webhookSchema = Type.Object(webhookFields, component('Webhook', EXAMPLE));
+export const webhookWithSecretSchema = Type.Object(
+  { ...webhookFields, secret: Type.String({ description: 'Signs deliveries. Shown only in this answer.' }) },
+  component('WebhookWithSecret'),
+);
+export const webhookListSchema = pageSchema('WebhookList', webhookSchema);
 
 /** A webhook as the API and `webhook.test` show it. */
-export function showWebhook(row: WebhookRow) {
+export function showWebhook(row: WebhookRow): Static<typeof webhookSchema> {
   return {
     id: row.id,
     url: row.url,
