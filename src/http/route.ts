@@ -114,8 +114,10 @@ export type Route = {
 
 type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 
-/** The answers that a route's schema allows: the status decides the type of the body. */
-export type AnswerOf<Answers> = {
+/** The answers that a route's schema allows: the status decides the type of the body. A route that describes none may answer anything. */
+export type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
+
+type DescribedAnswer<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends null
     ? { status: Status; body?: never; headers?: Record<string, string> }
     : Answers[Status] extends { media: unknown }

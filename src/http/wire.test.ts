@@ -10,7 +10,15 @@ import { defineRoute } from './route.ts';
 import { buildServer, closeServer } from './server.ts';
 
 function routeAt(path: string, handle: Route['handle']): Route {
-  return defineRoute({ method: 'GET', path, auth: 'none', summary: 'for the test', tag: 'Test', schema: {}, handle });
+  return defineRoute({
+    method: 'GET',
+    path,
+    auth: 'none',
+    summary: 'for the test',
+    tag: 'Test',
+    schema: { answers: {} },
+    handle,
+  });
 }
 
 /** A server with one route; `exchange` sends bytes as they are and returns all that comes back until the close. */
