@@ -3,9 +3,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 
 /**
  * What a name leads to at its n-th look-up of one family (from 0): addresses; before them, at most one other name that
- * it is an alias of; null for a name that does not exist.
+ * it is an alias of; null for a name that does not exist; 'silent' for one that is never answered.
  */
-export type Zone = (name: string, index: number) => readonly string[] | null;
+export type Zone = (name: string, index: number) => readonly string[] | null | 'silent';
 
 export type NameServer = AsyncDisposable & {
   /** Names as they were asked for, in order. */
@@ -29,7 +29,8 @@ export async function openNameServer(zone: Zone): Promise<NameServer> {
     asked.push(name);
     const index = counts.get(`${type} ${name}`) ?? 0;
     counts.set(`${type} ${name}`, index + 1);
-    socket.send(answerTo(query.subarray(0, end), type, name, zone(name, index)), port, address);
+    const found = zone(name, index);
+    if (found !== 'silent') socket.send(answerTo(query.subarray(0, end), type, name, found), port, address);
   });
   await new Promise<void>((resolve, reject) => socket.on('error', reject).bind(53, '127.0.0.1', resolve));
   return {

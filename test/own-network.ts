@@ -33,12 +33,21 @@ export async function runInOwnNetwork(command: readonly string[], script: string
   return JSON.parse(stdout);
 }
 
-/** Inside: puts addresses on the loopback, and makes the name server at 127.0.0.1 everybody's. Returns those it got. */
-export function prepareOwnNetwork(addresses: readonly string[]): string[] {
+/**
+ * Inside: puts addresses on the loopback, and makes the name server at 127.0.0.1 everybody's. Returns those it got.
+ * @param hosts  what /etc/hosts holds beside localhost
+ */
+export function prepareOwnNetwork(addresses: readonly string[], hosts = ''): string[] {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
   const folder = temporaryFolder();
-  writeFileSync(path.join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\noptions attempts:1 timeout:1\n');
-  execFileSync('mount', ['--bind', path.join(folder, 'resolv.conf'), '/etc/resolv.conf']);
+  const files = {
+    'resolv.conf': 'nameserver 127.0.0.1\n',
+    hosts: `127.0.0.1 localhost\n${hosts}`,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(path.join(folder, name), text);
+    execFileSync('mount', ['--bind', path.join(folder, name), `/etc/${name}`]);
+  }
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   return addresses.filter((address) => {
     if (address === '127.0.0.1' || address === '::1') return true;

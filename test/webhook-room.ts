@@ -7,7 +7,7 @@ import { buildServer, closeServer } from '../src/http/server.ts';
 import { openLog } from '../src/log.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { webhookRoutes } from '../src/webhooks/api.ts';
-import type { Lookup } from '../src/webhooks/resolve.ts';
+import type { Lookup } from '../src/webhooks/lookup.ts';
 import { openDeliveryRoom, secretBox } from './delivery-room.ts';
 
 /** The endpoints of webhooks and deliveries behind a real server and database, and a way to call them as an account. */

@@ -22,6 +22,7 @@ function testPoster(port: number, options: Partial<PosterOptions> = {}) {
 }
 
 const REQUEST = {
+  accountId: 'acct_x',
   headers: { 'Content-Type': 'application/json', 'X-Service-Attempt': '1' },
   body: Buffer.from('{"a":1}'),
 };
@@ -228,6 +229,19 @@ test('a name that does not resolve, or not in time, fails with dns', async () =>
 
     assert.equal(reasonOf(report), 'dns');
   }
+});
+
+test('an attempt that gets no turn to look its name up is not begun', async () => {
+  using poster = testPoster(443, { ...SHORT, lookup: () => new Promise(() => undefined) });
+  const post = (index: number, accountId: string) =>
+    poster.post({ ...REQUEST, accountId, url: `https://w${index}.example.org/` });
+  const hanging = Array.from({ length: 8 }, (_, index) => post(index, 'acct_a'));
+
+  const [late, other] = await Promise.all([post(8, 'acct_a'), post(9, 'acct_b')]);
+
+  assert.equal(late, null);
+  assert.equal(other?.result.kind === 'broken' && other.result.reason, 'dns');
+  assert.ok((await Promise.all(hanging)).every((report) => report?.dnsMs === null && report.durationMs < 1_500));
 });
 
 test('a receiver that hangs in its handshake does not hold up others for longer than a moment', async () => {

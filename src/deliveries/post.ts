@@ -3,7 +3,8 @@ import type { AllowedTarget } from '../config-values.ts';
 import type { PostResult } from '../rules/delivery-outcome.ts';
 import type { WebhookTarget } from '../rules/url-guard.ts';
 import { judgeAddresses, parseWebhookUrl } from '../rules/url-guard.ts';
-import type { Lookup } from '../webhooks/resolve.ts';
+import type { Lookup } from '../webhooks/lookup.ts';
+import type { RunningLookup } from '../webhooks/resolve.ts';
 import { openResolver } from '../webhooks/resolve.ts';
 import { Broken, codeOf } from './broken.ts';
 import { connectTls } from './connect.ts';
@@ -19,6 +20,8 @@ import { openOriginTurns } from './origin-turns.ts';
 
 export type PostRequest = {
   url: string;
+  /** Look-ups of names take turns by account. */
+  accountId: string;
   headers: Record<string, string>;
   body: Buffer;
   /** The receiver has been failing, or is new: it waits for a connection behind those that work. */
@@ -39,7 +42,7 @@ export type PostReport = {
 };
 
 export type Poster = {
-  /** One attempt; never rejects. Null: it was not begun, because no place to connect came free in time. */
+  /** One attempt; never rejects. Null: it was not begun, because no turn to connect or to look its name up came in time. */
   post(request: PostRequest): Promise<PostReport | null>;
   /** Breaks off whatever is under way. */
   close(): void;
@@ -59,10 +62,13 @@ export type PosterOptions = {
 
 const MAX_HANDSHAKES = 100;
 const MAX_KNOWN_DESTINATIONS = 10_000;
+// Longer would outlast the lease, after the waits for a host and for a handshake.
+const MAX_LOOKUP_WAIT_MS = 2_000;
 
 type Trace = Omit<PostReport, 'result' | 'durationMs'>;
 type Place = { kept: Connection | null; leave: () => void };
-type Step = Place & { deadline: Deadline; trace: Trace };
+/** Addresses of an IP literal are known; the others are being looked up. */
+type Step = Place & { lookup: RunningLookup | null; deadline: Deadline; trace: Trace };
 type Destination = { target: WebhookTarget; origin: string; path: string };
 type Aim = PostRequest & Destination;
 
@@ -81,7 +87,7 @@ export function openPoster(options: PosterOptions): Poster {
   const turns = openOriginTurns({ pool, wheel, maxWaitMs: options.maxWaitMs });
   const destinations = new Map<string, Destination | null>();
   let isClosed = false;
-  const resolve = openResolver(options.lookup);
+  const resolver = openResolver(options.lookup);
   // One context for all connections: making one reads every trusted certificate.
   const secureContext = tls.createSecureContext({ minVersion: 'TLSv1.2', ...(options.ca ? { ca: options.ca } : {}) });
 
@@ -95,18 +101,29 @@ export function openPoster(options: PosterOptions): Poster {
       const place = turn.kept
         ? { kept: turn.kept, leave: turn.connected }
         : await findPlace(origin, turn, request.isSuspect);
-      return place && (await begin({ ...request, ...destination }, place));
+      return place && (await resolveAndBegin({ ...request, ...destination }, place));
     } finally {
       turn.leave();
     }
   }
 
-  async function begin(aim: Aim, place: Place): Promise<PostReport> {
+  async function resolveAndBegin(aim: Aim, place: Place): Promise<PostReport | null> {
+    const { target, accountId } = aim;
+    if (target.literal !== null) return await begin(aim, place, null);
+    const maxWaitMs = Math.min(options.maxWaitMs, MAX_LOOKUP_WAIT_MS);
+    const lookup = await resolver.enter(target.hostname, { accountId, maxWaitMs });
+    if (lookup) return await begin(aim, place, lookup);
+    if (place.kept) turns.giveBack(aim.origin, place.kept);
+    place.leave();
+    return null;
+  }
+
+  async function begin(aim: Aim, place: Place, lookup: RunningLookup | null): Promise<PostReport> {
     const trace = emptyTrace();
     const deadline = wheel.start(options.timeoutMs);
     const startedAt = performance.now();
     try {
-      const answer = await attempt(aim, { ...place, deadline, trace });
+      const answer = await attempt(aim, { ...place, lookup, deadline, trace });
       return report(trace, { kind: 'answered', status: answer.status }, startedAt);
     } catch (cause) {
       return report(trace, brokenOf(cause), startedAt);
@@ -156,22 +173,13 @@ export function openPoster(options: PosterOptions): Poster {
     return await exchangeOn(await connect(aim, addresses, step), aim, step);
   }
 
-  async function findAddresses(target: WebhookTarget, { deadline, trace }: Step): Promise<string[]> {
+  async function findAddresses(target: WebhookTarget, { lookup, deadline, trace }: Step): Promise<string[]> {
     const startedAt = performance.now();
-    const addresses = target.literal === null ? await resolveBefore(deadline, target.hostname) : [target.literal];
-    if (target.literal === null) trace.dnsMs = performance.now() - startedAt;
+    const addresses = lookup ? await answerBefore(deadline, lookup) : [target.hostname];
+    if (lookup) trace.dnsMs = performance.now() - startedAt;
     const verdict = judgeAddresses({ target, addresses, allowed: options.allowedTargets });
     if (verdict.kind === 'refused') throw forbidden();
     return addresses;
-  }
-
-  function resolveBefore(deadline: Deadline, hostname: string): Promise<string[]> {
-    return new Promise((done, reject) => {
-      deadline.onOver = () => reject(new Broken('dns', 'The name was not resolved within the time for an attempt.'));
-      resolve(hostname).then(done, (cause) => {
-        reject(new Broken('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
-      });
-    });
   }
 
   async function connect(aim: Aim, addresses: string[], step: Step): Promise<Connection> {
@@ -216,6 +224,7 @@ export function openPoster(options: PosterOptions): Poster {
     close() {
       isClosed = true;
       gate.close();
+      resolver.close();
       wheel.expireAll();
       pool.close();
     },
@@ -225,6 +234,15 @@ export function openPoster(options: PosterOptions): Poster {
 function destinationOf(target: WebhookTarget): Destination {
   const { origin, pathname, search } = new URL(target.href);
   return { target, origin, path: pathname + search };
+}
+
+function answerBefore(deadline: Deadline, { addresses }: RunningLookup): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    deadline.onOver = () => reject(new Broken('dns', 'The name was not resolved within the time for an attempt.'));
+    addresses.then(resolve, (cause) => {
+      reject(new Broken('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
+    });
+  });
 }
 
 /**

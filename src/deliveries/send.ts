@@ -25,8 +25,8 @@ const USER_AGENT = `Verbatim/${packageJson.version}`;
 /** One attempt's life: sign, post, judge. Null when it was not begun; nothing was sent then. */
 export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
   const headers = signedHeaders(delivery, options);
-  const { url, body, isSuspect } = delivery;
-  const report = await options.poster.post({ url, headers, body, isSuspect });
+  const { url, accountId, body, isSuspect } = delivery;
+  const report = await options.poster.post({ url, accountId, headers, body, isSuspect });
   return report && finish(delivery, headers, report, options);
 }
 

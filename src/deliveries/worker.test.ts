@@ -212,6 +212,35 @@ test('a receiver that hangs delays nobody else', async () => {
   assert.equal(hungBefore, 0);
 });
 
+test('an attempt that gets no turn to look its name up is handed back: it is neither logged nor counted', async () => {
+  await using world = await openRoom();
+  const { room, account } = world;
+  const names = Array.from({ length: 9 }, (_, index) => `w${index}.example.org`);
+  for (const name of names) await room.webhook(account, `https://${name}/`);
+  await room.emit(account);
+
+  const deliverer = await world.start([], { lookup: () => new Promise(() => undefined) });
+  const attempts = await until('8 names that hang', async () => {
+    const failed = (await room.attempts()).filter((attempt) => attempt['error_reason'] === 'dns');
+    return failed.length >= 8 ? failed : null;
+  });
+  const refused = names.find((name) => !attempts.some((attempt) => attempt['url'] === `https://${name}/`));
+  const isHandedBack = async () => {
+    const waiting = await room.db.rows<{ attempt: number; failures: number; claims: number }>({
+      text: `select d.attempt, w.consecutive_failures as failures
+        from deliveries d join webhooks w on w.id = d.webhook_id
+        where w.url = $1 and not exists (select from delivery_leases l where l.delivery_id = d.id)`,
+      values: [`https://${refused}/`],
+    });
+    return waiting[0] ?? null;
+  };
+  const state = await until('the ninth to be handed back', isHandedBack);
+  await deliverer.stop();
+
+  assert.deepEqual(state, { attempt: 1, failures: 0 });
+  assert.equal((await room.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
+});
+
 test('a stop waits for the attempts under way and records them', async () => {
   const gate = Promise.withResolvers<{ status: number }>();
   await using world = await openRoom({ reply: () => gate.promise });

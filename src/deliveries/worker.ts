@@ -3,7 +3,7 @@ import type { Database } from '../db/sql.ts';
 import { isDatabaseAway } from '../db/sql.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Lookup } from '../webhooks/resolve.ts';
+import type { Lookup } from '../webhooks/lookup.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import type { ClaimedDelivery } from './claim-store.ts';
 import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries } from './claim-store.ts';

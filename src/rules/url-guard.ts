@@ -122,12 +122,13 @@ function describeTarget(url: URL): WebhookTarget | null {
     hostname,
     port: url.port === '' ? HTTPS_PORT : Number(url.port),
     literal,
-    isLocalName: literal === null && isLocalName(hostname, labels),
+    isLocalName: literal === null && isLocalName(hostname),
   };
 }
 
-function isLocalName(hostname: string, labels: readonly string[]): boolean {
-  if (labels.length === 1 || METADATA_NAMES.has(hostname)) return true;
+/** Whether a name means something only inside a network: it has one label, or ends in a suffix for local use. */
+export function isLocalName(hostname: string): boolean {
+  if (!hostname.includes('.') || METADATA_NAMES.has(hostname)) return true;
   return LOCAL_SUFFIXES.some((suffix) => `.${hostname}`.endsWith(`.${suffix}`));
 }
 

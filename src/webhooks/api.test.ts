@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretBox } from '../../test/delivery-room.ts';
 import { openWebhookRoom as openRoom } from '../../test/webhook-room.ts';
-import type { Lookup } from './resolve.ts';
+import type { Lookup } from './lookup.ts';
 
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
 const EXPECTED_KEYS = [

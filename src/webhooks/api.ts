@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Database } from '../db/sql.ts';
+import type { Database, Sql } from '../db/sql.ts';
 import { dropAllWaiting } from '../deliveries/drop-store.ts';
 import { ApiError } from '../errors.ts';
 import type { EventType } from '../events/catalogue.ts';
@@ -10,12 +10,14 @@ import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
 import { component, idSchema, nullable, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
+import type { Plan } from '../rules/plan.ts';
 import { WEBHOOK_LIMIT } from '../rules/plan.ts';
+import type { WebhookTarget } from '../rules/url-guard.ts';
 import { MAX_URL_CHARS } from '../rules/url-guard.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { makeId } from '../runtime/clock.ts';
-import { acceptWebhookUrl } from './guard.ts';
-import type { Lookup } from './resolve.ts';
+import { readWebhookUrl, resolveWebhookUrl } from './guard.ts';
+import type { Lookup } from './lookup.ts';
 import { openResolver } from './resolve.ts';
 import type { SecretBox } from './secrets.ts';
 import { makeWebhookSecret } from './secrets.ts';
@@ -31,7 +33,10 @@ export type WebhookDeps = {
   lookup?: Lookup;
 };
 
-type Context = WebhookDeps & { acceptUrl(raw: string): Promise<string> };
+type Context = WebhookDeps & {
+  readUrl(raw: string): WebhookTarget;
+  resolveUrl(target: WebhookTarget, accountId: string): Promise<string>;
+};
 
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_OVERLAP_SECONDS = 86_400;
@@ -59,9 +64,13 @@ const testSentSchema = Type.Object(
 
 /** Registering, changing, testing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
-  const lookup = openResolver(deps.lookup);
-  const guard = { allowedTargets: deps.config.webhookAllowedTargets, lookup, clock: deps.clock };
-  const context: Context = { ...deps, acceptUrl: (raw) => acceptWebhookUrl(raw, guard) };
+  const allowedTargets = deps.config.webhookAllowedTargets;
+  const guard = { allowedTargets, resolver: openResolver(deps.lookup), clock: deps.clock };
+  const context: Context = {
+    ...deps,
+    readUrl: (raw) => readWebhookUrl(raw, allowedTargets),
+    resolveUrl: (target, accountId) => resolveWebhookUrl(target, { ...guard, accountId }),
+  };
   return [
     createWebhook(context),
     listWebhooks(context),
@@ -73,7 +82,7 @@ export function webhookRoutes(deps: WebhookDeps): Route[] {
   ];
 }
 
-function createWebhook({ db, secretBox, clock, acceptUrl }: Context): Route {
+function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks',
@@ -87,15 +96,15 @@ function createWebhook({ db, secretBox, clock, acceptUrl }: Context): Route {
       answers: { 201: webhookWithSecretSchema },
     },
     async handle({ account, body, note, once }) {
-      const url = await acceptUrl(body.url);
+      const target = readUrl(body.url);
+      // Checked again below, under a lock: nobody looks a name up for a webhook that the plan does not allow.
+      await requireFreeWebhook(db, ownerOf(account), account.plan);
+      const url = await resolveUrl(target, account.id);
       const id = makeId('wh', clock);
       const secret = makeWebhookSecret();
       note({ webhook_id: id });
       return await db.transaction(async (tx) => {
-        const plan = await store.lockAccountPlan(tx, ownerOf(account));
-        if (plan === null) throw notFound();
-        const limit = WEBHOOK_LIMIT[plan];
-        if ((await store.countWebhooks(tx, ownerOf(account))) >= limit) throw tooManyWebhooks(plan, limit);
+        await requireFreeWebhook(tx, ownerOf(account), await store.lockAccountPlan(tx, ownerOf(account)));
         const row = await store.insertWebhook(tx, ownerOf(account), {
           id,
           url,
@@ -140,7 +149,7 @@ function getWebhook({ db }: Context): Route {
   });
 }
 
-function changeWebhook({ db, clock, acceptUrl }: Context): Route {
+function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/v1/webhooks/:id',
@@ -165,7 +174,7 @@ function changeWebhook({ db, clock, acceptUrl }: Context): Route {
         throw new ApiError('invalid_request', 'Give at least one of url, events, description, active.');
       }
       const change = {
-        url: body.url === undefined ? undefined : await acceptUrl(body.url),
+        url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
         events: body.events && foldEvents(body.events),
         description: body.description,
         active: body.active,
@@ -284,7 +293,10 @@ function notFound(): ApiError {
   return new ApiError('not_found', 'There is no such webhook.');
 }
 
-function tooManyWebhooks(plan: string, limit: number): ApiError {
+async function requireFreeWebhook(sql: Sql, owner: Owner, plan: Plan | null): Promise<void> {
+  if (plan === null) throw notFound();
+  const limit = WEBHOOK_LIMIT[plan];
+  if ((await store.countWebhooks(sql, owner)) < limit) return;
   const webhooks = limit === 1 ? '1 webhook' : `${limit} webhooks`;
-  return new ApiError('plan_limit', `The ${plan} plan allows ${webhooks}; delete one before you create another.`);
+  throw new ApiError('plan_limit', `The ${plan} plan allows ${webhooks}; delete one before you create another.`);
 }

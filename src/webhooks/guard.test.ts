@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { systemClock } from '../runtime/clock.ts';
-import { acceptWebhookUrl } from './guard.ts';
+import { readWebhookUrl, resolveWebhookUrl } from './guard.ts';
+import { openResolver } from './resolve.ts';
 
 // An operator who opened one exception has not opened the names that lie beside it.
 const allowedTargets = [{ address: '127.0.0.1', prefixBits: 32, port: 8443 }];
+
+const accept = async (check: () => Promise<string>) => await check();
 
 const CASES: [string, string[], 'accepted' | 'refused'][] = [
   ['https://printer/', [], 'refused'],
@@ -18,9 +21,10 @@ const CASES: [string, string[], 'accepted' | 'refused'][] = [
 ];
 for (const [url, addresses, outcome] of CASES) {
   test(`with an exception for 127.0.0.1:8443, ${url} at ${addresses.join(' and ') || 'no address'} is ${outcome}`, async () => {
-    const accepting = acceptWebhookUrl(url, { allowedTargets, lookup: async () => addresses, clock: systemClock });
+    const resolver = openResolver(async () => addresses);
+    const options = { accountId: 'acct_x', allowedTargets, resolver, clock: systemClock };
 
-    const came = await accepting.then(
+    const came = await accept(() => resolveWebhookUrl(readWebhookUrl(url, allowedTargets), options)).then(
       () => 'accepted',
       () => 'refused',
     );

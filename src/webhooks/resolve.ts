@@ -1,83 +1,128 @@
-import dns from 'node:dns/promises';
+import type { Lookup } from './lookup.ts';
+import { openLookup } from './lookup.ts';
 
-/** All addresses of a name, or an error; never called for IP literals. */
-export type Lookup = (hostname: string) => Promise<string[]>;
+/** A look-up under way; it began when `enter` resolved. */
+export type RunningLookup = { addresses: Promise<string[]> };
 
-// getaddrinfo runs on the thread pool that file reads use too; it cannot be cancelled once it runs.
-const MAX_LOOKUPS = 8;
-// Names whose look-ups are slow may hold at most half of the places, so that a dead name server delays its own names.
-const MAX_SLOW_LOOKUPS = MAX_LOOKUPS / 2;
-const SLOW_MS = 500;
-const MAX_SLOW_NAMES = 10_000;
-const MAX_ADDRESSES = 64;
-
-/** The addresses that the system gives for a name, `/etc/hosts` included; at most 64. */
-export const systemLookup: Lookup = async (hostname) => {
-  const answers = await dns.lookup(hostname, { all: true, verbatim: true });
-  return answers.slice(0, MAX_ADDRESSES).map((answer) => answer.address);
+export type Resolver = {
+  /**
+   * Begins to look a name up, or joins whoever is doing so. Null: no turn came within `maxWaitMs`; nothing was asked.
+   * @param accountId  on whose behalf: accounts that have few look-ups under way come first
+   */
+  enter(hostname: string, turn: { accountId: string; maxWaitMs: number }): Promise<RunningLookup | null>;
+  /** Ends the look-ups under way, and sends away everyone who waits. */
+  close(): void;
 };
 
+// More than an account has webhooks: names that hang cost their own account its turns, and nobody else's.
+const MAX_PER_ACCOUNT = 8;
+// A burst of datagrams that no name server's buffer holds would be lost, and cost each of them a second.
+const MAX_FRESH = 64;
+// A name server that has not answered by then keeps nobody else waiting.
+const FRESH_MS = 250;
+// Each holds a socket. Further ones wait for at most LOOKUP_MS.
+const MAX_LOOKUPS = 1_024;
+const LOOKUP_MS = 5_000;
+
+type Waiting = { accountId: string; admit(lookup: RunningLookup | null): void; hostname: string };
+type Running = RunningLookup & { stop(): void };
+
 /**
- * Look-ups with a bound on how many run at once. Callers that ask for a name while it is being looked up share that
- * answer; nothing is kept afterwards. The caller bounds the time it waits.
+ * Look-ups in turn: at most 8 of an account at once, and of those that wait, whose account has the fewest goes first.
+ * Callers that ask for a name while it is being looked up share that answer; nothing is kept afterwards.
  */
-export function openResolver(lookup: Lookup = systemLookup): Lookup {
-  const underWay = new Map<string, Promise<string[]>>();
-  const waiting: string[] = [];
-  const starters = new Map<string, () => void>();
-  const slowNames = new Set<string>();
-  let running = 0;
-  let runningSlow = 0;
+export function openResolver(lookup: Lookup = openLookup()): Resolver {
+  const running = new Map<string, Running>();
+  const byAccount = new Map<string, number>();
+  const waiting = new Set<Waiting>();
+  let fresh = 0;
 
-  function resolve(hostname: string): Promise<string[]> {
-    const shared = underWay.get(hostname);
-    if (shared) return shared;
-    const answer = new Promise<void>((start) => {
-      starters.set(hostname, start);
-      waiting.push(hostname);
-    }).then(() => run(hostname));
-    underWay.set(hostname, answer);
-    startNext();
-    return answer;
+  function enter(hostname: string, { accountId, maxWaitMs }: { accountId: string; maxWaitMs: number }) {
+    const shared = running.get(hostname);
+    if (shared) return Promise.resolve({ addresses: shared.addresses });
+    return new Promise<RunningLookup | null>((resolve) => {
+      const one: Waiting = {
+        ...{ hostname, accountId },
+        admit(begun) {
+          clearTimeout(patience);
+          waiting.delete(one);
+          resolve(begun);
+        },
+      };
+      const patience = setTimeout(() => one.admit(null), maxWaitMs);
+      waiting.add(one);
+      admitNext();
+    });
   }
 
-  function startNext(): void {
-    while (running < MAX_LOOKUPS) {
-      const index = waiting.findIndex((name) => !slowNames.has(name) || runningSlow < MAX_SLOW_LOOKUPS);
-      if (index < 0) return;
-      const [hostname] = waiting.splice(index, 1);
-      running += 1;
-      starters.get(hostname!)!();
-      starters.delete(hostname!);
+  function admitNext(): void {
+    while (fresh < MAX_FRESH && running.size < MAX_LOOKUPS) {
+      const next = nextInTurn();
+      if (!next) return;
+      const { addresses } = running.get(next.hostname) ?? begin(next);
+      next.admit({ addresses });
     }
   }
 
-  async function run(hostname: string): Promise<string[]> {
-    const startedAt = performance.now();
-    // Counted as slow at once when it was slow before, else from the moment it becomes so.
-    let isSlow = slowNames.has(hostname);
-    if (isSlow) runningSlow += 1;
-    const timer = setTimeout(() => {
-      if (!isSlow) runningSlow += 1;
-      isSlow = true;
-      remember(hostname);
-    }, SLOW_MS);
-    try {
-      return await lookup(hostname);
-    } finally {
+  /** Of those whose account may have another, the first of the account that has the fewest. */
+  function nextInTurn(): Waiting | null {
+    let best: Waiting | null = null;
+    let fewest = MAX_PER_ACCOUNT;
+    for (const one of waiting) {
+      const underWay = byAccount.get(one.accountId) ?? 0;
+      if (underWay >= fewest) continue;
+      [best, fewest] = [one, underWay];
+      if (fewest === 0) break;
+    }
+    return best;
+  }
+
+  function begin({ hostname, accountId }: Waiting): Running {
+    const ended = new AbortController();
+    const timeIsUp = Promise.withResolvers<never>();
+    const stop = () => {
+      timeIsUp.reject(Object.assign(new Error(`${hostname} was not resolved in time`), { code: 'ETIMEOUT' }));
+      ended.abort();
+    };
+    const longest = setTimeout(stop, LOOKUP_MS);
+    const endFreshness = holdFresh();
+    byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
+    const addresses = Promise.race([lookup(hostname, ended.signal), timeIsUp.promise]).finally(() => {
+      clearTimeout(longest);
+      running.delete(hostname);
+      const left = byAccount.get(accountId)! - 1;
+      if (left === 0) byAccount.delete(accountId);
+      else byAccount.set(accountId, left);
+      endFreshness();
+      admitNext();
+    });
+    // Whoever asked may have gone before the answer.
+    addresses.catch(() => undefined);
+    const one = { addresses, stop };
+    running.set(hostname, one);
+    return one;
+  }
+
+  /** Returns what ends it, where its time has not. */
+  function holdFresh(): () => void {
+    let isFresh = true;
+    fresh += 1;
+    const timer = setTimeout(end, FRESH_MS);
+    function end(): void {
+      if (!isFresh) return;
+      isFresh = false;
       clearTimeout(timer);
-      if (performance.now() - startedAt < SLOW_MS) slowNames.delete(hostname);
-      if (isSlow) runningSlow -= 1;
-      running -= 1;
-      underWay.delete(hostname);
-      startNext();
+      fresh -= 1;
+      admitNext();
     }
+    return end;
   }
 
-  function remember(hostname: string): void {
-    if (slowNames.size >= MAX_SLOW_NAMES) slowNames.clear();
-    slowNames.add(hostname);
-  }
-
-  return resolve;
+  return {
+    enter,
+    close() {
+      for (const one of [...waiting]) one.admit(null);
+      for (const one of [...running.values()]) one.stop();
+    },
+  };
 }
