@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import childProcess, { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -208,6 +209,31 @@ describe('the embedded PostgreSQL', () => {
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
   });
+
+  for (const made of [false, true]) {
+    test(`says that ${made ? 'PostgreSQL' : 'initdb'} could not be started, and starts when that has passed`, async (t) => {
+      await using room = openRoom();
+      if (made) await (await room.start()).stop();
+      // What Node gives when the process may open no more files: no pipes, no process id, an error a moment later.
+      const refuse = () => {
+        const child = new EventEmitter();
+        process.nextTick(() => child.emit('error', new Error('spawn EMFILE')));
+        return child as ChildProcess;
+      };
+      const spawning = t.mock.method(childProcess, 'spawn', refuse);
+      syncBuiltinESMExports();
+
+      const refused = room.start();
+      await assert.rejects(refused, {
+        message: `${made ? 'PostgreSQL' : 'initdb'} could not be started: spawn EMFILE`,
+      });
+      spawning.mock.restore();
+      syncBuiltinESMExports();
+      const server = await room.start();
+
+      assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+    });
+  }
 });
 
 type Answer = { url: string; pid: number; refusal?: string };

@@ -70,7 +70,11 @@ export async function startEmbedded({ dir, log, settings }: EmbeddedOptions): Pr
     const socket = socketFolder(dir);
     await clearLeftovers({ cluster, socket });
     if (!fs.existsSync(cluster)) await makeCluster(dir, cluster);
-    const server = launch({ dir, cluster, settings: { ...SETTINGS, ...settings, unix_socket_directories: socket } });
+    const server = await launch({
+      dir,
+      cluster,
+      settings: { ...SETTINGS, ...settings, unix_socket_directories: socket },
+    });
     const tail = followLog(server, log);
     await untilReady(server, cluster, tail);
     return handle(server, { socket, release: claim.release, tail });
@@ -87,6 +91,7 @@ async function makeCluster(dir: string, cluster: string): Promise<void> {
   const options = ['-D', making, '-U', EMBEDDED_USER, '-A', 'trust', '--no-locale', '-E', 'UTF8'];
   const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
   const initdb = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
+  await untilStarted(initdb, 'initdb');
   let complaint = '';
   initdb.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk).slice(-4_000);
@@ -98,13 +103,22 @@ async function makeCluster(dir: string, cluster: string): Promise<void> {
 
 type Launch = { dir: string; cluster: string; settings: Record<string, string> };
 
-function launch({ dir, cluster, settings }: Launch): ChildProcess {
+async function launch({ dir, cluster, settings }: Launch): Promise<ChildProcess> {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
   // In a session of its own, so that Ctrl-C on the terminal does not reach it before our connections are closed.
-  return spawn(command!, args, {
+  const server = spawn(command!, args, {
     ...{ cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] as const },
     detached: true,
+  });
+  await untilStarted(server, 'PostgreSQL');
+  return server;
+}
+
+/** A process that could not be started has no pipes and never exits: nothing may be asked of it before. */
+async function untilStarted(child: ChildProcess, name: string): Promise<void> {
+  await once(child, 'spawn').catch((cause: Error) => {
+    throw new Error(`${name} could not be started: ${cause.message}`, { cause });
   });
 }
 
@@ -122,9 +136,6 @@ function followLog(server: ChildProcess, log: EmbeddedOptions['log']): string[] 
 /** postmaster.pid names the process in its first line and, once connections are taken, `ready` in its eighth. */
 async function untilReady(server: ChildProcess, cluster: string, tail: string[]): Promise<void> {
   let failure: Error | undefined;
-  server.once('error', (cause) => {
-    failure = new Error(`PostgreSQL could not be started: ${cause.message}`, { cause });
-  });
   server.once('close', () => {
     failure ??= new Error(`PostgreSQL ended while starting: ${tail.join('\n')}`);
   });

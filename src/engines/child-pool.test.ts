@@ -15,7 +15,7 @@ function openRoom() {
   const pool = openChildPool({
     module: new URL('../../test/fixtures/greedy-child.ts', import.meta.url),
     ...{ settings: {}, environment: {}, memoryMaxBytes: 300e6, slots: 1 },
-    ...{ startAdvice: '', log: openLog('silent'), onRestart: () => void (restarts += 1) },
+    ...{ startAdvice: 'Mend it.', log: openLog('silent'), onRestart: () => void (restarts += 1) },
   });
   return { pool, restarts: () => restarts, [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose]() };
 }
@@ -50,3 +50,21 @@ test('a process that we end ourselves does not count as a restart', async () => 
 
   assert.equal(room.restarts(), 0);
 });
+
+// Of the first, Node tells by an event; for the second, it throws.
+for (const { node, what } of [
+  { node: '/nowhere/node', what: 'a moment later' },
+  { node: `/${'x'.repeat(5_000)}`, what: 'at once' },
+]) {
+  test(`a process that cannot be started, which shows ${what}, fails the call that waits for it and no later one`, async () => {
+    const real = process.execPath;
+    process.execPath = node;
+    await using room = openRoom();
+
+    await assert.rejects(room.pool.transcribe(short, asked()), isEngineError('engine_error'));
+    process.execPath = real;
+    const next = await room.pool.transcribe(short, asked());
+
+    assert.equal(next.language, 'en');
+  });
+}

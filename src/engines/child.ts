@@ -43,20 +43,48 @@ const MEMORY_CHECK_INTERVAL_MS = 1000;
 const NICENESS = 5;
 
 /** Starts an engine's process. It ends by itself when this process goes away, however that happens. */
-export function startChild({ module, settings, environment, memoryMaxBytes }: ChildSettings): Child {
-  const child = spawn(process.execPath, [fileURLToPath(module), JSON.stringify(settings)], {
+export function startChild(settings: ChildSettings): Child {
+  let child: ChildProcess;
+  try {
+    child = spawnChild(settings);
+  } catch (cause) {
+    return neverStarted(Promise.resolve(cause));
+  }
+  // Without a process id nothing was started: there are no pipes to use, and no exit will follow.
+  if (child.pid === undefined) return neverStarted(once(child, 'error').then(([cause]) => cause));
+  return followChild(child, settings.memoryMaxBytes);
+}
+
+/** @throws Error  for some of the reasons why a process cannot be started; of the others, an event `error` tells */
+function spawnChild({ module, settings, environment }: ChildSettings): ChildProcess {
+  return spawn(process.execPath, [fileURLToPath(module), JSON.stringify(settings)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C in a terminal reaches us alone, and we end it in order.
     detached: true,
     env: { ...environment, ...keptCode() },
   });
+}
+
+/** The process that could not be started, in the shape of one that ended before it answered. */
+function neverStarted(cause: Promise<unknown>): Child {
+  const answer = async (): Promise<ChildAnswer> => {
+    throw new ChildEnded(`it could not be started: ${await cause}`);
+  };
+  return {
+    pid: undefined,
+    ready: answer(),
+    ask: answer,
+    isAlive: () => false,
+    kill: () => undefined,
+    exited: cause.then(() => undefined),
+  };
+}
+
+function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
   const lastWords = keepLastWords(child.stderr!);
   // A write to a process that has just ended; its exit tells the story.
   child.stdin!.on('error', () => undefined);
-  const exited = once(child, 'exit').then(
-    ([code, signal]) => `it ended with ${signal ?? `code ${code}`}`,
-    (error: unknown) => `it could not be started: ${error}`,
-  );
+  const exited = once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? `code ${code}`}`);
   const stopWatching = watchMemory(child, memoryMaxBytes);
   lowerPriority(child.pid);
   const answers = readFrames(child.stdio[3] as Readable);

@@ -45,24 +45,30 @@ export function superviseRoles(
   let stopping = false;
   let nextMetricsRound = 1;
   const metricsRounds = new Map<number, MetricsRound>();
-  const members = names.map((name) =>
-    launch({ name, child: null, status: starting(name), startedAtMs: 0, restartDelayMs: 0 }),
+  const members = names.map(
+    (name): Member => ({ name, child: null, status: starting(name), startedAtMs: 0, restartDelayMs: 0 }),
   );
+  for (const member of members) launch(member);
 
-  function launch(member: Member): Member {
-    const child = fork(entry, [member.name, ...(preparesEarly ? [PREPARE_EARLY] : [])], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      serialization: 'advanced',
-      env: roleEnvironment(),
-      execArgv: [...process.execArgv, ...(NODE_OPTIONS[member.name] ?? [])],
-    });
-    member.child = child;
+  function launch(member: Member): void {
     member.startedAtMs = Date.now();
+    let child: ChildProcess;
+    try {
+      child = forkRole(member.name, entry, preparesEarly);
+    } catch (error) {
+      onEnd(member, { err: error });
+      return;
+    }
+    child.on('error', (error) => {
+      // Without a process id nothing was started, and no exit will follow.
+      if (child.pid === undefined) onEnd(member, { err: error });
+      else log.error({ role: member.name, err: error }, 'role process');
+    });
+    if (child.pid === undefined) return;
+    member.child = child;
     child.on('message', (message) => onMessage(member, message as ToParent));
-    child.on('error', (error) => log.error({ role: member.name, err: error }, 'role process'));
-    child.once('exit', (code, signal) => onExit(member, code, signal));
+    child.once('exit', (code, signal) => onEnd(member, { code, signal }));
     if (order) send(member, { kind: 'start', order });
-    return member;
   }
 
   function onMessage(member: Member, message: ToParent): void {
@@ -72,7 +78,7 @@ export function superviseRoles(
     else addSnapshot(member, message.requestId, message.snapshot);
   }
 
-  function onExit(member: Member, code: number | null, signal: NodeJS.Signals | null): void {
+  function onEnd(member: Member, how: { code: number | null; signal: NodeJS.Signals | null } | { err: unknown }): void {
     member.child = null;
     for (const requestId of metricsRounds.keys()) addSnapshot(member, requestId, null);
     if (stopping) return;
@@ -81,10 +87,7 @@ export function superviseRoles(
       livedMs > RECOVERED_AFTER_MS || member.restartDelayMs === 0
         ? FIRST_RESTART_DELAY_MS
         : Math.min(member.restartDelayMs * 2, LONGEST_RESTART_DELAY_MS);
-    log.error(
-      { role: member.name, code, signal, restart_in_ms: member.restartDelayMs },
-      'role process ended; restarting it',
-    );
+    log.error({ role: member.name, ...how, restart_in_ms: member.restartDelayMs }, 'role process ended; restarting it');
     setStatus(member, { ready: false, reasons: [`The ${member.name} process crashed and is being restarted.`] });
     member.restartTimer = setTimeout(() => launch(member), member.restartDelayMs);
   }
@@ -134,6 +137,16 @@ export function superviseRoles(
       await Promise.all(members.map((member) => stopMember(member, timeoutMs)));
     },
   };
+}
+
+/** @throws Error  for some of the reasons why a process cannot be started; of the others, an event `error` tells */
+function forkRole(name: ProcessName, entry: URL, preparesEarly: boolean): ChildProcess {
+  return fork(entry, [name, ...(preparesEarly ? [PREPARE_EARLY] : [])], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'advanced',
+    env: roleEnvironment(),
+    execArgv: [...process.execArgv, ...(NODE_OPTIONS[name] ?? [])],
+  });
 }
 
 function send(member: Member, message: ToChild): void {
