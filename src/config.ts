@@ -32,6 +32,18 @@ function setting<Value>(
 export const SETTINGS = {
   host: setting('HOST', '127.0.0.1', 'address to listen on', read.text),
   port: setting('PORT', '8080', 'port to listen on', read.integer(0, 65_535)),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    '10000',
+    'connections at once; at the limit the one that is idle for the longest time is closed',
+    read.integer(1, 1_000_000),
+  ),
+  maxConnectionsPerAddress: setting(
+    'MAX_CONNECTIONS_PER_ADDRESS',
+    '2000',
+    'connections at once from one address (IPv6: one /64); raise it where a proxy brings all clients',
+    read.integer(1, 1_000_000),
+  ),
   dataDir: setting('DATA_DIR', './data', 'embedded database, audio, models, keys (mode 0700)', read.folder),
   databaseUrl: setting(
     'DATABASE_URL',

@@ -33,6 +33,11 @@ export function openMetrics() {
       help: 'Requests refused with 429.',
       labelNames: ['bucket'],
     }),
+    connectionsClosed: counter({
+      name: 'verbatim_connections_closed_total',
+      help: 'Connections closed at MAX_CONNECTIONS (limit all) or MAX_CONNECTIONS_PER_ADDRESS (limit address).',
+      labelNames: ['which', 'limit'],
+    }),
     jobs: counter({
       name: 'verbatim_jobs_total',
       help: 'Jobs that ended: completed, failed or canceled, and why they failed.',
@@ -113,6 +118,9 @@ export function httpMetrics(metrics: Metrics) {
     },
     rateRefused(bucket: string) {
       metrics.rateRefusals.inc({ bucket });
+    },
+    connectionClosed(closed: { which: string; limit: string }) {
+      metrics.connectionsClosed.inc(closed);
     },
   };
 }

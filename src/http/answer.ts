@@ -17,7 +17,11 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   // Fastify closes after every body that it could not parse; one that was read to its end does no harm.
   if (!isUnread(request.raw)) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
-  if (answer.stream) return reply.type(answer.contentType ?? JSON_TYPE).send(answer.stream);
+  if (answer.stream) {
+    reply.raw.once('close', request.visit.answered);
+    return reply.type(answer.contentType ?? JSON_TYPE).send(answer.stream);
+  }
+  request.visit.answered();
   const rendered = renderAnswer(answer);
   if (rendered) reply.type(rendered.contentType);
   const text = rendered?.body ?? '';

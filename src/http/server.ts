@@ -6,6 +6,8 @@ import type { Log } from '../log.ts';
 import { makeId } from '../runtime/clock.ts';
 import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
+import type { ConnectionLimits } from './connections.ts';
+import { Connections, logClosed } from './connections.ts';
 import type { Auth, Limits } from './guards.ts';
 import { authenticate, authenticateAdmin, limitRate } from './guards.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
@@ -32,6 +34,8 @@ export type ServerOptions = {
   metrics: HttpMetrics;
   /** Without it the header Idempotency-Key means nothing. */
   idempotency?: IdempotencyKeys;
+  /** Absent: none. */
+  connections?: ConnectionLimits;
   /** Time for a JSON body to arrive. */
   bodyTimeoutMs?: number;
 };
@@ -44,7 +48,6 @@ const REQUEST_TIMEOUT_MS = 6 * 3_600_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const CONNECTIONS_CHECK_MS = 5_000;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
-const MAX_CONNECTIONS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_CHARS = 500;
 const CLOSING_RETRY_SECONDS = '5';
@@ -53,7 +56,7 @@ const CLOSING_RETRY_SECONDS = '5';
 export function buildServer(options: ServerOptions): FastifyInstance {
   const { routes, log } = options;
   const app = openFastify(options);
-  app.server.maxConnections = MAX_CONNECTIONS;
+  const connections = boundConnections(app, options);
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -64,7 +67,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.decorateRequest('visit');
   app.addHook('onRequest', async (request, reply) => {
-    request.visit = newVisit();
+    request.visit = newVisit(connections.requestStarted(request.raw.socket));
     watchEnd(request, reply, options);
     if (isClosing) throw closing();
     const endpoint = checkHeaders(request);
@@ -82,6 +85,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   // Without these listeners Node says 100 before we know whether the body is wanted, or a bare 417.
   app.server.on('checkContinue', app.routing).on('checkExpectation', app.routing);
   return app;
+}
+
+function boundConnections(app: FastifyInstance, { connections, log, metrics }: ServerOptions): Connections {
+  const limits = connections ?? { max: Number.POSITIVE_INFINITY, maxPerAddress: Number.POSITIVE_INFINITY };
+  const report = logClosed(log);
+  return new Connections(app.server, limits, (closed) => {
+    metrics.connectionClosed?.(closed);
+    report(closed);
+  });
 }
 
 /** Fastify with every limit set, and with our words wherever it would use its own. */

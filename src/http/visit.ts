@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
+import type { ClosedConnection } from './connections.ts';
 import type { Ticket } from './idempotency.ts';
 import type { Account, Route } from './route.ts';
 
@@ -7,6 +8,7 @@ import type { Account, Route } from './route.ts';
 export type HttpMetrics = {
   requestEnded(request: { route: string; method: string; status: number; seconds: number }): void;
   rateRefused(bucket: string): void;
+  connectionClosed?(closed: ClosedConnection): void;
 };
 
 declare module 'fastify' {
@@ -26,11 +28,13 @@ export type Visit = {
   ticket: Ticket | null;
   notes: Record<string, unknown>;
   failure: unknown;
+  /** Called once the answer is handed over: from then on its connection is idle. */
+  answered: () => void;
 };
 
 /** The start of a visit, now. */
-export function newVisit(): Visit {
-  return { startedAt: performance.now(), account: null, ticket: null, notes: {}, failure: null };
+export function newVisit(answered: () => void = () => undefined): Visit {
+  return { startedAt: performance.now(), account: null, ticket: null, notes: {}, failure: null, answered };
 }
 
 const HEALTH_CHECKS = new Set(['/healthz', '/readyz', '/metrics']);

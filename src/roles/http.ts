@@ -56,6 +56,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       default: config.rateLimitDefault,
     }),
     ...(api.idempotency && { idempotency: api.idempotency }),
+    connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
     log,
     metrics: httpMetrics(metrics),
   });
