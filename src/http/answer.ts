@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE, renderAnswer } from './answer-text.ts';
 import { answerThenDrain, BodyTimeoutError, isUnread } from './body.ts';
@@ -17,10 +18,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   // Fastify closes after every body that it could not parse; one that was read to its end does no harm.
   if (!isUnread(request.raw)) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
-  if (answer.stream) {
-    reply.raw.once('close', request.visit.answered);
-    return reply.type(answer.contentType ?? JSON_TYPE).send(answer.stream);
-  }
+  if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
   request.visit.answered();
   const rendered = renderAnswer(answer);
   if (rendered) reply.type(rendered.contentType);
@@ -28,6 +26,20 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (!isUnread(request.raw)) return rendered ? reply.send(text) : reply.send();
   reply.headers({ connection: 'close', 'content-length': String(Buffer.byteLength(text)) });
   return reply.send(answerThenDrain(text, request.raw));
+}
+
+function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {
+  reply.raw.once('close', request.visit.answered);
+  reply.type(type);
+  // Nobody would read it: it would go on for ever.
+  if (request.method === 'HEAD') {
+    stream.destroy();
+    return reply.send(Readable.from([]));
+  }
+  stream.once('error', (error) => {
+    request.visit.failure = error;
+  });
+  return reply.send(stream);
 }
 
 /** The answer, in the one shape, to a request that failed. */

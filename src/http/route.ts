@@ -57,7 +57,7 @@ export type Call<Params, Query, Body> = {
   query: Query;
   body: Body;
   requestId: string;
-  /** Aborts when the caller hangs up. */
+  /** Aborts when the request is over: the caller hung up, or has its whole answer. It may have aborted already. */
   signal: AbortSignal;
   /** The unread body and its Content-Type; only on routes with `upload: true`. */
   upload: { stream: Readable; contentType: string; contentLength: number | null };

@@ -231,10 +231,11 @@ async function settleAndSend(request: FastifyRequest, reply: FastifyReply, answe
 }
 
 function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): Call<unknown, unknown, unknown> {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new Error('the caller hung up'));
-  });
+  const over = new AbortController();
+  const abort = () => over.abort(new Error('the request is over'));
+  // A caller may have hung up while its key was looked up: no other event tells of it.
+  if (reply.raw.destroyed) abort();
+  else reply.raw.once('close', abort);
   if (endpoint.upload) continueBody(request, reply);
   const contentLength = request.headers['content-length'];
   return {
@@ -244,7 +245,7 @@ function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): 
     query: request.query,
     body: request.body,
     requestId: request.id,
-    signal: gone.signal,
+    signal: over.signal,
     upload: {
       stream: request.raw,
       contentType: request.headers['content-type'] ?? '',

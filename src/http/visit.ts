@@ -63,7 +63,9 @@ export function watchEnd(
     };
     // A check every second would drown what happens, and its answer is for whoever asks.
     if (HEALTH_CHECKS.has(route)) log.debug(line, 'request');
-    else if (status === 500) log.error({ ...line, error: describeFailure(failure) }, 'request failed');
+    // A stream that broke off has sent its status before.
+    else if (status === 500 || (failure && status < 400))
+      log.error({ ...line, error: describeFailure(failure) }, 'request failed');
     else if (status === 503) log.warn({ ...line, reason: (failure as Partial<Error> | null)?.message }, 'request');
     else log.info(line, 'request');
   });

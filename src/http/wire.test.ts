@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import net from 'node:net';
+import { Readable } from 'node:stream';
 import test from 'node:test';
 import { openLog } from '../log.ts';
 import type { Route } from './route.ts';
@@ -97,4 +98,26 @@ test('requests before a broken one, or before CONNECT, on the same connection ar
 
   assert.deepEqual(statusesOf(await broken), [200, 200, 400]);
   assert.deepEqual(statusesOf(await tunnel), [200, 200, 405]);
+});
+
+test('a stream that breaks off is logged as an error of its request', async () => {
+  const errors: Record<string, unknown>[] = [];
+  const log = openLog('silent');
+  log.error = ((line: Record<string, unknown>) => errors.push(line)) as unknown as typeof log.error;
+  const route = routeAt('/stream', async () => {
+    async function* words() {
+      yield 'a word';
+      throw new Error('broke off');
+    }
+    return { status: 200, stream: Readable.from(words()), contentType: 'text/plain' };
+  });
+  await using server = await openServer(route, log);
+
+  const text = await server.exchange('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+
+  assert.deepEqual(statusesOf(text), [200]);
+  assert.deepEqual(
+    errors.map(({ route, error }) => [route, (error as Error).message]),
+    [['/stream', 'broke off']],
+  );
 });

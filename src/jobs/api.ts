@@ -157,7 +157,9 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
         const watch = deps.feed.watch({ lane, accountId, id });
         if (watch === null) throw tooManyWatched();
         // A caller who leaves before the first word is read never starts the generator that would do this.
-        signal.addEventListener('abort', () => watch[Symbol.dispose]());
+        const dispose = () => watch[Symbol.dispose]();
+        if (signal.aborted) dispose();
+        else signal.addEventListener('abort', dispose, { once: true });
         const stream = Readable.from(watchJob({ ...deps, positions }, { lane, accountId, id }, watch, signal));
         // Proxies are told to pass each word on as it comes.
         const headers = { 'x-accel-buffering': 'no' };

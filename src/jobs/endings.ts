@@ -25,10 +25,14 @@ export async function openJobEndings({
   clock: Clock;
   log: Log;
 }): Promise<JobEndings> {
-  const watched = new Map<string, { job: JobName; tell: () => void }>();
+  const watched = new Map<string, { job: JobName; waiters: Set<() => void> }>();
   const closing = new AbortController();
-  const stopListening = await db.listen('job_ended', (id) => watched.get(id)?.tell());
+  const stopListening = await db.listen('job_ended', tellAll);
   const polling = poll();
+
+  function tellAll(id: string): void {
+    for (const tell of watched.get(id)?.waiters ?? []) tell();
+  }
 
   async function poll(): Promise<void> {
     while (!closing.signal.aborted) {
@@ -39,20 +43,27 @@ export async function openJobEndings({
         log.warn({ err: error }, 'could not ask which jobs ended');
         return [];
       });
-      for (const id of ended) watched.get(id)?.tell();
+      for (const id of ended) tellAll(id);
     }
   }
 
   return {
     watch(job) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      watched.set(job.id, { job, tell: resolve });
+      const { waiters } = watched.get(job.id) ?? { waiters: new Set() };
+      watched.set(job.id, { job, waiters: waiters.add(resolve) });
       if (closing.signal.aborted) resolve();
-      return { ended: promise, [Symbol.dispose]: () => void watched.delete(job.id) };
+      return {
+        ended: promise,
+        [Symbol.dispose]() {
+          waiters.delete(resolve);
+          if (waiters.size === 0) watched.delete(job.id);
+        },
+      };
     },
     async close() {
       closing.abort();
-      for (const { tell } of watched.values()) tell();
+      for (const id of watched.keys()) tellAll(id);
       await Promise.all([stopListening(), polling]);
     },
   };

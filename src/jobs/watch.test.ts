@@ -5,7 +5,10 @@ import { openFakeEngine } from '../../test/fake-engine.ts';
 import { openJobRoom } from '../../test/job-room.ts';
 import { until } from '../../test/until.ts';
 import { wavFile } from '../../test/wav.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { claimNextJob } from './claim.ts';
+import { findJob } from './store.ts';
+import { watchJob } from './watch.ts';
 
 type Room = Awaited<ReturnType<typeof openJobRoom>>;
 type Account = Awaited<ReturnType<Room['account']>>;
@@ -157,6 +160,32 @@ test('a caller who hangs up is forgotten at once, read or unread', async () => {
 
   for (let i = 0; i < 100; i++) await room.watch(account, id).next();
   await assert.rejects(room.watch(account, id).next(), { type: 'rate_limited' });
+});
+
+test('a stream that breaks off for a fault of ours fails, where a database that is away only delays it', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const id = await submit(room, account);
+  const job = await findJob(room.db, { lane: account.lane, accountId: account.id, id });
+  const follow = (of: () => Promise<number | null>) => {
+    const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
+    const deps = { db: room.db, clock: systemClock, positions: { of } };
+    return watchJob(deps, job!, watch, new AbortController().signal);
+  };
+
+  const broken = follow(async () => {
+    throw new Error('a bug');
+  });
+  const away = follow(async () => {
+    throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  });
+  await away.next();
+  const { value: status } = await away.next();
+
+  await assert.rejects(Array.fromAsync(broken), /a bug/);
+  assert.match(status!, /^event: status/);
+  assert.doesNotMatch(status!, /queue_position/);
+  await away.return(undefined);
 });
 
 test('a queued job knows its place, which moves as accounts take turns', async () => {

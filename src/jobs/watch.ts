@@ -58,7 +58,7 @@ async function* tellNews(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<
 }
 
 async function* tellStatus(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<string> {
-  const place = await deps.positions.of(job).catch(() => null);
+  const place = await orUndefinedWhileAway(deps.positions.of(job));
   const error = job.errorType === null ? null : { type: job.errorType, message: job.errorMessage };
   const status = writeJson({ id: job.id, status: job.state, ...(place && { queue_position: place }), error });
   if (status === told.status) return;

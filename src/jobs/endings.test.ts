@@ -1,0 +1,19 @@
+import test from 'node:test';
+import { openTestDatabase } from '../../test/database.ts';
+import { openLog } from '../log.ts';
+import { makeId, systemClock } from '../runtime/clock.ts';
+import { openJobEndings } from './endings.ts';
+
+test('everybody who waits for the same job learns of its end, also when another one has left', async () => {
+  await using db = await openTestDatabase();
+  const endings = await openJobEndings({ db, clock: systemClock, log: openLog('silent') });
+  const job = { lane: 1, id: makeId('job') };
+  using first = endings.watch(job);
+  using second = endings.watch(job);
+  endings.watch(job)[Symbol.dispose]();
+
+  await db.run({ text: "select pg_notify('job_ended', $1)", values: [job.id] });
+
+  await Promise.all([first.ended, second.ended]);
+  await endings.close();
+});

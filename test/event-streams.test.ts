@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import test from 'node:test';
+import type { ServiceAccount, TestService } from './service.ts';
+import { openService } from './service.ts';
+import { until } from './until.ts';
+import { wavFile } from './wav.ts';
+
+// Jobs stay queued, for no transcriber runs; nobody is kept from asking often.
+const SETTINGS = { ROLES: 'api', RATE_LIMIT_DEFAULT: 'off' };
+// More than one account may follow at once.
+const MANY = 110;
+
+async function submit(service: TestService, { key }: ServiceAccount): Promise<string> {
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(wavFile(1))]), 'a.wav');
+  form.append('async', 'true');
+  const headers = { 'x-api-key': key };
+  const answer = await fetch(`${service.baseUrl}/v1/transcribe`, { method: 'POST', headers, body: form });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+/** Asks for the stream of a job's events, over a connection of its own, and resets that as soon as it is sent. */
+function askAndReset(service: TestService, { key }: ServiceAccount, id: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const socket = net.connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+  socket.on('error', () => undefined).once('close', () => resolve());
+  const request = `GET /v1/jobs/${id}/events HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  socket.once('connect', () => socket.write(request.repeat(2), () => socket.resetAndDestroy()));
+  return promise;
+}
+
+test('HEAD of a stream and requests that are reset at once follow no job', async () => {
+  await using service = await openService(SETTINGS);
+  const account = await service.account();
+  const id = await submit(service, account);
+  const url = `${service.baseUrl}/v1/jobs/${id}/events`;
+  const headers = { 'x-api-key': account.key };
+
+  const heads = await Promise.all(Array.from({ length: MANY }, () => fetch(url, { method: 'HEAD', headers })));
+  const afterHeads = await fetch(url, { headers });
+  await Promise.all(Array.from({ length: MANY }, () => askAndReset(service, account, id)));
+  const afterResets = await until(
+    'a stream',
+    async () => {
+      const answer = await fetch(url, { headers });
+      return answer.status === 200 ? answer : null;
+    },
+    10_000,
+  );
+
+  assert.ok(heads.every(({ status }) => status === 200));
+  assert.match(heads[0]!.headers.get('content-type')!, /^text\/event-stream/);
+  assert.deepEqual([afterHeads.status, afterResets.status], [200, 200]);
+  await Promise.all([afterHeads.body!.cancel(), afterResets.body!.cancel()]);
+});
