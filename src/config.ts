@@ -129,6 +129,12 @@ export const SETTINGS = {
   rateLimitTranscribe: setting('RATE_LIMIT_TRANSCRIBE', '10/60', 'requests per seconds, or off', read.rateLimit),
   rateLimitBalance: setting('RATE_LIMIT_BALANCE', '60/60', 'requests per seconds, or off', read.rateLimit),
   rateLimitJobs: setting('RATE_LIMIT_JOBS', '60/60', 'requests per seconds for the job list, or off', read.rateLimit),
+  rateLimitResend: setting(
+    'RATE_LIMIT_RESEND',
+    '60/60',
+    'requests per seconds for test pings, redeliveries and recoveries together, or off',
+    read.rateLimit,
+  ),
   rateLimitDefault: setting(
     'RATE_LIMIT_DEFAULT',
     '600/60',

@@ -14,10 +14,12 @@ import { openDeliveryRoom, secretBox } from './delivery-room.ts';
 export async function openWebhookRoom({
   lookup = async () => ['93.184.216.34'],
   diesUnsettled = false,
+  maxRecoveryBatches,
 }: {
   lookup?: Lookup;
   /** As if the process died after the handler: nothing more is written of the Idempotency-Key. */
   diesUnsettled?: boolean;
+  maxRecoveryBatches?: number;
 } = {}) {
   const room = await openDeliveryRoom();
   const accounts = new Map<string, Account>();
@@ -39,7 +41,7 @@ export async function openWebhookRoom({
         clock: systemClock,
         lookup,
       }),
-      ...deliveryRoutes({ db: room.db }),
+      ...deliveryRoutes({ db: room.db, ...(maxRecoveryBatches && { maxRecoveryBatches }) }),
     ],
     auth: {
       findAccount: async (hash) => accounts.get(hash.toString('hex')) ?? null,

@@ -35,6 +35,7 @@ export async function openWebhookService(ports: readonly number[], shared: Recor
     ADMIN_TOKEN: randomBytes(24).toString('base64url'),
     SECRETS_KEY: randomBytes(32).toString('base64'),
     RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_RESEND: 'off',
     WEBHOOK_ALLOWED_TARGETS: ports.map((port) => `127.0.0.1/32:${port}`).join(','),
     ...shared,
   };

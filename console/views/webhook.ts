@@ -14,6 +14,9 @@ const OVERLAPS: [string, string][] = [
   ['0', 'ends at once'],
 ];
 
+/** `next_since` where more events lie in that time than one request looks at. */
+type Recovery = { events: number; next_since?: string };
+
 /** One webhook: its state, its log, and all that can be done to it. */
 export const showWebhook: View = async (main, { parts, query }) => {
   const path = `/v1/webhooks/${encodeURIComponent(parts[1]!)}`;
@@ -97,8 +100,13 @@ function changeForms(path: string, webhook: Webhook): Child {
     fill(secret, secretBox('The new secret', made.secret, SECRET_HINT));
   };
   const recover = async (given: FormData) => {
-    const since = new Date(String(given.get('since'))).toISOString();
-    const { events } = await send<{ events: number }>('POST', `${path}/recover`, { since });
+    let since: string | undefined = new Date(String(given.get('since'))).toISOString();
+    let events = 0;
+    while (since !== undefined) {
+      const part: Recovery = await send<Recovery>('POST', `${path}/recover`, { since });
+      events += part.events;
+      since = part.next_since;
+    }
     await told(events === 1 ? '1 event is sent again.' : `${events} events are sent again.`);
   };
   const since = h('input', { name: 'since', type: 'datetime-local', required: true });

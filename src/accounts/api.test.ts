@@ -19,7 +19,7 @@ function openNode(db: Database, balance: RateLimit = null) {
   return buildServer({
     routes: [...accountRoutes({ db, rates: RATES }), ...adminRoutes({ db, rates: RATES })],
     auth: { findAccount: (hash) => findAccountByKeyHash(db, hash), adminToken: ADMIN_TOKEN },
-    limits: openLimits(db, { transcribe: null, balance, jobs: null, default: null }),
+    limits: openLimits(db, { transcribe: null, balance, jobs: null, resend: null, default: null }),
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
   });
@@ -220,7 +220,7 @@ test('a remembered refusal ends when it said it would', async () => {
   let nowMs = 1_000;
   const limits = openLimits(
     db,
-    { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, default: null },
+    { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, resend: null, default: null },
     () => nowMs,
   );
   const account = { id: 'acct_1', lane: 0, name: '', plan: 'pro' as const, unlimited: true };

@@ -12,8 +12,8 @@ const ENTRY_KEYS = [
 ];
 
 /** A pro account with one webhook, and ways to make entries in its log. */
-async function openRoom() {
-  const web = await openWebhookRoom();
+async function openRoom(options: Parameters<typeof openWebhookRoom>[0] = {}) {
+  const web = await openWebhookRoom(options);
   const { call, account } = await web.caller();
   const webhook = await web.room.webhook(account);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -165,6 +165,42 @@ test('a recovery sends what the webhook did not accept, once, however often it i
   assert.deepEqual(tooEarly.json, { events: 0 });
   const pending = (await world.list('?status=pending')).data.map((entry: { event_id: string }) => entry.event_id);
   assert.deepEqual(pending.sort(), [failedId, missedId, waitingId].sort());
+});
+
+test('a recovery of more events than one request looks at says from where to ask again, and none is left out', async () => {
+  await using world = await openRoom({ maxRecoveryBatches: 1 });
+  const { account } = world;
+  await world.db.run({
+    text: `insert into events (lane, id, account_id, type, body, created_at)
+      select $1, 'evt_' || n, $2, 'transcription.completed', '{}', timestamptz '2026-01-01' + n / 3 * interval '1 s'
+      from generate_series(1, 5000) n`,
+    values: [account.lane, account.id],
+  });
+  const answers = [];
+  for (let since: string | undefined = '2026-01-01T00:00:00Z'; since; since = answers.at(-1)?.next_since) {
+    const { json } = await world.call('POST', `${world.path}/recover`, { since });
+    answers.push(json);
+  }
+
+  assert.equal(answers.length, 3);
+  assert.equal(
+    answers.reduce((sum, { events }) => sum + events, 0),
+    5_000,
+  );
+  const [waiting] = await world.db.rows<{ number: number }>({
+    text: 'select count(distinct event_id) as number from deliveries',
+  });
+  assert.equal(waiting!.number, 5_000);
+});
+
+test('an entry whose stored headers are no JSON is shown without them', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({ responseHeaders: '{"x-note":"\\\\" \\\\"}' });
+
+  const entry = await world.call('GET', `${world.path}/deliveries/${made!.attemptId}`);
+
+  assert.deepEqual([entry.status, entry.json.response.headers], [200, {}]);
 });
 
 test("another account's log is unknown, and so is an entry of another webhook", async () => {

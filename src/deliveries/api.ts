@@ -13,9 +13,14 @@ import type { WebhookRow } from '../webhooks/store.ts';
 import { findWebhook, lockWebhook } from '../webhooks/store.ts';
 import type { LoggedExchange } from './log-store.ts';
 import { findLogged, listAttempts, listPending } from './log-store.ts';
+import type { EventPlace } from './resend-store.ts';
 import { findMissedEvents, hasEvent, insertResends, lockRecovery } from './resend-store.ts';
 
-export type DeliveryDeps = { db: Database };
+export type DeliveryDeps = {
+  db: Database;
+  /** How many batches of 2,000 events one recovery looks at; 50 without it. */
+  maxRecoveryBatches?: number;
+};
 
 const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
@@ -41,9 +46,20 @@ const redeliveredSchema = Type.Object(
   component('Redelivered'),
 );
 const recoveredSchema = Type.Object(
-  { events: Type.Integer({ minimum: 0, description: 'How many events are sent again.' }) },
+  {
+    events: Type.Integer({ minimum: 0, description: 'How many events are sent again.' }),
+    next_since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only where more than 100,000 events lie in that time: ask again with this as since.',
+      }),
+    ),
+  },
   component('Recovered'),
 );
+
+// Of 2,000 events each: a request looks at 100,000 events, and lasts for seconds at most.
+const MAX_RECOVERY_BATCHES = 50;
 
 /** The delivery log of a webhook, and sending again. */
 export function deliveryRoutes(deps: DeliveryDeps): Route[] {
@@ -113,6 +129,7 @@ function redeliver({ db }: DeliveryDeps): Route {
     method: 'POST',
     path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
     auth: 'key',
+    bucket: 'resend',
     summary: 'Send the event of a delivery again, beginning with attempt 1',
     tag: 'Deliveries',
     schema: { params: entryParams, answers: { 202: redeliveredSchema } },
@@ -131,11 +148,12 @@ function redeliver({ db }: DeliveryDeps): Route {
   });
 }
 
-function recover({ db }: DeliveryDeps): Route {
+function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/recover',
     auth: 'key',
+    bucket: 'resend',
     summary: 'Send every event of a time again that this webhook did not accept',
     tag: 'Deliveries',
     schema: {
@@ -145,25 +163,28 @@ function recover({ db }: DeliveryDeps): Route {
     },
     async handle({ account, params, body, note, once }) {
       const webhook = await webhookOr404(db, account, params.id);
-      const span = { since: readTime('since', body.since)!, until: readTime('until', body.until) };
-      // One transaction: all of them are sent again, or, after a crash, none.
-      return await db.transaction(async (tx) => {
-        await lockRecovery(tx, webhook.id);
-        requireActive(await findWebhook(tx, ownerOf(account), webhook.id));
-        const resend = { ...ownerOf(account), webhookId: webhook.id };
-        let found = 0;
-        let afterId = '';
-        for (;;) {
-          const missed = await findMissedEvents(tx, resend, { ...span, afterId });
-          if (missed.length === 0) break;
-          await insertResends(tx, resend, missed);
-          found += missed.length;
-          afterId = missed.at(-1)!;
-        }
-        await notifyDeliveriesDue(tx, account.lane);
+      const resend = { ...ownerOf(account), webhookId: webhook.id };
+      const until = readTime('until', body.until);
+      let after: EventPlace = { at: readTime('since', body.since)!.toISOString(), id: '' };
+      let found = 0;
+      for (let batch = 1; ; batch++) {
+        // A transaction for each batch: what a crash leaves undone, the same request finds once more.
+        const { ids, next, answer } = await db.transaction(async (tx) => {
+          await lockRecovery(tx, webhook.id);
+          requireActive(await findWebhook(tx, ownerOf(account), webhook.id));
+          const missed = await findMissedEvents(tx, resend, { after, until });
+          await insertResends(tx, resend, missed.ids);
+          await notifyDeliveriesDue(tx, account.lane);
+          if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
+          const events = found + missed.ids.length;
+          const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
+          return { ...missed, answer: await once.keep(tx, { status: 202, body: { events, ...rest } }) };
+        });
+        found += ids.length;
         note({ recovered: found });
-        return await once.keep(tx, { status: 202, body: { events: found } });
-      });
+        if (answer || !next) return answer!;
+        after = next;
+      }
     },
   });
 }
@@ -179,8 +200,18 @@ function showExchange(entry: LoggedExchange) {
     response:
       responseHeaders === null
         ? null
-        : { headers: new RawJson(responseHeaders), body: responseBody?.toString('utf8') ?? '' },
+        : { headers: readableHeaders(responseHeaders), body: responseBody?.toString('utf8') ?? '' },
   };
+}
+
+/** Entries of version 0.1.0 may hold text that is not JSON: an answer's headers were cleaned after they were serialised. */
+function readableHeaders(text: string): RawJson {
+  try {
+    JSON.parse(text);
+    return new RawJson(text);
+  } catch {
+    return new RawJson('{}');
+  }
 }
 
 /** @throws ApiError  400 for a leap second: it has the form of a time, but no clock here knows it */

@@ -3,8 +3,11 @@ import { makeId } from '../runtime/clock.ts';
 
 export type Resend = { lane: number; accountId: string; webhookId: string };
 
-// Rows per statement: many events must not make one statement last.
-const BATCH = 1_000;
+/** Where a search stands: behind the event of this time and id. */
+export type EventPlace = { at: string; id: string };
+
+// Events looked at per statement: many of them must not make one statement last.
+const BATCH = 2_000;
 
 /** Recoveries of one webhook come one after another: the second one sees what the first has sent again. */
 export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
@@ -12,32 +15,41 @@ export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Ids of events, oldest first, that the webhook subscribes to and has neither accepted nor under way: those it failed,
- * and those it was never told of because it was disabled or not there. At most 1,000; ask again from `afterId`.
+ * Looks at the next 2,000 events of the account. Ids, oldest first, of those that the webhook subscribes to and has
+ * neither accepted nor under way: it failed them, or was disabled or not there. `next`: where to go on; null at the end.
  */
 export async function findMissedEvents(
   tx: Sql,
   { lane, accountId, webhookId }: Resend,
-  { since, until, afterId }: { since: Date; until: Date | null; afterId: string },
-): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>({
-    text: `select e.id
-      from events e
-      join webhooks w on w.lane = $1 and w.id = $3 and e.type = any(w.events)
-      where e.lane = $1 and e.account_id = $2 and e.id > $6
+  { after, until }: { after: EventPlace; until: Date | null },
+): Promise<{ ids: string[]; next: EventPlace | null }> {
+  const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
+    text: `with looked_at as materialized (
+        select e.id, e.type, e.created_at
+        from events e
+        where e.lane = $1 and e.account_id = $2
+          and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
+        order by e.created_at, e.id
+        limit $7
+      )
+      select e.id, e.created_at::text as at,
         -- A test is meant for one webhook at one time.
-        and e.type <> 'webhook.test'
-        and e.created_at >= $4 and ($5::timestamptz is null or e.created_at <= $5)
-        and not exists (
-          select from deliveries d
-          where d.lane = $1 and d.event_id = e.id and d.webhook_id = $3
-            and d.state in ('waiting', 'succeeded')
-        )
-      order by e.id
-      limit $7`,
-    values: [lane, accountId, webhookId, since, until, afterId, BATCH],
+        e.type <> 'webhook.test' and e.type = any(w.events)
+          and not exists (
+            select from deliveries d
+            where d.lane = $1 and d.event_id = e.id and d.webhook_id = $3
+              and d.state in ('waiting', 'succeeded')
+          ) as "isMissed"
+      from looked_at e
+      join webhooks w on w.lane = $1 and w.id = $3
+      order by e.created_at, e.id`,
+    values: [lane, accountId, webhookId, after.at, after.id, until, BATCH],
   });
-  return rows.map((row) => row.id);
+  const last = rows.at(-1);
+  return {
+    ids: rows.flatMap(({ id, isMissed }) => (isMissed ? [id] : [])),
+    next: last && rows.length === BATCH ? { at: last.at, id: last.id } : null,
+  };
 }
 
 /** A fresh delivery of each event to the webhook, due at once, beginning with attempt 1. */

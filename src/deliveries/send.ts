@@ -1,5 +1,6 @@
 import { signBody, standardSignature } from '#sdk/signature.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import { keptHeadersJson } from '../rules/answer-headers.ts';
 import { judgePost } from '../rules/delivery-outcome.ts';
 import { delayBeforeAttemptMs } from '../rules/retry-schedule.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -100,7 +101,7 @@ function finish(
     remoteAddress: report.remoteAddress,
     // The guard, the network or TLS came before the request: nothing of it left.
     requestHeaders: report.remoteAddress === null ? null : JSON.stringify(headers),
-    responseHeaders: report.responseHeaders && JSON.stringify(report.responseHeaders).replaceAll('\\u0000', ''),
+    responseHeaders: report.responseHeaders && keptHeadersJson(report.responseHeaders),
     responseBody: report.responseBody,
     completedAt: new Date(clock.now()),
   };

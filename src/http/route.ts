@@ -14,7 +14,7 @@ export type Account = {
 };
 
 /** Which limit a request counts against (contract section 8). */
-export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'default';
+export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'resend' | 'default';
 
 /** What a request is to its Idempotency-Key, once its body is known. */
 export type Identified =

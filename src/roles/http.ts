@@ -53,6 +53,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       transcribe: config.rateLimitTranscribe,
       balance: config.rateLimitBalance,
       jobs: config.rateLimitJobs,
+      resend: config.rateLimitResend,
       default: config.rateLimitDefault,
     }),
     ...(api.idempotency && { idempotency: api.idempotency }),

@@ -211,6 +211,7 @@ function testWebhook({ db, config }: Context): Route {
     method: 'POST',
     path: '/v1/webhooks/:id/test',
     auth: 'key',
+    bucket: 'resend',
     summary: 'Send a webhook.test event to a webhook, whether or not it subscribes to that type',
     links: { get_events_id: { id: '$response.body#/event_id' } },
     tag: 'Webhooks',

@@ -71,6 +71,7 @@ export async function openServiceUnderFire(
     WEBHOOK_DISABLE_FAILURES: '1000000',
     RATE_LIMIT_TRANSCRIBE: 'off',
     RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_RESEND: 'off',
     ...(outside && { DATABASE_URL: outside.url() }),
     ...env,
   };
