@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { TONE_MODEL, toneWav } from '../fixtures/audio.ts';
+import { openReceiver, testAuthority } from '../receiver.ts';
+import { openService, temporaryFolder } from '../service.ts';
+import { until } from '../until.ts';
+
+export type FuzzEnvironment = AsyncDisposable & {
+  baseUrl: string;
+  key: string;
+  adminToken: string;
+  /** Ids of things that exist, by the pattern of the paths that take them: parameters of Schemathesis. */
+  ids: { path: string; parameters: Record<string, string> }[];
+  logText(): string;
+};
+
+/** A service with a completed job, a webhook with a delivery that succeeded, and no rate limits. */
+export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
+  const receiver = await openReceiver();
+  const dataDir = temporaryFolder();
+  const caFile = path.join(dataDir, 'receiver-ca.pem');
+  writeFileSync(caFile, testAuthority.cert);
+  const limits = ['TRANSCRIBE', 'BALANCE', 'JOBS', 'DEFAULT', 'RESEND'].map((name) => [`RATE_LIMIT_${name}`, 'off']);
+  const service = await openService(
+    {
+      ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+      ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+      WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+      NODE_EXTRA_CA_CERTS: caFile,
+      ...Object.fromEntries(limits),
+    },
+    dataDir,
+  );
+  const account = await service.account();
+  const { key } = account;
+
+  async function call(method: string, route: string, body?: object): Promise<Record<string, unknown>> {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(service.baseUrl + route, {
+      method,
+      headers: { 'x-api-key': key, ...(body && !isForm && { 'content-type': 'application/json' }) },
+      ...(body && { body: isForm ? body : JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`${method} ${route} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>;
+  }
+
+  const webhook = await call('POST', '/v1/webhooks', { url: receiver.url, events: ['transcription.completed'] });
+  const form = new FormData();
+  form.append('file', new Blob([new Uint8Array(toneWav('hello quiet world'))]), 'tone.wav');
+  const job = await call('POST', '/v1/transcribe', form);
+  const log = `/v1/webhooks/${webhook['id']}/deliveries?status=succeeded`;
+  const delivery = await until('a delivery in the log', async () => {
+    const { data } = await call('GET', log);
+    return (data as Record<string, string>[])[0];
+  });
+  const spareKey = (await adminCall(service, `/admin/v1/accounts/${account.id}/keys`))['id']!;
+
+  return {
+    baseUrl: service.baseUrl,
+    key,
+    adminToken: service.adminToken,
+    ids: [
+      { path: '^/v1/jobs/', parameters: { id: job['id'] as string } },
+      {
+        path: '^/v1/webhooks/',
+        parameters: { id: webhook['id'] as string, delivery_id: delivery['id']! },
+      },
+      { path: '^/v1/events/', parameters: { id: delivery['event_id']! } },
+      { path: '^/admin/v1/accounts/', parameters: { id: account.id } },
+      { path: '^/admin/v1/keys/', parameters: { id: spareKey } },
+      { path: '^/v1/keys/', parameters: { id: spareKey } },
+    ],
+    logText: () => service.logText(),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function adminCall(
+  { baseUrl, adminToken }: { baseUrl: string; adminToken: string },
+  route: string,
+): Promise<Record<string, string>> {
+  const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+  const answer = await fetch(baseUrl + route, { method: 'POST', headers, body: '{}' });
+  return (await answer.json()) as Record<string, string>;
+}
