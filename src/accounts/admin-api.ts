@@ -135,13 +135,10 @@ function changeAccount({ db, rates }: AdminDeps): Route {
     tag: 'Accounts',
     schema: {
       params: idParams,
-      body: Type.Object({ name: Type.Optional(nameSchema), plan: Type.Optional(planSchema) }),
+      body: Type.Object({ name: Type.Optional(nameSchema), plan: Type.Optional(planSchema) }, { minProperties: 1 }),
       answers: { 200: accountSchema },
     },
     async handle({ params, body }) {
-      if (body.name === undefined && body.plan === undefined) {
-        throw new ApiError('invalid_request', 'Give name, plan or both: there is nothing to change.');
-      }
       const change = { name: body.name ?? null, plan: body.plan ?? null };
       const account = isId('acct', params.id) ? await store.updateAccount(db, params.id, change) : null;
       if (!account) throw notFound('account');

@@ -22,8 +22,14 @@ export function describeInvalid(errors: SchemaError[], place: string): ApiError 
   const error = errors.find(({ keyword }) => !BRANCH_KEYWORDS.includes(keyword)) ?? errors.at(-1)!;
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
   const param = fieldAtFault(error);
+  if (error.keyword === 'minProperties') return nothingToChange(error);
   if (param === '') return new ApiError('invalid_request', 'The body must be a JSON object.');
   return new ApiError('invalid_request', sentence(error, param, place), { param });
+}
+
+function nothingToChange({ parentSchema }: SchemaError): ApiError {
+  const fields = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {});
+  return new ApiError('invalid_request', `Give at least one of ${fields.join(', ')}: there is nothing to change.`);
 }
 
 /** The field's path without list positions: `events[1]` is a mistake in `events`. */

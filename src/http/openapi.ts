@@ -3,7 +3,7 @@ import { ERROR_MEANING, ERROR_STATUS } from '../errors.ts';
 import { strictSchema } from './read.ts';
 import type { AnswerSchema, Route } from './route.ts';
 import type { TSchema } from './schema.ts';
-import { COMPONENT, component, Type } from './schema.ts';
+import { COMPONENT, component, DOCUMENTED, Type } from './schema.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -52,6 +52,10 @@ export const errorSchema = Type.Object(
   }),
 );
 
+const FORM_ENCODING: JsonObject = {
+  file: { contentType: 'audio/*, video/*, application/octet-stream' },
+  metadata: { contentType: 'application/json' },
+};
 const REQUEST_ID = { description: 'Names the request in the log.', schema: { type: 'string' } };
 const RETRY_AFTER = { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } };
 const RATE_HEADERS = {
@@ -164,9 +168,19 @@ function describeBody(route: Route, schema: TSchema, components: JsonObject): Js
   );
   const { required: _all, ...rest } = strict;
   return {
-    required: required.length > 0,
-    content: { [contentType]: { schema: plain({ ...rest, ...(required.length > 0 && { required }) }, components) } },
+    required: required.length > 0 || 'minProperties' in strict,
+    content: {
+      [contentType]: {
+        ...(route.upload && { encoding: encodingOf(properties) }),
+        schema: plain({ ...rest, ...(required.length > 0 && { required }) }, components),
+      },
+    },
   };
+}
+
+/** How the parts of a form are encoded, for those that are no plain text. */
+function encodingOf(properties: Record<string, object>): JsonObject {
+  return Object.fromEntries(Object.entries(FORM_ENCODING).filter(([name]) => Object.hasOwn(properties, name)));
 }
 
 function describeAnswers(route: Route, components: JsonObject): JsonObject {
@@ -256,7 +270,8 @@ function plain(schema: unknown, components: JsonObject): unknown {
   if (Array.isArray(schema)) return schema.map((item) => plain(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
   const name = (schema as JsonObject)[COMPONENT] as string | undefined;
-  const members = Object.entries(schema).filter(([key]) => key !== COMPONENT && !key.startsWith('~'));
+  const { [COMPONENT]: _name, [DOCUMENTED]: documented, errorMessage: _message, ...rest } = schema as JsonObject;
+  const members = Object.entries({ ...rest, ...(documented as object) }).filter(([key]) => !key.startsWith('~'));
   const written = Object.fromEntries(members.map(([key, value]) => [key, plain(value, components)]));
   if (name === undefined) return written;
   components[name] ??= written;

@@ -8,6 +8,12 @@ export { Type } from 'typebox';
 export const COMPONENT = 'x-component';
 
 /**
+ * The keyword for what the OpenAPI document says in addition to what is validated: the forms that clients should send,
+ * where others are accepted too.
+ */
+export const DOCUMENTED = 'x-documented';
+
+/**
  * Options that make a schema a component of the OpenAPI document, which other places refer to by its name.
  * @param example  a whole value, checked against the schema by a test
  */

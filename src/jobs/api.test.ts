@@ -38,12 +38,7 @@ test('the list is filtered by state, plan and time', async () => {
   assert.deepEqual(await idsOf({ created_before: '2999-01-01' }), [pro.id, lite.id]);
 });
 
-for (const query of [
-  { created_after: 'yesterday' },
-  { created_before: '2026-13-01' },
-  { created_after: '1' },
-  { cursor: 'x' },
-]) {
+for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-01' }, { created_after: '1' }]) {
   test(`a list asked for with ${JSON.stringify(query)} is refused by name`, async () => {
     await using room = await openJobRoom();
     const account = await room.account();

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { oneOf, Type } from '../http/schema.ts';
+import { DOCUMENTED, oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
@@ -42,6 +42,8 @@ const WATCH_RETRY_SECONDS = 5;
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
+const timeFilter = (description: string) =>
+  Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } });
 const ownJob = { id: '$response.body#/id' };
 const JOB_LINKS = {
   get_jobs_id: ownJob,
@@ -88,8 +90,8 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
           ...pageFields,
           status: Type.Optional(oneOf(JOB_STATES)),
           plan: Type.Optional(oneOf(PLANS)),
-          created_after: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created later.' })),
-          created_before: Type.Optional(Type.String({ description: 'ISO 8601 time; jobs created earlier.' })),
+          created_after: Type.Optional(timeFilter('Jobs created later than this time, or day in UTC.')),
+          created_before: Type.Optional(timeFilter('Jobs created earlier.')),
         }),
         answers: { 200: jobListSchema },
       },

@@ -1,4 +1,14 @@
-import { component, idSchema, nullable, oneOf, pageSchema, rawJson, Type, timeSchema } from '../http/schema.ts';
+import {
+  component,
+  DOCUMENTED,
+  idSchema,
+  nullable,
+  oneOf,
+  pageSchema,
+  rawJson,
+  Type,
+  timeSchema,
+} from '../http/schema.ts';
 import type { RawJson } from '../json.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
@@ -19,30 +29,37 @@ export const fileSchema = Type.Unsafe<string>({
 });
 
 export const languageSchema = Type.String({
-  pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$',
-  maxLength: 35,
   description: 'BCP 47 code such as en; absent: detected where the model can.',
   examples: ['en'],
+  [DOCUMENTED]: { pattern: '^[a-z]{2}(-[A-Z]{2})?$' },
 });
 
 /** The form of POST /v1/transcribe. It documents the form, which `request.ts` reads as it streams in. */
-export const transcribeForm = Type.Object({
-  file: fileSchema,
-  plan: Type.Optional(oneOf(PLANS, { description: "Absent: the account's plan." })),
-  async: Type.Optional(formBoolean('true: a 202 at once; else the answer waits for the end of the job.')),
-  metadata: Type.Optional(
-    Type.String({
-      contentMediaType: 'application/json',
-      description: 'JSON text, at most 4,096 bytes of UTF-8; comes back unchanged.',
-      examples: ['{"order": 42}'],
-    }),
-  ),
-  language: Type.Optional(languageSchema),
-  timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
-  response_format: Type.Optional(
-    oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
-  ),
-});
+export const transcribeForm = Type.Object(
+  {
+    file: fileSchema,
+    plan: Type.Optional(oneOf(PLANS, { description: "Absent: the account's plan." })),
+    async: Type.Optional(formBoolean('true: a 202 at once; else the answer waits for the end of the job.')),
+    metadata: Type.Optional(
+      Type.Unknown({
+        description: 'Any JSON value, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+        examples: [{ order: 42 }],
+      }),
+    ),
+    language: Type.Optional(languageSchema),
+    timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
+    response_format: Type.Optional(
+      oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
+    ),
+  },
+  {
+    // Only json together with async.
+    anyOf: [
+      { properties: { async: { enum: ['false', '0'] } } },
+      { properties: { response_format: { enum: ['json'] } } },
+    ],
+  },
+);
 
 const timed = {
   start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),

@@ -8,7 +8,7 @@ import { emitWebhookTest } from '../events/emit.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { component, idSchema, nullable, Type } from '../http/schema.ts';
+import { component, DOCUMENTED, idSchema, nullable, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import type { Plan } from '../rules/plan.ts';
 import { WEBHOOK_LIMIT } from '../rules/plan.ts';
@@ -42,7 +42,16 @@ const MAX_DESCRIPTION_CHARS = 500;
 const MAX_OVERLAP_SECONDS = 86_400;
 
 const idParams = Type.Object({ id: Type.String() });
-const urlField = Type.String({ maxLength: MAX_URL_CHARS, description: 'https, port 443, a public address.' });
+const urlField = Type.String({
+  maxLength: MAX_URL_CHARS,
+  description: 'https, port 443, a public address. Every spelling that a URL parser knows is accepted.',
+  examples: ['https://hooks.example.com/verbatim'],
+  [DOCUMENTED]: {
+    maxLength: 2000,
+    pattern:
+      '^https://([a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?\\.){1,4}[a-z]{2,10}(:443)?(/[A-Za-z0-9._~/-]*)?(\\?[A-Za-z0-9._~=&-]*)?$',
+  },
+});
 const eventsField = Type.Array(eventTypeSchema, { minItems: 1, maxItems: 100, description: 'Duplicates are folded.' });
 const descriptionField = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
 
@@ -159,20 +168,20 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
     tag: 'Webhooks',
     schema: {
       params: idParams,
-      body: Type.Object({
-        url: Type.Optional(urlField),
-        events: Type.Optional(eventsField),
-        description: Type.Optional(descriptionField),
-        active: Type.Optional(Type.Boolean()),
-      }),
+      body: Type.Object(
+        {
+          url: Type.Optional(urlField),
+          events: Type.Optional(eventsField),
+          description: Type.Optional(descriptionField),
+          active: Type.Optional(Type.Boolean()),
+        },
+        { minProperties: 1 },
+      ),
       answers: { 200: webhookSchema },
     },
     async handle({ account, params, body }) {
       const owner = ownerOf(account);
       const before = foundOr404(await store.findWebhook(db, owner, webhookIdOr404(params.id)));
-      if (Object.keys(body).length === 0) {
-        throw new ApiError('invalid_request', 'Give at least one of url, events, description, active.');
-      }
       const change = {
         url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
         events: body.events && foldEvents(body.events),
