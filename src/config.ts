@@ -181,10 +181,16 @@ export const SETTINGS = {
     'hours audio is kept after its job ended',
     read.integer(0, 87_600),
   ),
+  audioSandbox: setting(
+    'AUDIO_SANDBOX',
+    'best-effort',
+    'best-effort, or require: refuse to start where decoders cannot be isolated',
+    read.oneOf(['best-effort', 'require']),
+  ),
   toolsDir: setting(
     'VERBATIM_TOOLS',
     null,
-    'folder with ffmpeg and pocketsphinx where they are not installed; set by bin/verbatim',
+    'folder with ffmpeg, bubblewrap and pocketsphinx where they are not installed; set by bin/verbatim',
     read.optional(read.folder),
   ),
   logLevel: setting(

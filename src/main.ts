@@ -8,6 +8,7 @@ import type { Log } from './log.ts';
 import { openLog } from './log.ts';
 import { prepareDataDir } from './roles/data-dir.ts';
 import type { ProcessName } from './roles/messages.ts';
+import { prepareSandbox, SandboxError } from './roles/sandbox.ts';
 import { superviseRoles } from './roles/supervisor.ts';
 import { systemClock } from './runtime/clock.ts';
 
@@ -28,6 +29,9 @@ async function main(): Promise<void> {
   // Started with a channel, by the demo or a test: whoever started it is gone.
   process.on('disconnect', () => stopWanted.resolve(0));
 
+  const sandbox = prepareSandbox(config, log);
+  // Elsewhere the database starts meanwhile.
+  if (config.audioSandbox === 'require') await sandbox;
   const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
   const roles = superviseRoles(processesFor(config), {
@@ -46,6 +50,7 @@ async function main(): Promise<void> {
     databaseUrl: database.url,
     adminToken: secrets.adminToken,
     secretsKeyBase64: secrets.secretsKey.toString('base64'),
+    sandbox: await sandbox,
   });
 
   const code = await stopWanted.promise;
@@ -154,7 +159,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Store> {
 
 main().catch((error: unknown) => {
   // What the operator can mend is said in a sentence; anything else is ours, with its stack.
-  const isOperators = [ConfigError, StartError, NewerSchemaError, DirectoryTakenError].some(
+  const isOperators = [ConfigError, StartError, NewerSchemaError, DirectoryTakenError, SandboxError].some(
     (kind) => error instanceof kind,
   );
   console.error(isOperators ? (error as Error).message : error);

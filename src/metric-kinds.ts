@@ -10,6 +10,7 @@ export type MetricSnapshot = MetricObjectWithValues<MetricValueWithName<string>>
 export type Metric = { name: string; type: Kind; snapshot(): MetricSnapshot };
 export type Counter = Metric & { inc(labels?: Labels, by?: number): void };
 export type Gauge = Metric & { set(value: number): void };
+export type LabelledGauge = Metric & { set(labels: Labels, value: number): void };
 export type Histogram = Metric & { observe(...observed: [value: number] | [labels: Labels, value: number]): void };
 
 /** A number that only grows, one for each combination of labels; without labels it is there from the start, at 0. */
@@ -30,6 +31,17 @@ export function gauge(options: Common): Gauge {
     ...metric('gauge', options, () => [{ labels: {}, value: current }]),
     set(value) {
       current = value;
+    },
+  };
+}
+
+/** A gauge for each combination of labels; absent until it is set. */
+export function labelledGauge(options: Common): LabelledGauge {
+  const rows = openRows(options, () => ({ value: 0 }));
+  return {
+    ...metric('gauge', options, () => rows.all().map(({ labels, value }) => ({ labels, value }))),
+    set(labels, value) {
+      rows.of(labels).value = value;
     },
   };
 }

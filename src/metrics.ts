@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { MetricSnapshot } from './metric-kinds.ts';
-import { counter, gauge, histogram } from './metric-kinds.ts';
+import { counter, gauge, histogram, labelledGauge } from './metric-kinds.ts';
 
 /** The metrics of one process, as they travel to the process that shows them. */
 export type MetricsSnapshot = MetricSnapshot[];
@@ -90,6 +90,12 @@ export function openMetrics() {
       name: 'verbatim_engine_restarts_total',
       help: 'Engine processes that ended unasked and were started again.',
       labelNames: ['engine'],
+    }),
+    sandboxProtection: labelledGauge({
+      name: 'verbatim_sandbox_protection',
+      help: 'What decoders of audio are kept from: 1 where the protection holds, 0 where the system does not allow it.',
+      labelNames: ['protection'],
+      aggregator: 'max',
     }),
     ledgerDrift: gauge({
       name: 'verbatim_ledger_drift_accounts',

@@ -7,6 +7,7 @@ const { unpackTools } = require('./unpack-tools.js');
 /** What each tool is on Debian: its packages, and how to see that it is there. */
 const TOOLS = {
   ffmpeg: { packages: ['ffmpeg'], isThere: () => isProgram('ffmpeg') && isProgram('ffprobe') },
+  bubblewrap: { packages: ['bubblewrap'], isThere: () => isProgram('bwrap') },
   pocketsphinx: {
     packages: ['pocketsphinx', 'pocketsphinx-en-us'],
     isThere: () => fs.existsSync('/usr/share/pocketsphinx/model/en-us') && isLibrary('libpocketsphinx.so.3'),

@@ -2,10 +2,13 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-/** The system's tools that a service with these settings needs: ffmpeg always, pocketsphinx while nothing better is set. */
+/** What runs decoders of strangers' files apart from all else; there is no such thing outside of Linux. */
+const SANDBOX = process.platform === 'linux' ? ['bubblewrap'] : [];
+
+/** The system's tools that a service with these settings needs: ffmpeg and its sandbox always, pocketsphinx while nothing better is set. */
 function wantedTools(env) {
   const isPocketsphinx = (spec) => (spec ? spec === 'pocketsphinx' : !hasModel(env.DATA_DIR || './data'));
-  return ['ffmpeg', ...([env.ENGINE_LITE, env.ENGINE_PRO].some(isPocketsphinx) ? ['pocketsphinx'] : [])];
+  return ['ffmpeg', ...SANDBOX, ...([env.ENGINE_LITE, env.ENGINE_PRO].some(isPocketsphinx) ? ['pocketsphinx'] : [])];
 }
 
 function hasModel(dataDir) {
@@ -16,4 +19,4 @@ function hasModel(dataDir) {
   }
 }
 
-module.exports = { wantedTools };
+module.exports = { SANDBOX, wantedTools };

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import { AudioError } from './audio-error.ts';
-import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
+import { DISTRUST, INPUT } from './ffmpeg-arguments.ts';
 import type { JailedProcess } from './jail.ts';
 import { openJailed } from './jail.ts';
 import type { PlainWav } from './plain-wav.ts';
@@ -42,8 +42,9 @@ function readPlain(path: string, { offset, length }: PlainWav): AsyncGenerator<P
 
 async function* decodeJailed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS } = options;
-  const jailed = await openJailed('ffmpeg', decodeArguments(path, maxAudioSeconds), {
+  const jailed = await openJailed('ffmpeg', decodeArguments(maxAudioSeconds), {
     tools,
+    input: path,
     signal,
     memoryMaxBytes: MEMORY_MAX_BYTES,
     cpuMaxSeconds: Math.ceil(CPU_SECONDS.base + maxAudioSeconds * CPU_SECONDS.perAudioSecond),
@@ -66,11 +67,11 @@ export function tooLong(maxAudioSeconds: number): AudioError {
   return new AudioError(`The audio is longer than the limit of ${maxAudioSeconds} seconds. Send it in parts.`);
 }
 
-function decodeArguments(path: string, maxAudioSeconds: number): string[] {
+function decodeArguments(maxAudioSeconds: number): string[] {
   return [
     ...['-nostdin', ...DISTRUST],
     // Before -i, where it bounds what is read: a file of silence grows a thousandfold. One second more shows that there was more.
-    ...['-t', String(maxAudioSeconds + 1), ...inputArguments(path)],
+    ...['-t', String(maxAudioSeconds + 1), ...INPUT],
     ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 's16le', 'pipe:1'],
   ];
 }

@@ -14,7 +14,5 @@ export const DISTRUST = [
   ...['-max_alloc', String(ALLOCATION_MAX_BYTES), '-max_streams', '64'],
 ];
 
-/** The prefix keeps a path with a colon in it from being read as a URL. */
-export function inputArguments(path: string): string[] {
-  return ['-i', `file:${path}`];
-}
+/** The file is on standard input, opened there once more by name: what is read from a pipe cannot be sought in. */
+export const INPUT = ['-i', process.platform === 'linux' ? 'file:/proc/self/fd/0' : 'file:/dev/fd/0'];

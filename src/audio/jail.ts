@@ -1,18 +1,28 @@
-import type { ChildProcessByStdio } from 'node:child_process';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ToolPaths } from '../runtime/tools.ts';
-import { findProgram, toolEnvironment } from '../runtime/tools.ts';
+import { findProgram } from '../runtime/tools.ts';
+import { sandboxOfThisProcess } from './sandbox.ts';
+import type { SandboxExit, Sandboxed } from './sandbox-process.ts';
+import { spawnSandboxed } from './sandbox-process.ts';
 
 export type JailedProgram = 'ffmpeg' | 'ffprobe';
-export type JailBounds = { tools: ToolPaths; memoryMaxBytes: number; cpuMaxSeconds: number; signal?: AbortSignal };
-export type JailExit = { code: number | null; signal: NodeJS.Signals | null };
+export type JailBounds = {
+  tools: ToolPaths;
+  /** Path of the file that the program may read; it gets the opened file as its standard input. */
+  input?: string;
+  memoryMaxBytes: number;
+  cpuMaxSeconds: number;
+  signal?: AbortSignal;
+};
 
 /** A decoder at work on a stranger's file. Its last words are for our logs only: they hold paths. */
 export type JailedProcess = {
   stdout: Readable;
-  ended: Promise<JailExit>;
+  /** @throws Error  when it could not be started */
+  ended: Promise<SandboxExit>;
   /** Ends it at once; `stdout` ends with what was already read. */
   kill(): void;
   /** Ends it and lets go of its output. */
@@ -23,24 +33,28 @@ export type JailedProcess = {
 const STDERR_MAX_CHARS = 2000;
 
 /**
- * Runs a program that reads a stranger's file: no shell, none of our environment, no network where the system lets us take it
- * away, no file written, and bounds on memory, processor time and open files. It dies with us.
+ * Runs a program that reads a stranger's file in the sandbox of this process: sandbox.ts says what that keeps from it.
  * @throws Error  naming the package to install, when the program is not there; the signal's reason, when it aborted
  */
 export async function openJailed(program: JailedProgram, args: string[], bounds: JailBounds): Promise<JailedProcess> {
-  const found = findProgram(bounds.tools, program);
+  const { tools, signal, memoryMaxBytes, cpuMaxSeconds } = bounds;
+  const found = findProgram(tools, program);
   if (found === null) throw new Error(`${program} is not installed. Type: apt-get install ffmpeg`);
-  const walls = await (wallsOfThisProcess ??= findWalls());
-  bounds.signal?.throwIfAborted();
-  const [command, ...rest] = [...wallArguments(walls, bounds), found, ...args];
-  const child = spawn(command!, rest, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, so that one signal ends it with whatever it started.
-    detached: true,
-    cwd: '/',
-    env: toolEnvironment(bounds.tools),
-  });
-  return guard(child, bounds.signal);
+  const { kind } = await sandboxOfThisProcess(tools);
+  await using file = bounds.input === undefined ? null : await openInput(bounds.input);
+  signal?.throwIfAborted();
+  const limits = { memoryMaxBytes, cpuMaxSeconds };
+  return guard(spawnSandboxed(kind, { tools, program: found, args, limits, input: file?.fd ?? 'ignore' }), signal);
+}
+
+/** The program opens it once more, by its descriptor, to seek in it; as root that is another user, who needs the right to. */
+async function openInput(path: string): Promise<FileHandle> {
+  // A pipe would not open before somebody writes into it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { mode } = await file.stat();
+  // The folder that it lies in stays closed to all others.
+  if (process.getuid?.() === 0 && (mode & 0o004) === 0) await file.chmod((mode & 0o7777) | 0o004);
+  return file;
 }
 
 /**
@@ -71,7 +85,7 @@ export async function runJailed(
   }
 }
 
-function guard(child: ChildProcessByStdio<null, Readable, Readable>, signal: AbortSignal | undefined): JailedProcess {
+function guard({ child, ended }: Sandboxed, signal: AbortSignal | undefined): JailedProcess {
   let lastWords = '';
   let isEnded = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -81,13 +95,10 @@ function guard(child: ChildProcessByStdio<null, Readable, Readable>, signal: Abo
     if (!isEnded && child.pid !== undefined) killGroup(child.pid);
   };
   signal?.addEventListener('abort', kill, { once: true });
-  const ended = once(child, 'exit').then(([code, name]): JailExit => {
+  child.once('exit', () => {
     isEnded = true;
     signal?.removeEventListener('abort', kill);
-    return { code, signal: name };
   });
-  // Whoever awaits `ended` hears of a failed spawn; nobody else has to.
-  ended.catch(() => undefined);
   const close = () => {
     kill();
     child.stdout.destroy();
@@ -101,36 +112,4 @@ function killGroup(pid: number): void {
   } catch {
     // It ended by itself a moment ago.
   }
-}
-
-type Walls = { prlimit: boolean; setpriv: boolean; unshare: string[] | null };
-let wallsOfThisProcess: Promise<Walls> | null = null;
-
-/** Which walls this system gives us. Asked once: each costs a few ms and none changes while we run. */
-async function findWalls(): Promise<Walls> {
-  const [prlimit, setpriv, unshareAsRoot, unshareAsUser] = await Promise.all([
-    works('prlimit', '--core=0', 'true'),
-    works('setpriv', '--no-new-privs', '--pdeathsig', 'KILL', 'true'),
-    works('unshare', '--net', 'true'),
-    works('unshare', '--map-root-user', '--net', 'true'),
-  ]);
-  const unshare = unshareAsRoot ? ['unshare', '--net'] : unshareAsUser ? ['unshare', '--map-root-user', '--net'] : null;
-  return { prlimit, setpriv, unshare };
-}
-
-function works(command: string, ...args: string[]): Promise<boolean> {
-  return new Promise((resolve) => {
-    execFile(command, args, { timeout: 5000 }, (error) => resolve(error === null));
-  });
-}
-
-function wallArguments(walls: Walls, { memoryMaxBytes, cpuMaxSeconds }: JailBounds): string[] {
-  return [
-    // --fsize=0 bars every file; pipes are not files, so its output still flows.
-    ...(walls.prlimit
-      ? ['prlimit', `--as=${memoryMaxBytes}`, `--cpu=${cpuMaxSeconds}`, '--fsize=0', '--nofile=64', '--core=0']
-      : []),
-    ...(walls.setpriv ? ['setpriv', '--no-new-privs', '--pdeathsig', 'KILL'] : []),
-    ...(walls.unshare ?? []),
-  ];
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { ToolPaths } from '../runtime/tools.ts';
 import { tooLong } from './decode.ts';
-import { DISTRUST, inputArguments } from './ffmpeg-arguments.ts';
+import { DISTRUST, INPUT } from './ffmpeg-arguments.ts';
 import { openGlancer } from './glance.ts';
 import type { JailBounds } from './jail.ts';
 import { runJailed } from './jail.ts';
@@ -37,13 +37,13 @@ export async function probeAudio(path: string, options: AudioOptions): Promise<P
     return { kind: 'audio', format: glance.format, durationMs: Math.ceil(glance.seconds * 1000) };
   }
   const { size: sizeBytes } = await stat(path);
-  const file = await readHeaders(path, { ...HEADER_BOUNDS, tools, signal });
+  const file = await readHeaders({ ...HEADER_BOUNDS, input: path, tools, signal });
   if (file === null) return refused(NOT_MEDIA);
   const reason = reasonToRefuse(file);
   if (reason !== null) return refused(reason);
   const seconds =
     claimedSeconds(file, sizeBytes) ??
-    (await walkPackets(path, { ...WALK_BOUNDS, tools, signal })) ??
+    (await walkPackets({ ...WALK_BOUNDS, input: path, tools, signal })) ??
     Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
   return judgeLength(formatName(file), seconds, maxAudioSeconds);
 }
@@ -59,7 +59,7 @@ function refused(message: string): ProbeResult {
 
 type RunBounds = JailBounds & { wallMs: number; stdoutMaxBytes: number };
 
-async function readHeaders(path: string, bounds: RunBounds): Promise<ProbedFile | null> {
+async function readHeaders(bounds: RunBounds): Promise<ProbedFile | null> {
   const entries = [
     'format=format_name,duration,bit_rate',
     'format_tags=major_brand',
@@ -67,15 +67,15 @@ async function readHeaders(path: string, bounds: RunBounds): Promise<ProbedFile 
     'stream_disposition=attached_pic',
     'stream_tags=DURATION',
   ];
-  const args = [...DISTRUST, '-show_entries', entries.join(':'), '-of', 'json', ...inputArguments(path)];
+  const args = [...DISTRUST, '-show_entries', entries.join(':'), '-of', 'json', ...INPUT];
   const ran = await runJailed('ffprobe', args, bounds);
   return ran?.code === 0 ? (JSON.parse(ran.stdout) as ProbedFile) : null;
 }
 
 /** The time of the last packet, for files that do not tell their length, such as those a browser records; nothing is decoded. */
-async function walkPackets(path: string, bounds: RunBounds): Promise<number | null> {
+async function walkPackets(bounds: RunBounds): Promise<number | null> {
   const output = ['-map', '0:a:0', '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
-  const ran = await runJailed('ffmpeg', ['-nostdin', ...DISTRUST, ...inputArguments(path), ...output], bounds);
+  const ran = await runJailed('ffmpeg', ['-nostdin', ...DISTRUST, ...INPUT, ...output], bounds);
   if (ran === null || ran.code !== 0) return null;
   const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);
   return last === undefined ? null : Number(last.slice('out_time_us='.length)) / 1e6;

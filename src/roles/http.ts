@@ -24,6 +24,7 @@ import { openSecretBox } from '../webhooks/secrets.ts';
 import { askMetricsOfAll } from './all-metrics.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 import { openReadiness } from './readiness.ts';
+import { showProtections } from './sandbox.ts';
 
 export const maxConnections = 20;
 
@@ -39,6 +40,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 export async function start(context: RoleContext): Promise<RunningRole> {
   const { config, db, log } = context;
   const metrics = openMetrics();
+  if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
   const api = config.roles.includes('api') ? await openApi(context, storage, metrics) : NO_API;
   const readiness = openReadiness(context, storage);

@@ -1,3 +1,4 @@
+import type { Sandbox } from '../audio/sandbox.ts';
 import type { Role } from '../config.ts';
 
 /** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
@@ -15,7 +16,13 @@ export function starting(name: ProcessName): RoleStatus {
 }
 
 /** What the parent made before the roles start: secrets travel here, not in the environment that `ps` and children see. */
-export type StartOrder = { databaseUrl: string; adminToken: string; secretsKeyBase64: string };
+export type StartOrder = {
+  databaseUrl: string;
+  adminToken: string;
+  secretsKeyBase64: string;
+  /** Null on a node that opens no audio. */
+  sandbox: Sandbox | null;
+};
 
 /** One process's metrics, as prom-client gives them; opaque to the parent. */
 export type MetricsSnapshot = unknown;

@@ -1,3 +1,4 @@
+import { useSandbox } from '../audio/sandbox.ts';
 import type { Config } from '../config.ts';
 import { readConfig } from '../config.ts';
 import type { Database } from '../db/sql.ts';
@@ -68,6 +69,7 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
   const { openDatabase } = await import('../db/sql.ts');
   const order = await inbox.order;
   if (!order) return;
+  if (order.sandbox) useSandbox(order.sandbox);
 
   const db = openDatabase(order.databaseUrl, {
     maxConnections: module.maxConnections,
