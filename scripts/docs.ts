@@ -5,6 +5,7 @@ import type { ErrorType } from '../src/errors.ts';
 import { ERROR_MEANING, ERROR_STATUS } from '../src/errors.ts';
 import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/delivery-state.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/job-state.ts';
+import { SCOPE_MEANING } from '../src/rules/scopes.ts';
 
 const DOCS = path.join(import.meta.dirname, '..', 'docs');
 const NOTE = '<!-- Made by `node scripts/docs.ts`; do not edit. -->';
@@ -13,7 +14,7 @@ type Move = { from: string; move: string; to: string; meaning: string };
 
 /** The documents that are made from the code: file name in docs/ and text. */
 export function makeDocuments(): Record<string, string> {
-  return { 'configuration.md': configuration(), 'errors.md': errors(), 'states.md': states() };
+  return { 'configuration.md': configuration(), 'errors.md': errors(), 'states.md': states(), 'scopes.md': scopes() };
 }
 
 function configuration(): string {
@@ -36,6 +37,15 @@ function errors(): string {
     'Errors',
     'Every error of every endpoint has one shape: `{ "error": { "message", "code", "type", "param"? }, "request_id" }`. `code` is the status, `type` the word to program against.',
     table(['status', 'type', 'when'], rows),
+  );
+}
+
+function scopes(): string {
+  const rows = Object.entries(SCOPE_MEANING).map(([scope, meaning]) => [`\`${scope}\``, meaning]);
+  return page(
+    'Scopes',
+    'What an API key may be allowed to do ([keys](keys.md)). A key without scopes may do all of it; `/docs` names the scope of each endpoint.',
+    table(['scope', 'allows to'], rows),
   );
 }
 

@@ -16,7 +16,7 @@ async function openRoom() {
   const db = await openTestDatabase();
   const app = buildServer({
     routes: adminRoutes({ db, rates: { lite: 1, pro: 2 } }),
-    auth: { findAccount: async () => null, adminToken: TOKEN },
+    auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
@@ -37,13 +37,16 @@ test('accounts and keys are made, listed, credited and revoked', async () => {
   await using room = await openRoom();
 
   const account = JSON.parse(await room.run('accounts create Ada --plan pro --credits 10 --json'));
-  const key = JSON.parse(await room.run(`keys create ${account.id} --name laptop --json`));
+  const limits = '--scopes jobs:read,jobs:write --expires-at 2099-01-01T00:00:00Z';
+  const key = JSON.parse(await room.run(`keys create ${account.id} --name laptop ${limits} --json`));
   const credit = await room.run(`accounts credit ${account.id} -2.5 --note refund`);
   const shown = await room.run(`accounts show ${account.id}`);
   const keys = await room.run(`keys list ${account.id}`);
   const revoked = await room.run(`keys revoke ${key.id}`);
 
   assert.match(key.key, /^vb_/);
+  assert.deepEqual([key.scopes, key.expires_at], [['jobs:read', 'jobs:write'], '2099-01-01T00:00:00.000Z']);
+  assert.match(keys, /jobs:read,jobs:write {2}made \S+ {2}expires 2099-01-01T00:00:00.000Z {2}never used {2}laptop\n$/);
   assert.match(credit, /^led_\S+ {2}-2.5 credits\n$/);
   assert.equal(shown, `${account.id}  pro  7.5 credits  Ada\n`);
   assert.ok(keys.startsWith(`${key.id}  ${key.prefix}…`) && !keys.includes(key.key));

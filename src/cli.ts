@@ -8,7 +8,7 @@ const USAGE = `usage: verbatim accounts create <name> [--plan lite|pro] [--credi
        verbatim accounts list
        verbatim accounts show <account id>
        verbatim accounts credit <account id> <amount> [--note <text>]
-       verbatim keys create <account id> [--name <text>]
+       verbatim keys create <account id> [--name <text>] [--scopes <scope,…>] [--expires-at <time>]
        verbatim keys list <account id>
        verbatim keys revoke <key id>
        verbatim models list | pull <name> | remove <name>
@@ -22,6 +22,8 @@ const OPTIONS = {
   credits: { type: 'string' },
   note: { type: 'string' },
   name: { type: 'string' },
+  scopes: { type: 'string' },
+  'expires-at': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -36,7 +38,16 @@ type Service = { url: string; token: string };
 type Values = ReturnType<typeof read>['values'];
 type Result = { answer: unknown; lines: string[] };
 type Account = { id: string; name: string; plan: string; balance: { amount: number | null; held: number } };
-type Key = { id: string; name: string | null; prefix: string; key?: string; created_at: string };
+type Key = {
+  id: string;
+  name: string | null;
+  prefix: string;
+  key?: string;
+  scopes: string[];
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+};
 type Command = {
   options: (keyof Values)[];
   words: number;
@@ -48,7 +59,7 @@ const COMMANDS: Record<string, Command> = {
   'accounts list': { options: [], words: 0, run: listAccounts },
   'accounts show': { options: [], words: 1, run: showAccount },
   'accounts credit': { options: ['note'], words: 2, run: creditAccount },
-  'keys create': { options: ['name'], words: 1, run: createKey },
+  'keys create': { options: ['name', 'scopes', 'expires-at'], words: 1, run: createKey },
   'keys list': { options: [], words: 1, run: listKeys },
   'keys revoke': { options: [], words: 1, run: revokeKey },
 };
@@ -127,16 +138,31 @@ async function creditAccount(service: Service, [id, amount]: string[], { note }:
   return { answer: entry, lines: [`${entry.id}  ${entry.amount} credits`] };
 }
 
-async function createKey(service: Service, [id]: string[], { name }: Values): Promise<Result> {
+async function createKey(service: Service, [id]: string[], values: Values): Promise<Result> {
+  const { name, scopes, 'expires-at': expiresAt } = values;
   const path = `/admin/v1/accounts/${encodeURIComponent(id!)}/keys`;
-  const key = await ask<Key>(service, 'POST', path, { ...(name !== undefined && { name }) });
+  const key = await ask<Key>(service, 'POST', path, {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes: scopes.split(',').map((scope) => scope.trim()) }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+  });
   return { answer: key, lines: [`${key.id}  ${key.key}`, 'Keep it now: it is not shown again.'] };
 }
 
 async function listKeys(service: Service, [id]: string[]): Promise<Result> {
   const keys = await askAll<Key>(service, `/admin/v1/accounts/${encodeURIComponent(id!)}/keys`);
-  const lines = keys.map((key) => `${key.id}  ${key.prefix}…  ${key.created_at}  ${key.name ?? ''}`.trimEnd());
-  return { answer: keys, lines: lines.length > 0 ? lines : ['no keys'] };
+  return { answer: keys, lines: keys.length > 0 ? keys.map(describeKey) : ['no keys'] };
+}
+
+function describeKey({ id, prefix, scopes, created_at, expires_at, last_used_at, name }: Key): string {
+  const facts = [
+    scopes.join(',') || 'all scopes',
+    `made ${created_at}`,
+    ...(expires_at === null ? [] : [`expires ${expires_at}`]),
+    last_used_at === null ? 'never used' : `last used ${last_used_at}`,
+    ...(name === null ? [] : [name]),
+  ];
+  return `${id}  ${prefix}…  ${facts.join('  ')}`;
 }
 
 async function revokeKey(service: Service, [id]: string[]): Promise<Result> {

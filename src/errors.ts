@@ -5,6 +5,7 @@ export const ERROR_STATUS = {
   unauthenticated: 401,
   insufficient_balance: 402,
   plan_limit: 403,
+  missing_scope: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -23,10 +24,11 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   invalid_request:
     'a field, query parameter, header, cursor or JSON text is malformed, of the wrong type, unknown, or out of range',
   forbidden_url: 'a webhook may not point there; the message names the rule',
-  unauthenticated: 'no key, an unknown key, a revoked key, or two different keys',
+  unauthenticated: 'no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
     'the audio costs more than the balance holds; needed_credits and available_credits say how much',
   plan_limit: "the account's plan does not allow it: another webhook, or plan=pro on a lite account",
+  missing_scope: 'the API key may not do this; the message and required_scope name the scope that it lacks',
   not_found: 'unknown path, unknown id, or an id of another account',
   method_not_allowed: 'known path, other method; Allow names the methods that there are',
   conflict: 'the state does not allow it',

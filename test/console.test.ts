@@ -15,7 +15,7 @@ const sources = readSources(['console'], '.ts');
 function openNode() {
   const app = buildServer({
     routes: consoleRoutes(),
-    auth: { findAccount: async () => null, adminToken: 'x' },
+    auth: { findCaller: async () => null, adminToken: 'x' },
     limits: { admit: async () => null },
     log: openLog('silent'),
     metrics: httpMetrics(openMetrics()),

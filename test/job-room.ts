@@ -21,6 +21,7 @@ import { openLog } from '../src/log.ts';
 import { laneOf } from '../src/rules/lane.ts';
 import { unitsFromCredits } from '../src/rules/price.ts';
 import { makeId, systemClock } from '../src/runtime/clock.ts';
+import { TEST_ACTOR } from './caller.ts';
 import { openTestDatabase } from './database.ts';
 import { readEvents } from './event-stream.ts';
 import { TEST_TOOLS } from './tools.ts';
@@ -162,7 +163,7 @@ function bare(account: Account): Call<object, object, undefined> {
     params: {},
     query: { limit: 20 },
     body: undefined,
-    requestId: 'req_test',
+    actor: TEST_ACTOR,
     signal: new AbortController().signal,
     upload: { stream: Readable.from([]), contentType: '', contentLength: null },
     once: UNKEYED,

@@ -2,12 +2,13 @@ import { deliveryRoutes } from '../src/deliveries/api.ts';
 import { hashKey } from '../src/http/guards.ts';
 import type { IdempotencyKeys } from '../src/http/idempotency.ts';
 import { openIdempotencyKeys } from '../src/http/idempotency.ts';
-import type { Account } from '../src/http/route.ts';
+import type { Caller } from '../src/http/route.ts';
 import { buildServer, closeServer } from '../src/http/server.ts';
 import { openLog } from '../src/log.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { webhookRoutes } from '../src/webhooks/api.ts';
 import type { Lookup } from '../src/webhooks/lookup.ts';
+import { callerOf } from './caller.ts';
 import { openDeliveryRoom, secretBox } from './delivery-room.ts';
 
 /** The endpoints of webhooks and deliveries behind a real server and database, and a way to call them as an account. */
@@ -22,7 +23,7 @@ export async function openWebhookRoom({
   maxRecoveryBatches?: number;
 } = {}) {
   const room = await openDeliveryRoom();
-  const accounts = new Map<string, Account>();
+  const accounts = new Map<string, Caller>();
   const log = openLog('silent');
   const keys = openIdempotencyKeys({ db: room.db, box: secretBox, log });
   const idempotency: IdempotencyKeys = {
@@ -44,7 +45,7 @@ export async function openWebhookRoom({
       ...deliveryRoutes({ db: room.db, ...(maxRecoveryBatches && { maxRecoveryBatches }) }),
     ],
     auth: {
-      findAccount: async (hash) => accounts.get(hash.toString('hex')) ?? null,
+      findCaller: async (hash) => accounts.get(hash.toString('hex')) ?? null,
       adminToken: 'admin-token-of-test',
     },
     limits: { admit: async () => ({ kind: 'admitted', limit: 600, remaining: 599, resetSeconds: 60 }) },
@@ -56,7 +57,7 @@ export async function openWebhookRoom({
   async function caller(plan: 'lite' | 'pro' = 'pro') {
     const { id, lane } = await room.account(plan);
     const key = `vb_${id.padEnd(43, 'x')}`;
-    accounts.set(hashKey(key).toString('hex'), { id, lane, name: 'test', plan, unlimited: true });
+    accounts.set(hashKey(key).toString('hex'), callerOf({ id, lane, name: 'test', plan, unlimited: true }));
     const call = async (
       method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
       url: string,

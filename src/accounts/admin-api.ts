@@ -8,19 +8,11 @@ import type { IdPrefix } from '../rules/ids.ts';
 import { isId } from '../rules/ids.ts';
 import { creditsFromUnits, unitsFromCredits } from '../rules/price.ts';
 import { makeId } from '../runtime/clock.ts';
-import { makeKey } from './keys.ts';
+import { adminKeyRoutes } from './keys-api.ts';
 import type { AccountRow } from './store.ts';
 import * as store from './store.ts';
 import type { Rates } from './view.ts';
-import {
-  accountListSchema,
-  accountSchema,
-  keyListSchema,
-  newKeySchema,
-  planSchema,
-  showAccount,
-  showKey,
-} from './view.ts';
+import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
 
 export type AdminDeps = { db: Database; rates: Rates };
 
@@ -59,9 +51,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     getAccount(deps),
     changeAccount(deps),
     addCredits(deps),
-    createKey(deps),
-    listKeys(deps),
-    revokeKey(deps),
+    ...adminKeyRoutes(deps),
   ];
 }
 
@@ -141,7 +131,7 @@ function changeAccount({ db, rates }: AdminDeps): Route {
     async handle({ params, body }) {
       const change = { name: body.name ?? null, plan: body.plan ?? null };
       const account = isId('acct', params.id) ? await store.updateAccount(db, params.id, change) : null;
-      if (!account) throw notFound('account');
+      if (!account) throw notFound();
       return { status: 200, body: showAccount(account, rates) };
     },
   });
@@ -172,7 +162,7 @@ function addCredits({ db }: AdminDeps): Route {
       refuseCredit(account, units);
       return await db.transaction(async (tx) => {
         const entry = await store.addCredit(tx, { account, units, note: note ?? null });
-        if (!entry) throw notFound('account');
+        if (!entry) throw notFound();
         const body = {
           id: entry.id,
           account_id: account.id,
@@ -204,68 +194,12 @@ function refuseCredit(account: AccountRow, units: number): void {
   }
 }
 
-function createKey({ db }: AdminDeps): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/admin/v1/accounts/:id/keys',
-    auth: 'admin',
-    summary: 'Create an API key; the key is shown only in this answer',
-    links: { delete_admin_keys_id: { id: '$response.body#/id' } },
-    tag: 'Keys',
-    schema: {
-      params: idParams,
-      body: Type.Object({ name: Type.Optional(nullable(nameSchema)) }),
-      answers: { 201: newKeySchema },
-    },
-    async handle({ params, body: { name }, once }) {
-      const { id: accountId } = await accountOr404(db, params.id);
-      const { key, prefix, hash } = makeKey();
-      return await db.transaction(async (tx) => {
-        const row = await store.insertKey(tx, accountId, { id: makeId('key'), name: name ?? null, prefix, hash });
-        if (!row) throw notFound('account');
-        return await once.keep(tx, { status: 201, body: { ...showKey(row), key } });
-      });
-    },
-  });
-}
-
-function listKeys({ db }: AdminDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/admin/v1/accounts/:id/keys',
-    auth: 'admin',
-    summary: 'List the keys of an account, newest first',
-    tag: 'Keys',
-    schema: { params: idParams, query: pageQuery, answers: { 200: keyListSchema } },
-    async handle({ params, query: { limit, cursor } }) {
-      const { id } = await accountOr404(db, params.id);
-      const rows = await store.listKeys(db, id, limit + 1, decodeCursor('key', cursor));
-      return { status: 200, body: pageOf(rows, limit, showKey) };
-    },
-  });
-}
-
-function revokeKey({ db }: AdminDeps): Route {
-  return defineRoute({
-    method: 'DELETE',
-    path: '/admin/v1/keys/:id',
-    auth: 'admin',
-    summary: 'Revoke a key, at once and on every node',
-    tag: 'Keys',
-    schema: { params: idParams, answers: { 204: null } },
-    async handle({ params }) {
-      if (!isId('key', params.id) || !(await store.deleteKey(db, params.id))) throw notFound('key');
-      return { status: 204 };
-    },
-  });
-}
-
 async function accountOr404(db: Sql, id: string): Promise<AccountRow> {
   const account = isId('acct' satisfies IdPrefix, id) ? await store.findAccount(db, id) : null;
-  if (!account) throw notFound('account');
+  if (!account) throw notFound();
   return account;
 }
 
-function notFound(what: 'account' | 'key'): ApiError {
-  return new ApiError('not_found', `There is no such ${what}.`);
+function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such account.');
 }

@@ -1,60 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { openAccountNode, openAccountRoom, RATES } from '../../test/account-room.ts';
 import { openTestDatabase } from '../../test/database.ts';
-import type { RateLimit } from '../config-values.ts';
-import type { Database } from '../db/sql.ts';
 import { openDatabase } from '../db/sql.ts';
-import { buildServer } from '../http/server.ts';
-import { openLog } from '../log.ts';
-import { adminRoutes } from './admin-api.ts';
-import { accountRoutes } from './api.ts';
 import { openLimits } from './limits.ts';
-import { findAccountByKeyHash } from './store.ts';
-
-const ADMIN_TOKEN = 'admin-token-of-the-test';
-const RATES = { lite: 1, pro: 2 };
-const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
-
-function openNode(db: Database, balance: RateLimit = null) {
-  return buildServer({
-    routes: [...accountRoutes({ db, rates: RATES }), ...adminRoutes({ db, rates: RATES })],
-    auth: { findAccount: (hash) => findAccountByKeyHash(db, hash), adminToken: ADMIN_TOKEN },
-    limits: openLimits(db, { transcribe: null, balance, jobs: null, resend: null, default: null }),
-    log: openLog('silent'),
-    metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
-  });
-}
-
-async function openRoom(balance: RateLimit = null) {
-  const db = await openTestDatabase();
-  const app = openNode(db, balance);
-  const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) => {
-    const answer = await app.inject({ method, url, headers: admin, ...(payload && { payload }) });
-    return { status: answer.statusCode, body: answer.body === '' ? null : answer.json() };
-  };
-  return {
-    db,
-    app,
-    ask,
-    async account(credits?: number) {
-      const made = await ask('POST', '/admin/v1/accounts', {
-        name: 'one',
-        plan: 'pro',
-        ...(credits !== undefined && { credits }),
-      });
-      const key = await ask('POST', `/admin/v1/accounts/${made.body.id}/keys`, { name: 'first' });
-      return { id: made.body.id as string, key: key.body.key as string, keyId: key.body.id as string };
-    },
-    balance: (key: string, node = app) => node.inject({ url: '/v1/balance', headers: { 'x-api-key': key } }),
-    async [Symbol.asyncDispose]() {
-      await app.close();
-      await db[Symbol.asyncDispose]();
-    },
-  };
-}
 
 test('an account is created, read, listed and changed', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
 
   const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'lite', credits: 12.5 });
   const read = await room.ask('GET', `/admin/v1/accounts/${made.body.id}`);
@@ -67,14 +19,14 @@ test('an account is created, read, listed and changed', async () => {
   assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const balance = { amount: 12.5, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'lite' };
   assert.deepEqual(rest, { name: 'Ada', plan: 'lite', balance });
-  assert.deepEqual(read, { status: 200, body: made.body });
+  assert.deepEqual([read.status, read.body], [200, made.body]);
   assert.deepEqual([changed.body.plan, changed.body.name], ['pro', 'Ada']);
   assert.deepEqual(list.body, { data: [changed.body], has_more: false, next_cursor: null });
 });
 
 for (const credits of [null, undefined]) {
   test(`credits ${credits} make an unlimited account, which takes no credit`, async () => {
-    await using room = await openRoom();
+    await using room = await openAccountRoom();
 
     const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'pro', credits });
     const credit = await room.ask('POST', `/admin/v1/accounts/${made.body.id}/credits`, { amount: 5 });
@@ -85,7 +37,7 @@ for (const credits of [null, undefined]) {
 }
 
 test('pages go on where the last one ended, whatever was inserted meanwhile', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const make = (name: string) => room.ask('POST', '/admin/v1/accounts', { name, plan: 'lite' });
   // Ids of one millisecond sort by chance: what counts is that the pages agree with the whole list.
   for (const name of ['a', 'b', 'c', 'd', 'e']) await make(name);
@@ -119,7 +71,7 @@ const wrong: [string, 'GET' | 'POST' | 'PATCH', string, object | undefined, numb
 
 for (const [what, method, url, payload, status, param] of wrong) {
   test(`${what} is refused with ${status}`, async () => {
-    await using room = await openRoom();
+    await using room = await openAccountRoom();
 
     const answer = await room.ask(method, url, payload);
 
@@ -128,14 +80,14 @@ for (const [what, method, url, payload, status, param] of wrong) {
 }
 
 test('a change of nothing is refused', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const { id } = await room.account();
 
   assert.equal((await room.ask('PATCH', `/admin/v1/accounts/${id}`, {})).status, 400);
 });
 
 test('credits are added and taken away, each with its entry', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const { id, key } = await room.account(10);
 
   const added = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 2.5, note: 'invoice 7' });
@@ -151,7 +103,7 @@ test('credits are added and taken away, each with its entry', async () => {
 });
 
 test('a key is shown once, works at once, and stops at once when it is revoked', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const { id, key, keyId } = await room.account(3);
 
   const before = await room.balance(key);
@@ -160,16 +112,18 @@ test('a key is shown once, works at once, and stops at once when it is revoked',
   const after = await room.balance(key);
   const again = await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
-  assert.match(key, /^vb_[A-Za-z0-9_-]{43}$/);
+  assert.match(key, /^vb_[0-9A-Za-z]{49}$/);
   const balance = { amount: 3, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'pro' };
   assert.deepEqual(before.json(), balance);
-  assert.deepEqual(Object.keys(list.body.data[0]).sort(), ['created_at', 'id', 'name', 'prefix']);
+  assert.deepEqual(Object.keys(list.body.data[0]).sort(), [
+    ...['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'prefix', 'scopes'],
+  ]);
   assert.equal(list.body.data[0].prefix, key.slice(0, 8));
   assert.deepEqual([revoked.status, after.statusCode, again.status], [204, 401, 404]);
 });
 
 test('each key opens its own account', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const [one, two] = [await room.account(1), await room.account(2)];
 
   const amounts = await Promise.all([one, two].map(async ({ key }) => (await room.balance(key)).json().amount));
@@ -178,7 +132,7 @@ test('each key opens its own account', async () => {
 });
 
 test('keys are stored as hashes only', async () => {
-  await using room = await openRoom();
+  await using room = await openAccountRoom();
   const { key } = await room.account();
 
   const rows = await room.db.rows({ text: 'select k::text from api_keys k' });
@@ -188,14 +142,14 @@ test('keys are stored as hashes only', async () => {
 
 test('200 requests at once on a limit of 10 over two nodes: exactly 10 pass, also after a restart', async () => {
   const limit = { count: 10, windowMs: 60_000 };
-  await using room = await openRoom(limit);
+  await using room = await openAccountRoom({ balance: limit });
   const { key } = await room.account();
   const otherDb = openDatabase(room.db.url, { maxConnections: 5 });
-  const other = openNode(otherDb, limit);
+  const other = openAccountNode(otherDb, limit);
 
   const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => room.balance(key, i % 2 ? room.app : other)));
   await other.close();
-  const restarted = openNode(otherDb, limit);
+  const restarted = openAccountNode(otherDb, limit);
   const afterwards = await room.balance(key, restarted);
   await restarted.close();
   await otherDb.close();

@@ -14,6 +14,7 @@ export function accountRoutes({ db, rates }: AccountDeps): Route[] {
       method: 'GET',
       path: '/v1/balance',
       auth: 'key',
+      scope: 'usage:read',
       bucket: 'balance',
       summary: 'What the account can spend, and at which rates',
       tag: 'Balance',

@@ -2,35 +2,15 @@ import type { Sql } from '../db/sql.ts';
 import type { Account } from '../http/route.ts';
 import { LANE_COUNT, laneOf } from '../rules/lane.ts';
 
+export { findCallerByKeyHash, findValidKeys } from './key-store.ts';
 export { addCredit, captureForJob, holdForJob, releaseForJob } from './ledger-store.ts';
 export { admit } from './rate-store.ts';
 
 /** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */
 export type AccountRow = Account & { amount: number; held: number; createdAt: Date };
 
-/** A key without its secret part, which is never stored. */
-export type KeyRow = { id: string; name: string | null; prefix: string; createdAt: Date };
-
 const ACCOUNT_COLUMNS = 'id, lane, name, plan, unlimited, amount, held, created_at as "createdAt"';
 const EVERY_LANE = Array.from({ length: LANE_COUNT }, (_, lane) => lane);
-
-/**
- * Whose key this is; null for a key that nobody has. Asked at every request: a key that was revoked is refused at once.
- * Keys are looked up by hash alone, before the lane is known, so a sharded database keeps this table whole on each node.
- * @param hash  SHA-256 of the key, 32 bytes
- */
-export async function findAccountByKeyHash(sql: Sql, hash: Buffer): Promise<Account | null> {
-  const rows = await sql.rows<Account>({
-    name: 'find_account_by_key_hash',
-    text: `
-      select accounts.id, accounts.lane, accounts.name, accounts.plan, accounts.unlimited
-      from api_keys
-      join accounts on accounts.lane = api_keys.lane and accounts.id = api_keys.account_id
-      where api_keys.hash = $1`,
-    values: [hash],
-  });
-  return rows[0] ?? null;
-}
 
 /** @param units  null for an unlimited account; else its first credit, entered in the ledger in the same statement */
 export async function insertAccount(
@@ -93,43 +73,4 @@ export async function updateAccount(
     values: [laneOf(id), id, change.name, change.plan],
   });
   return rows[0] ?? null;
-}
-
-/** Null if there is no such account. @param key.hash  SHA-256 of the whole key */
-export async function insertKey(
-  sql: Sql,
-  accountId: string,
-  key: { id: string; name: string | null; prefix: string; hash: Buffer },
-  now: Date | null = null,
-): Promise<KeyRow | null> {
-  const rows = await sql.rows<KeyRow>({
-    text: `
-      insert into api_keys (lane, id, account_id, name, prefix, hash, created_at)
-      select lane, $3, id, $4, $5, $6, coalesce($7::timestamptz, clock_timestamp())
-      from accounts
-      where lane = $1 and id = $2
-      returning id, name, prefix, created_at as "createdAt"`,
-    values: [laneOf(accountId), accountId, key.id, key.name, key.prefix, key.hash, now],
-  });
-  return rows[0] ?? null;
-}
-
-/** Newest first. @param beforeId  null for the first page */
-export async function listKeys(sql: Sql, accountId: string, limit: number, beforeId: string | null): Promise<KeyRow[]> {
-  return await sql.rows<KeyRow>({
-    text: `
-      select id, name, prefix, created_at as "createdAt"
-      from api_keys
-      where lane = $1 and account_id = $2 and ($3::text is null or id < $3)
-      order by id desc
-      limit $4`,
-    values: [laneOf(accountId), accountId, beforeId, limit],
-  });
-}
-
-/** Whether there was such a key. Its account is not named in the request, so every lane is asked. */
-export async function deleteKey(sql: Sql, id: string): Promise<boolean> {
-  return (
-    (await sql.run({ text: 'delete from api_keys where lane = any($1) and id = $2', values: [EVERY_LANE, id] })) > 0
-  );
 }

@@ -2,7 +2,9 @@ import type { Static } from '../http/schema.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
 import { PLANS } from '../rules/plan.ts';
 import { creditsFromUnits } from '../rules/price.ts';
-import type { AccountRow, KeyRow } from './store.ts';
+import { SCOPE_MEANING, SCOPES } from '../rules/scopes.ts';
+import type { KeyRow } from './key-store.ts';
+import type { AccountRow } from './store.ts';
 
 export const planSchema = oneOf(PLANS);
 
@@ -36,11 +38,19 @@ export const accountSchema = Type.Object(
 );
 export const accountListSchema = pageSchema('AccountList', accountSchema);
 
+export const scopesSchema = Type.Array(oneOf(SCOPES), {
+  maxItems: 100,
+  description: `Empty: all. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANING[scope]}`).join('; ')}.`,
+});
+
 const keyFields = {
   id: idSchema('key', 'key_01kamz2f3q8r5t7v9wxyzabcde'),
   name: nullable(Type.String()),
   prefix: Type.String({ description: 'How the key begins.' }),
+  scopes: scopesSchema,
   created_at: timeSchema,
+  expires_at: nullable(timeSchema, 'From when on the key is refused; null: never.'),
+  last_used_at: nullable(timeSchema, 'At most a minute old; null: not used yet.'),
 };
 export const keySchema = Type.Object(keyFields, component('Key'));
 export const keyListSchema = pageSchema('KeyList', keySchema);
@@ -74,5 +84,13 @@ export function showAccount(account: AccountRow, rates: Rates): Static<typeof ac
 
 /** A key as lists show it: never the key itself. */
 export function showKey(key: KeyRow): Static<typeof keySchema> {
-  return { id: key.id, name: key.name, prefix: key.prefix, created_at: key.createdAt.toISOString() };
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  };
 }

@@ -64,6 +64,7 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
       method: 'GET',
       path: '/v1/events',
       auth: 'key',
+      scope: 'webhooks:read',
       summary: 'List events, newest first',
       tag: 'Events',
       schema: {
@@ -84,6 +85,7 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
       method: 'GET',
       path: '/v1/events/:id',
       auth: 'key',
+      scope: 'webhooks:read',
       summary: 'Read an event, its payload as it is sent, and its deliveries',
       tag: 'Events',
       schema: {

@@ -33,7 +33,7 @@ async function openServer(connections: ConnectionLimits) {
       defineRoute({ ...NONE, method: 'GET', path: '/slow', handle: slow }),
       defineRoute({ ...NONE, method: 'GET', path: '/large', handle: large }),
     ],
-    auth: { findAccount: async () => null, adminToken: 'token-of-the-test' },
+    auth: { findCaller: async () => null, adminToken: 'token-of-the-test' },
     limits: { admit: async () => null },
     connections,
     log: openLog('silent'),

@@ -12,6 +12,7 @@ type Schema = {
 type Content = Record<string, { schema: Schema }>;
 type Operation = {
   summary: string;
+  description?: string;
   tags: string[];
   security: object[];
   parameters: { name: string; in: string; required: boolean; schema: Schema }[];
@@ -67,8 +68,9 @@ function writeOperation({ path, method, operation }: ReturnType<typeof operation
     const schema = Object.values(content ?? {})[0]?.schema;
     return status === 'default' ? '' : writeFields(`${status} ${description}`, schema ?? {});
   });
+  const description = operation.description === undefined ? '' : `<p>${escapeHtml(operation.description)}</p>`;
   return `<details><summary><b class="method">${method}</b><code>${escapeHtml(path)}</code><span>${escapeHtml(operation.summary)}</span></summary>
-${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}${body.join('')}${answers.join('')}</details>`;
+${description}${parameters.length > 0 ? `<h4>Parameters</h4><table>${parameters.join('')}</table>` : ''}${body.join('')}${answers.join('')}</details>`;
 }
 
 function writeFields(title: string, schema: Schema): string {

@@ -1,15 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ApiError } from '../errors.ts';
-import type { Account, Bucket } from './route.ts';
+import { canBeKey } from '../rules/api-key.ts';
+import type { Scope } from '../rules/scopes.ts';
+import { permits } from '../rules/scopes.ts';
+import type { Account, Bucket, Caller } from './route.ts';
 
 const MAX_KEY_BYTES = 256;
-// `vb_` and 43 characters of base64url: anything else cannot be a key, and costs no look-up.
-const KEY_SHAPE = /^vb_[A-Za-z0-9_-]{43}$/;
 
 /** Who may come in. */
 export type Auth = {
   /** @param keyHash  SHA-256 of the key */
-  findAccount(keyHash: Buffer): Promise<Account | null>;
+  findCaller(keyHash: Buffer): Promise<Caller | null>;
   adminToken: string;
 };
 
@@ -26,15 +27,23 @@ export function hashKey(key: string): Buffer {
 }
 
 /**
- * The account whose key the request carries.
+ * The account whose key the request carries, and that key.
  * @param rawHeaders  as Node gives them, names and values in turn: `headers` would hide a second X-API-Key
  * @throws ApiError  401
  */
-export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findAccount'>): Promise<Account> {
+export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findCaller'>): Promise<Caller> {
   const key = readKey([...headerValues(rawHeaders, 'x-api-key'), ...bearerTokens(rawHeaders)]);
-  const account = KEY_SHAPE.test(key) ? await auth.findAccount(hashKey(key)) : null;
-  if (!account) throw unauthenticated('This API key is unknown or was revoked; ask the operator for a new one.');
-  return account;
+  const caller = canBeKey(key) ? await auth.findCaller(hashKey(key)) : null;
+  if (!caller) throw unauthenticated('This API key is unknown, was revoked or has expired; use another one.');
+  return caller;
+}
+
+/** @throws ApiError  403, unless the key has the scope */
+export function requireScope(key: Caller['key'], scope: Scope): void {
+  if (permits(key.scopes, scope)) return;
+  throw new ApiError('missing_scope', `This needs the scope ${scope}, which the API key does not have.`, {
+    extra: { required_scope: scope },
+  });
 }
 
 /** @throws ApiError  401, unless the request carries the operator's token, compared in constant time */

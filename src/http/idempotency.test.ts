@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { callerOf } from '../../test/caller.ts';
 import type { TestDatabase } from '../../test/database.ts';
 import { openTestDatabase } from '../../test/database.ts';
 import { openWebhookRoom } from '../../test/webhook-room.ts';
@@ -24,13 +25,14 @@ function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAc
     method: 'POST',
     path: '/v1/work',
     auth: 'key',
+    scope: 'any',
     summary: 'work',
     tag: 'Test',
     schema: { answers: {} },
   } as const;
   const app = buildServer({
     routes: [{ ...route, handle }],
-    auth: { findAccount: async () => ACCOUNT, adminToken: 'x'.repeat(16) },
+    auth: { findCaller: async () => callerOf(ACCOUNT), adminToken: 'x'.repeat(16) },
     limits: { admit: async () => null },
     log: LOG,
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },

@@ -14,11 +14,13 @@ const STATUS_TEXT: Record<number, string> = {
   204: 'Done; no content',
 };
 
-const SECURITY = {
-  key: [{ ApiKey: [] }, { Bearer: [] }],
-  admin: [{ AdminToken: [] }],
-  none: [],
-};
+/** Who may call: of a key also the scope that it needs. */
+function securityOf({ auth, scope }: Route): JsonObject[] {
+  if (auth === 'none') return [];
+  if (auth === 'admin') return [{ AdminToken: [] }];
+  const scopes = scope === undefined || scope === 'any' ? [] : [scope];
+  return [{ ApiKey: scopes }, { Bearer: scopes }];
+}
 
 const TAGS: Record<string, string> = {
   Transcription: 'Audio in, text out: at once, or as a job.',
@@ -41,6 +43,7 @@ export const errorSchema = Type.Object(
       param: Type.Optional(Type.String({ description: 'The field at fault, when one is.' })),
     }),
     retry_after: Type.Optional(Type.Integer({ description: 'With 429: seconds after which one request will pass.' })),
+    required_scope: Type.Optional(Type.String({ description: 'With 403 missing_scope: what the key lacks.' })),
     needed_credits: Type.Optional(Type.Number({ description: 'With 402: what the audio costs.' })),
     available_credits: Type.Optional(Type.Number({ description: 'With 402: what can be spent.' })),
     job_id: Type.Optional(Type.String({ description: 'The job, where the failed request made one.' })),
@@ -99,13 +102,14 @@ export function describeApi(routes: Route[], info: { version: string }): JsonObj
 }
 
 function describeOperation(route: Route, components: JsonObject): JsonObject {
-  const { method, path, schema, summary, description, tag, auth } = route;
+  const { method, path, schema, summary, description, tag } = route;
+  const text = [description, scopeText(route)].filter(Boolean).join(' ');
   return {
     operationId: operationId(method, path),
     summary,
-    ...(description && { description }),
+    ...(text !== '' && { description: text }),
     tags: [tag],
-    security: SECURITY[auth],
+    security: securityOf(route),
     parameters: [
       ...pathParameters(path, schema.params, components),
       ...queryParameters(schema.query, components),
@@ -114,6 +118,10 @@ function describeOperation(route: Route, components: JsonObject): JsonObject {
     ...(schema.body && { requestBody: describeBody(route, schema.body, components) }),
     responses: { ...describeAnswers(route, components), ...describeErrors(route, components) },
   };
+}
+
+function scopeText({ scope }: Route): string | null {
+  return scope === undefined || scope === 'any' ? null : `The API key needs the scope \`${scope}\`.`;
 }
 
 function operationId(method: string, path: string): string {
@@ -258,7 +266,7 @@ function errorTypesOf(route: Route): ErrorType[] {
   const { method, path, auth, errors = [] } = route;
   const types = new Set<ErrorType>(['invalid_request', 'internal', 'unavailable', ...errors]);
   if (auth !== 'none') types.add('unauthenticated');
-  if (auth === 'key') types.add('rate_limited');
+  if (auth === 'key') types.add('rate_limited').add('missing_scope');
   if (path.includes(':')) types.add('not_found');
   if (method === 'POST' && auth !== 'none') types.add('conflict');
   if (takesBody(route)) types.add('too_large').add('unsupported_media_type');

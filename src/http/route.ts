@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Sql } from '../db/sql.ts';
 import type { ErrorType } from '../errors.ts';
+import type { Scope } from '../rules/scopes.ts';
 import type { Static, TSchema } from './schema.ts';
 
 /** The caller, as its key proved it. */
@@ -11,6 +12,26 @@ export type Account = {
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;
+};
+
+/** Who calls with an API key. */
+export type Caller = {
+  account: Account;
+  key: {
+    id: string;
+    /** Empty: all. */
+    scopes: readonly Scope[];
+    expiresAt: Date | null;
+  };
+};
+
+/** Who asks for a change, and from where. */
+export type Actor = {
+  /** Null: the operator. */
+  key: Caller['key'] | null;
+  /** The peer of the connection. */
+  address: string;
+  requestId: string;
 };
 
 /** Which limit a request counts against (contract section 8). */
@@ -56,7 +77,7 @@ export type Call<Params, Query, Body> = {
   params: Params;
   query: Query;
   body: Body;
-  requestId: string;
+  actor: Actor;
   /** Aborts when the request is over: the caller hung up, or has its whole answer. It may have aborted already. */
   signal: AbortSignal;
   /** The unread body and its Content-Type; only on routes with `upload: true`. */
@@ -90,12 +111,17 @@ export type RouteSchema = {
   answers: Record<number, AnswerSchema>;
 };
 
+/** Whom a route serves. */
+export type Access =
+  /** An account's key with this scope; `any`: whatever its scopes. */
+  | { auth: 'key'; scope: Scope | 'any' }
+  /** admin: the operator's token; none: anybody. */
+  | { auth: 'admin' | 'none'; scope?: never };
+
 /** One row of the table of endpoints: what validates it is what documents it. */
-export type Route = {
+export type Route = Access & {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** key: an account's key; admin: the operator's token; none: anybody. */
-  auth: 'key' | 'admin' | 'none';
   /** With auth `key` only; `default` unless named. */
   bucket?: Bucket;
   upload?: boolean;
@@ -131,16 +157,17 @@ type DescribedAnswer<Answers> = {
 
 /** A route whose handler sees the types that its schemas describe, and may answer nothing else. */
 export function defineRoute<const Schema extends RouteSchema, const Result extends AnswerOf<Schema['answers']>>(
-  route: Omit<Route, 'schema' | 'handle'> & {
-    schema: Schema;
-    handle(
-      call: Call<
-        StaticOr<Schema['params'], unknown>,
-        StaticOr<Schema['query'], unknown>,
-        StaticOr<Schema['body'], undefined>
-      >,
-    ): Promise<Result>;
-  },
+  route: Access &
+    Omit<Route, 'schema' | 'handle' | keyof Access> & {
+      schema: Schema;
+      handle(
+        call: Call<
+          StaticOr<Schema['params'], unknown>,
+          StaticOr<Schema['query'], unknown>,
+          StaticOr<Schema['body'], undefined>
+        >,
+      ): Promise<Result>;
+    },
 ): Route {
   return route as Route;
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import test from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { callerOf } from '../../test/caller.ts';
 import { ApiError } from '../errors.ts';
 import { RawJson } from '../json.ts';
 import { openLog } from '../log.ts';
@@ -29,7 +30,7 @@ function openWorld(more: { routes?: Route[]; options?: Partial<ServerOptions> } 
   const app = buildServer({
     routes: [...routesOf(world), ...(more.routes ?? [])],
     auth: {
-      findAccount: async (hash) => (hash.equals(hashKey(KEY)) ? ACCOUNT : null),
+      findCaller: async (hash) => (hash.equals(hashKey(KEY)) ? callerOf(ACCOUNT) : null),
       adminToken: ADMIN_TOKEN,
     },
     limits: {
@@ -52,6 +53,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       method: 'GET',
       path: '/v1/jobs',
       auth: 'key',
+      scope: 'any',
       bucket: 'jobs',
       schema: { query: pageQuery, answers: {} },
       handle: async ({ query }) => ({
@@ -64,6 +66,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       method: 'GET',
       path: '/v1/jobs/:id',
       auth: 'key',
+      scope: 'any',
       schema: { answers: {} },
       handle: async () => {
         throw new ApiError('not_found', 'There is no such job.');
@@ -74,6 +77,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       method: 'DELETE',
       path: '/v1/jobs/:id',
       auth: 'key',
+      scope: 'any',
       schema: { answers: {} },
       handle: async () => ({ status: 204 }),
     }),
@@ -82,6 +86,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       method: 'POST',
       path: '/v1/webhooks',
       auth: 'key',
+      scope: 'any',
       schema: {
         answers: {},
         body: Type.Object({
@@ -97,6 +102,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       method: 'POST',
       path: '/v1/transcribe',
       auth: 'key',
+      scope: 'any',
       bucket: 'transcribe',
       upload: true,
       schema: { answers: {} },
@@ -609,7 +615,13 @@ test('the log line of a request has its ids and outcome, and no key', async () =
   const { request_id, duration_ms, ...rest } = lines[0]!;
   assert.match(String(request_id), /^req_/);
   assert.equal(typeof duration_ms, 'number');
-  assert.deepEqual(rest, { method: 'GET', route: '/v1/jobs', status: 200, account: 'acct_1' });
+  assert.deepEqual(rest, {
+    method: 'GET',
+    route: '/v1/jobs',
+    status: 200,
+    account: 'acct_1',
+    key_id: 'key_00000000000000000000000000',
+  });
 });
 
 test('an answer of 500 that a handler gives by itself is logged as an error and harms nothing', async () => {

@@ -9,7 +9,7 @@ import { parseJson, readBody } from './body.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { Connections, logClosed } from './connections.ts';
 import type { Auth, Limits } from './guards.ts';
-import { authenticate, authenticateAdmin, limitRate } from './guards.ts';
+import { authenticate, authenticateAdmin, limitRate, requireScope } from './guards.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import { fingerprintOf } from './idempotency.ts';
 import type { SchemaError } from './invalid.ts';
@@ -149,7 +149,7 @@ function checkHeaders({ raw, routeOptions }: FastifyRequest): Route | undefined 
   return routeOptions.config.endpoint;
 }
 
-/** In this order: who → how often → once. The body is read only after all of them said yes. */
+/** In this order: who → how often → with which scope → once. The body is read only after all of them said yes. */
 async function admitRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -168,14 +168,16 @@ async function admitAccount(
   endpoint: Route,
   options: ServerOptions,
 ): Promise<void> {
-  request.visit.account = await authenticate(request.raw.rawHeaders, options.auth);
+  const { account, key } = await authenticate(request.raw.rawHeaders, options.auth);
+  Object.assign(request.visit, { account, key });
   const bucket = endpoint.bucket ?? 'default';
   try {
-    reply.headers(await limitRate(request.visit.account, bucket, options.limits));
+    reply.headers(await limitRate(account, bucket, options.limits));
   } catch (error) {
     if (error instanceof ApiError && error.type === 'rate_limited') options.metrics.rateRefused(bucket);
     throw error;
   }
+  if (endpoint.auth === 'key' && endpoint.scope !== 'any') requireScope(key, endpoint.scope);
 }
 
 function addRoutes(app: FastifyInstance, options: ServerOptions): void {
@@ -200,6 +202,7 @@ function addRoutes(app: FastifyInstance, options: ServerOptions): void {
 
 function addRoute(scope: FastifyInstance, endpoint: Route): void {
   const { method, path, schema } = endpoint;
+  if (endpoint.auth === 'key' && endpoint.scope === undefined) throw new Error(`${method} ${path} declares no scope`);
   const querySchema = strictSchema(schema.query);
   scope.route({
     method,
@@ -244,7 +247,11 @@ function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): 
     params: request.params,
     query: request.query,
     body: request.body,
-    requestId: request.id,
+    actor: {
+      key: request.visit.key,
+      address: request.socket.remoteAddress ?? '',
+      requestId: request.id,
+    },
     signal: over.signal,
     upload: {
       stream: request.raw,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
 import type { ClosedConnection } from './connections.ts';
 import type { Ticket } from './idempotency.ts';
-import type { Account, Route } from './route.ts';
+import type { Account, Caller, Route } from './route.ts';
 
 /** What the server reports of each request that ended. */
 export type HttpMetrics = {
@@ -24,6 +24,7 @@ declare module 'fastify' {
 export type Visit = {
   startedAt: number;
   account: Account | null;
+  key: Caller['key'] | null;
   /** The hold on the request's Idempotency-Key. */
   ticket: Ticket | null;
   notes: Record<string, unknown>;
@@ -34,7 +35,7 @@ export type Visit = {
 
 /** The start of a visit, now. */
 export function newVisit(answered: () => void = () => undefined): Visit {
-  return { startedAt: performance.now(), account: null, ticket: null, notes: {}, failure: null, answered };
+  return { startedAt: performance.now(), account: null, key: null, ticket: null, notes: {}, failure: null, answered };
 }
 
 const HEALTH_CHECKS = new Set(['/healthz', '/readyz', '/metrics']);
@@ -46,7 +47,7 @@ export function watchEnd(
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, notes, failure } = request.visit;
+    const { startedAt, account, key, notes, failure } = request.visit;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
@@ -58,6 +59,7 @@ export function watchEnd(
       status,
       duration_ms: Math.round(durationMs * 10) / 10,
       ...(account && { account: account.id }),
+      ...(key && { key_id: key.id }),
       ...(!reply.raw.writableFinished && { hung_up: true }),
       ...notes,
     };

@@ -26,7 +26,7 @@ function routeAt(path: string, handle: Route['handle']): Route {
 async function openServer(route: Route, log = openLog('silent')) {
   const app = buildServer({
     routes: [route],
-    auth: { findAccount: async () => null, adminToken: 'token-of-the-test' },
+    auth: { findCaller: async () => null, adminToken: 'token-of-the-test' },
     limits: { admit: async () => null },
     log,
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },

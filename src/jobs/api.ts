@@ -9,6 +9,7 @@ import { DOCUMENTED, oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
+import { parseTime } from '../rules/time.ts';
 import { cancelJob, deleteJob } from './control.ts';
 import type { JobFeed } from './feed.ts';
 import { openGate } from './gate.ts';
@@ -62,6 +63,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'POST',
       path: '/v1/transcribe',
       auth: 'key',
+      scope: 'jobs:write',
       bucket: 'transcribe',
       upload: true,
       summary: 'Transcribe audio, at once or as a job',
@@ -82,6 +84,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'GET',
       path: '/v1/jobs',
       auth: 'key',
+      scope: 'jobs:read',
       bucket: 'jobs',
       summary: 'List jobs, newest first',
       tag: 'Transcription',
@@ -112,6 +115,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'GET',
       path: '/v1/jobs/:id',
       auth: 'key',
+      scope: 'jobs:read',
       summary: 'Read a job',
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: jobSchema } },
@@ -124,6 +128,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'DELETE',
       path: '/v1/jobs/:id',
       auth: 'key',
+      scope: 'jobs:write',
       summary: 'Erase a job: its transcript, metadata and audio',
       errors: ['conflict'],
       tag: 'Transcription',
@@ -138,6 +143,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'POST',
       path: '/v1/jobs/:id/cancel',
       auth: 'key',
+      scope: 'jobs:write',
       summary: 'Cancel a job that has not ended',
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: jobSchema } },
@@ -151,6 +157,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'GET',
       path: '/v1/jobs/:id/events',
       auth: 'key',
+      scope: 'jobs:read',
       summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
@@ -172,6 +179,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       method: 'GET',
       path: '/v1/jobs/:id/transcript',
       auth: 'key',
+      scope: 'jobs:read',
       summary: "Read a completed job's transcript as a file",
       errors: ['conflict'],
       tag: 'Transcription',
@@ -209,9 +217,7 @@ function tooManyWatched(): ApiError {
 
 function readTime(param: string, given: string | undefined): Date | null {
   if (given === undefined) return null;
-  const time = new Date(given);
-  // Date alone would take "1" and local times, whose meaning depends on where the server stands.
-  const isGood = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(given);
-  if (isGood && !Number.isNaN(time.getTime())) return time;
+  const time = parseTime(given);
+  if (time) return time;
   throw new ApiError('invalid_request', `${param} must be an ISO 8601 time such as 2026-11-21T09:30:00Z.`, { param });
 }

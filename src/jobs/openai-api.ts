@@ -66,6 +66,7 @@ export function openAiRoute(deps: TranscribeDeps, queue: QueueGauge): Route {
     method: 'POST',
     path: '/v1/audio/transcriptions',
     auth: 'key',
+    scope: 'jobs:write',
     bucket: 'transcribe',
     upload: true,
     summary: "Transcribe audio by the OpenAI API's request and answer",

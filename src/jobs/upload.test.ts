@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'node:test';
+import { callerOf } from '../../test/caller.ts';
 import { openJobRoom } from '../../test/job-room.ts';
 import { until } from '../../test/until.ts';
 import { wavFile } from '../../test/wav.ts';
@@ -20,7 +21,7 @@ async function openRoom() {
   const account = await room.account();
   const app = buildServer({
     routes: room.routes,
-    auth: { adminToken: 'x'.repeat(16), findAccount: async () => account as Account },
+    auth: { adminToken: 'x'.repeat(16), findCaller: async () => callerOf(account as Account) },
     limits: { admit: async () => null },
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { adminRoutes } from '../accounts/admin-api.ts';
 import { accountRoutes } from '../accounts/api.ts';
+import { openCallers } from '../accounts/callers.ts';
+import { keyRoutes } from '../accounts/keys-api.ts';
 import { openLimits } from '../accounts/limits.ts';
-import { findAccountByKeyHash } from '../accounts/store.ts';
 import { openStorage } from '../audio/open-storage.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import { deliveryRoutes } from '../deliveries/api.ts';
@@ -50,7 +51,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       ...(config.roles.includes('api') ? consoleRoutes() : []),
       ...serviceRoutes({ documented: api.routes, version, readiness, metricsText: askMetricsOfAll(context) }),
     ],
-    auth: { adminToken: context.order.adminToken, findAccount: (hash) => findAccountByKeyHash(db, hash) },
+    auth: { adminToken: context.order.adminToken, findCaller: openCallers(db, log) },
     limits: openLimits(db, {
       transcribe: config.rateLimitTranscribe,
       balance: config.rateLimitBalance,
@@ -98,6 +99,7 @@ async function openApi(
       metrics: jobMetrics(metrics),
     }),
     ...accountRoutes({ db, rates }),
+    ...keyRoutes({ db }),
     ...webhookRoutes({ db, config, secretBox, clock }),
     ...deliveryRoutes({ db }),
     ...eventRoutes({ db }),
