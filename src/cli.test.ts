@@ -80,7 +80,7 @@ const mistakes: [string, RegExp][] = [
   ['accounts create Ada --credits many', /--credits must be a number/],
   ['accounts create Ada --note x', /has no option --note/],
   ['accounts create Ada --colour red', /colour/],
-  ['accounts create Ada --plan gold', /plan must be "lite" or "pro"/],
+  ['accounts create Ada --plan gold', /plan must be one of "lite", "pro"/],
   ['accounts show acct_x', /There is no such account/],
 ];
 
