@@ -2,6 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Reader } from './config-values.ts';
 import * as read from './config-values.ts';
+import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from './rules/connection-share.ts';
 
 export const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
 export type Role = (typeof ROLES)[number];
@@ -50,6 +51,20 @@ export const SETTINGS = {
     null,
     'PostgreSQL 15 or newer; without it the embedded database',
     read.optional(read.databaseUrl),
+  ),
+  databaseDirectUrl: setting(
+    'DATABASE_DIRECT_URL',
+    null,
+    'PostgreSQL itself, where DATABASE_URL is a pooler that pools by transaction: for LISTEN and migrations',
+    read.optional(read.databaseUrl),
+    '`DATABASE_URL`',
+  ),
+  databaseConnections: setting(
+    'DATABASE_CONNECTIONS',
+    null,
+    'connections that this node opens to DATABASE_URL at most',
+    read.optional(read.integer(FEWEST_CONNECTIONS, FULL_CONNECTIONS)),
+    `\`${FULL_CONNECTIONS}\`; \`${SESSION_POOL_CONNECTIONS}\` behind a pooler that pools by session`,
   ),
   storageUrl: setting(
     'STORAGE_URL',
@@ -232,6 +247,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     mistakes.push(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 would let anyone read deliveries; name extra CAs in NODE_EXTRA_CA_CERTS',
     );
+  }
+  if (config['databaseDirectUrl'] && config['databaseUrl'] === null) {
+    mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config as Config;

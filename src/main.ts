@@ -3,14 +3,15 @@ import type { Config } from './config.ts';
 import { ConfigError, dataPaths, doubtsAbout, readConfig } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { DirectoryTakenError } from './db/embedded-claim.ts';
-import { migrate, NewerSchemaError } from './db/migrate.ts';
+import { NewerSchemaError } from './db/migrate.ts';
+import { UnusableDatabaseError } from './db/unusable-database-error.ts';
 import type { Log } from './log.ts';
 import { openLog } from './log.ts';
 import { prepareDataDir } from './roles/data-dir.ts';
 import type { ProcessName } from './roles/messages.ts';
 import { prepareSandbox, SandboxError } from './roles/sandbox.ts';
 import { superviseRoles } from './roles/supervisor.ts';
-import { systemClock } from './runtime/clock.ts';
+import { SESSION_POOL_CONNECTIONS } from './rules/connection-share.ts';
 
 // SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
 const ROLES_STOP_MS = 8_500;
@@ -45,9 +46,15 @@ async function main(): Promise<void> {
     },
   });
   const database = await openStore(config, log, stopping.signal);
+  if (!database) {
+    await roles.stop(ROLES_STOP_MS);
+    process.exit(await stopWanted.promise);
+  }
   if (offersModel) await offerModel(config, stopping.signal);
   roles.start({
     databaseUrl: database.url,
+    ...(database.directUrl && { databaseDirectUrl: database.directUrl }),
+    ...(database.maxConnections && { maxConnections: database.maxConnections }),
     adminToken: secrets.adminToken,
     secretsKeyBase64: secrets.secretsKey.toString('base64'),
     sandbox: await sandbox,
@@ -84,52 +91,42 @@ function processesFor(config: Config): ProcessName[] {
   return [...first, 'http', ...config.roles.filter((role) => role !== 'api' && role !== 'transcriber')];
 }
 
-type Store = { url: string; stop(): Promise<void> };
+type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };
 
-/** The operator can mend it; the message says how. */
-class StartError extends Error {}
-
-/** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. */
-async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store> {
-  if (config.databaseUrl === null) return await openEmbedded(config, log);
-  const { isDatabaseAway } = await import('./db/sql.ts');
-  while (true) {
-    try {
-      await migrateAt(config.databaseUrl, log);
-      return { url: config.databaseUrl, stop: async () => undefined };
-    } catch (error) {
-      if (error instanceof NewerSchemaError) throw error;
-      if (!isDatabaseAway(error)) throw new StartError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
-      // Machines that start together do not wait for each other: the database may be up in a moment.
-      log.warn({ err: error }, 'the database cannot be reached yet; trying again');
-      await systemClock.sleep(DATABASE_RESTART_DELAY_MS, stopping);
-      if (stopping.aborted) throw new StartError('Stopped while waiting for the database.');
-    }
-  }
+/** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. Null when stopped before. */
+async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store | null> {
+  const url = config.databaseUrl;
+  if (url === null) return await openEmbedded(config, log, stopping);
+  // Loaded here: the embedded database starts while this code is loaded.
+  const { prepareOutside } = await import('./roles/outside-database.ts');
+  const directUrl = config.databaseDirectUrl ?? url;
+  // A migration may take long; a stop ends this process, and with its connection the transaction.
+  const prepared = await Promise.race([prepareOutside({ url, directUrl }, log, stopping), aborted(stopping)]);
+  if (!prepared) return null;
+  const maxConnections = config.databaseConnections ?? (prepared.poolsBySession ? SESSION_POOL_CONNECTIONS : null);
+  return { url, directUrl, ...(maxConnections && { maxConnections }), stop: async () => undefined };
 }
 
-async function migrateAt(url: string, log: Log): Promise<void> {
-  // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
-  const { openDatabase } = await import('./db/sql.ts');
-  const db = openDatabase(url, { maxConnections: 1 });
-  try {
-    const applied = await migrate(db);
-    if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date');
-  } finally {
-    await db.close();
-  }
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
 /** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */
-async function openEmbedded(config: Config, log: Log): Promise<Store> {
+async function openEmbedded(config: Config, log: Log, stopWanted: AbortSignal): Promise<Store | null> {
   const options = { dir: dataPaths(config.dataDir).database, log };
   let stopping = false;
   let server = await startEmbedded(options);
+  // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
+  const { bringUpToDate } = await import('./roles/outside-database.ts');
   try {
-    await migrateAt(server.url, log);
+    await Promise.race([bringUpToDate(server.url, log), aborted(stopWanted)]);
   } catch (error) {
     await server.stop();
     throw error;
+  }
+  if (stopWanted.aborted) {
+    await server.stop();
+    return null;
   }
   server.onExit(restart);
 
@@ -159,7 +156,7 @@ async function openEmbedded(config: Config, log: Log): Promise<Store> {
 
 main().catch((error: unknown) => {
   // What the operator can mend is said in a sentence; anything else is ours, with its stack.
-  const isOperators = [ConfigError, StartError, NewerSchemaError, DirectoryTakenError, SandboxError].some(
+  const isOperators = [ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError].some(
     (kind) => error instanceof kind,
   );
   console.error(isOperators ? (error as Error).message : error);

@@ -32,6 +32,17 @@ test('two nodes that start at once migrate once', async () => {
   assert.deepEqual(ran.flat(), ['9999_probe.sql']);
 });
 
+test('a migration takes the time that it needs, and a node that waits for it does not give up', async () => {
+  await using db = await openTestDatabase();
+  // More than twice the timeouts of a statement, of the client as well as of the server: here waiting is the point.
+  const slow = { version: 9999, name: '9999_slow.sql', sql: 'select pg_sleep(10)' };
+  const migrations = [...readMigrations(), slow];
+
+  const ran = await Promise.all([migrate(db, migrations), migrate(db, migrations)]);
+
+  assert.deepEqual(ran.flat(), ['9999_slow.sql']);
+});
+
 test('what was being sent when leases became rows of their own is sent again once its lease is over', async () => {
   await using db = await openTestDatabase();
   await db.run({ text: 'drop schema public cascade' });

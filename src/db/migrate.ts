@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Database } from './sql.ts';
+import type { Database, Sql } from './sql.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 // Any number, the same for every node: one migrates, the others wait.
@@ -31,30 +31,38 @@ export function readMigrations(): Migration[] {
 
 /**
  * Brings the schema up to this release: all missing migrations in one transaction, under a lock that makes the nodes of
- * a cluster take turns. Returns the names of those that ran.
+ * a cluster take turns. No timeout holds: a large table takes its time. Returns the names of those that ran.
+ * @param onMissing  is told the names of those that are going to run
  * @throws NewerSchemaError  if the database is ahead of this release
  */
-export async function migrate(db: Database, migrations: Migration[] = readMigrations()): Promise<string[]> {
-  return await db.transaction(async (tx) => {
-    await tx.run({ text: 'set local statement_timeout = 0' });
-    await tx.run({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] });
-    await tx.run({
-      text: 'create table if not exists schema_versions (version integer primary key, name text not null, applied_at timestamptz not null default now())',
-    });
-    const [row] = await tx.rows<{ version: number }>({
-      text: 'select coalesce(max(version), 0) as version from schema_versions',
-    });
-    const found = row!.version;
-    const known = migrations.at(-1)?.version ?? 0;
-    if (found > known) throw new NewerSchemaError(found, known);
-    const missing = migrations.filter((migration) => migration.version > found);
-    for (const migration of missing) {
-      await tx.run({ text: migration.sql });
-      await tx.run({
-        text: 'insert into schema_versions (version, name) values ($1, $2)',
-        values: [migration.version, migration.name],
-      });
-    }
-    return missing.map((migration) => migration.name);
+export async function migrate(
+  db: Database,
+  migrations: Migration[] = readMigrations(),
+  onMissing: (names: string[]) => void = () => undefined,
+): Promise<string[]> {
+  return await db.transaction((tx) => runMissing(tx, migrations, onMissing), { withoutTimeouts: true });
+}
+
+async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: string[]) => void): Promise<string[]> {
+  await tx.run({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] });
+  await tx.run({
+    text: 'create table if not exists schema_versions (version integer primary key, name text not null, applied_at timestamptz not null default now())',
   });
+  const [row] = await tx.rows<{ version: number }>({
+    text: 'select coalesce(max(version), 0) as version from schema_versions',
+  });
+  const found = row!.version;
+  const known = migrations.at(-1)?.version ?? 0;
+  if (found > known) throw new NewerSchemaError(found, known);
+  const missing = migrations.filter((migration) => migration.version > found);
+  const names = missing.map((migration) => migration.name);
+  if (names.length > 0) onMissing(names);
+  for (const migration of missing) {
+    await tx.run({ text: migration.sql });
+    await tx.run({
+      text: 'insert into schema_versions (version, name) values ($1, $2)',
+      values: [migration.version, migration.name],
+    });
+  }
+  return names;
 }

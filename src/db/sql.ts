@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { cancelStatement } from './cancel.ts';
+import { Listener } from './listener.ts';
 
 /** A statement: its text, its values, and a name when it is hot enough to be prepared once per connection. */
 export type Statement = { text: string; values?: unknown[]; name?: string };
@@ -15,14 +17,26 @@ export type Database = Sql & {
    * Runs `work` in one transaction and commits it; rolls back when it throws.
    * No network call belongs in there: a slow peer would hold locks.
    */
-  transaction<Result>(work: (tx: Sql) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: (tx: Sql) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
   /** Calls back for every NOTIFY on the channel; resubscribes by itself after a lost connection. Returns the way to stop. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 };
 
+export type TransactionOptions = {
+  /** Lifts every timeout of client and server: for migrations, which take as long as the tables are large. */
+  withoutTimeouts?: boolean;
+};
+
 export type DatabaseOptions = {
   maxConnections: number;
+  /** A connection without work is closed after it; default 10 s. */
+  idleTimeoutMs?: number;
+  /**
+   * PostgreSQL itself, for LISTEN. Where it differs, `url` is taken for a pooler that pools by transaction: no setting
+   * is made for longer than a transaction, and no statement is prepared by name.
+   */
+  directUrl?: string;
   /**
    * Plans each named statement once per connection, whatever its values are. For roles whose few large statements are
    * written to need one plan only: planning the claim costs a quarter of running it.
@@ -34,25 +48,30 @@ export type DatabaseOptions = {
 
 // Longer than any statement of ours takes, shorter than the 5 s within which a caller must hear 503.
 const STATEMENT_TIMEOUT_MS = 3_500;
+const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
 const CONNECT_TIMEOUT_MS = 3_000;
-const RELISTEN_DELAY_MS = 500;
+// The client's timer cannot be switched off for one statement, only set: the most that it takes, 24 days.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+// Waiting for ever on a peer that vanished is for TCP to end.
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 // bigint columns hold counts and credit units, all below 2^53; text would spread parsing over every store.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Opens a pool on any PostgreSQL 15 or newer. Connects lazily: a database that is away shows at the first statement. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const directUrl = options.directUrl ?? url;
+  const isPooled = directUrl !== url;
   const pool = new pg.Pool({
     connectionString: url,
     max: options.maxConnections,
+    ...(options.idleTimeoutMs && { idleTimeoutMillis: options.idleTimeoutMs }),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS + 500,
+    query_timeout: QUERY_TIMEOUT_MS,
     application_name: 'verbatim',
-    // The one plan has to serve when a table that was empty has grown: never one that reads all of it.
-    ...(options.plansOnce
-      ? { options: '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off' }
-      : {}),
+    ...KEEP_ALIVE,
+    // A pooler refuses settings among the parameters of the connection, so they are made after it.
+    ...(isPooled ? {} : { onConnect: (client) => setUp(client as pg.Client, options) }),
   });
   pool.on('error', (cause) => {
     // The pool adds the connection itself: pages of a log line.
@@ -61,22 +80,67 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   });
   // A connection may break in the very moment in which it is handed over, before anybody listens: that would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
+  const listener = new Listener({
+    connectionString: directUrl,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    application_name: 'verbatim',
+    ...KEEP_ALIVE,
+  });
   return {
-    ...sqlOver(pool),
-    transaction: (work) => inTransaction(pool, work),
-    listen: (channel, onNotify) => listen(url, channel, onNotify),
-    close: () => pool.end(),
+    ...(isPooled ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName) : sqlOver(pool)),
+    transaction: (work, transactionOptions = {}) => inTransaction(pool, work, { ...transactionOptions, isPooled }),
+    listen: (channel, onNotify) => listener.add(channel, onNotify),
+    close: async () => void (await Promise.all([pool.end(), listener.close()])),
   };
 }
 
-function sqlOver(client: pg.Pool | pg.PoolClient): Sql {
+async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
+  const settings = [`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`];
+  // The one plan has to serve when a table that was empty has grown: never one that reads all of it.
+  if (plansOnce)
+    settings.push(
+      'set plan_cache_mode = force_generic_plan',
+      'set enable_seqscan = off',
+      'set enable_bitmapscan = off',
+    );
+  await client.query(settings.join(';'));
+}
+
+// pg takes a timeout for one statement too; its types leave that out.
+type Prepare = (statement: Statement) => pg.QueryConfig & { query_timeout?: number };
+type Queryable = { query(statement: pg.QueryConfig): Promise<pg.QueryResult> };
+
+const withoutName: Prepare = ({ text, values }) => ({ text, ...(values && { values }) });
+const withoutTimeout: Prepare = (statement) => ({ ...withoutName(statement), query_timeout: LONGEST_TIMER_MS });
+
+function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement): Sql {
   return {
-    rows: async <Row>(statement: Statement) => (await client.query(statement)).rows as Row[],
-    run: async (statement) => (await client.query(statement)).rowCount ?? 0,
+    rows: async <Row>(statement: Statement) => (await client.query(prepare(statement))).rows as Row[],
+    run: async (statement) => (await client.query(prepare(statement))).rowCount ?? 0,
   };
 }
 
-async function inTransaction<Result>(pool: pg.Pool, work: (tx: Sql) => Promise<Result>): Promise<Result> {
+/** One statement on a connection that the pooler lends for it. The server knows no timeout there: the client cancels. */
+async function queryPooled(pool: pg.Pool, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await client.query(statement);
+  } catch (cause) {
+    if (isDatabaseAway(cause)) broken = cause as Error;
+    if (isClientTimeout(cause)) await cancelStatement(client);
+    throw cause;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Sql) => Promise<Result>,
+  options: TransactionOptions & { isPooled: boolean },
+): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const onError = (cause: Error) => {
@@ -84,8 +148,8 @@ async function inTransaction<Result>(pool: pg.Pool, work: (tx: Sql) => Promise<R
   };
   client.on('error', onError);
   try {
-    await client.query('begin');
-    const result = await work(sqlOver(client));
+    await client.query(beginOf(options));
+    const result = await work(sqlOver(client, prepareOf(options)));
     await client.query('commit');
     return result;
   } catch (cause) {
@@ -99,44 +163,18 @@ async function inTransaction<Result>(pool: pg.Pool, work: (tx: Sql) => Promise<R
   }
 }
 
-async function listen(url: string, channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>> {
-  let client: pg.Client | null = null;
-  let stopped = false;
-  let retry: NodeJS.Timeout | undefined;
-
-  async function connect(): Promise<void> {
-    const fresh = new pg.Client({
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      keepAlive: true,
-    });
-    fresh.on('notification', (message) => onNotify(message.payload ?? ''));
-    fresh.on('error', () => fresh.end().catch(() => undefined));
-    fresh.on('end', reconnectLater);
-    await fresh.connect();
-    await fresh.query(`listen ${pg.escapeIdentifier(channel)}`);
-    if (stopped) return void (await fresh.end());
-    client = fresh;
-    // Whatever was notified while nobody listened is looked for once.
-    onNotify('');
+/** In the round trip of `begin`, so that a setting for the transaction costs none of its own. */
+function beginOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): string {
+  if (withoutTimeouts) {
+    const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+    return ['begin', ...names.map((name) => `set local ${name} = 0`)].join(';');
   }
+  return isPooled ? `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}` : 'begin';
+}
 
-  function reconnectLater(): void {
-    client = null;
-    if (stopped || retry) return;
-    retry = setTimeout(() => {
-      retry = undefined;
-      connect().catch(reconnectLater);
-    }, RELISTEN_DELAY_MS);
-  }
-
-  // Listening only makes work start sooner; whoever listens also polls, so a database that is away is no error here.
-  await connect().catch(reconnectLater);
-  return async () => {
-    stopped = true;
-    clearTimeout(retry);
-    await client?.end();
-  };
+function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): Prepare | undefined {
+  if (withoutTimeouts) return withoutTimeout;
+  return isPooled ? withoutName : undefined;
 }
 
 /** Whether the database could not be reached or broke off: the caller may try again, nothing is wrong with the statement. */
@@ -152,6 +190,11 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Whether the server refused a statement, so that its transaction did not happen; of a connection that broke nobody knows. */
 export function isRolledBack(error: unknown): boolean {
   return (error as { severity?: unknown } | null)?.severity === 'ERROR';
+}
+
+/** pg reports its own timer as a plain Error. */
+function isClientTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }
 
 /** pg reports a connection that ended or timed out as a plain Error without a code. */

@@ -3,7 +3,6 @@ import { openMetrics, snapshotMetrics } from '../metrics.ts';
 import { openSecretBox } from '../webhooks/secrets.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 
-export const maxConnections = 8;
 export const plansOnce = true;
 
 /** Sends due deliveries to their receivers. */

@@ -27,8 +27,6 @@ import type { RoleContext, RunningRole } from './process.ts';
 import { openReadiness } from './readiness.ts';
 import { showProtections } from './sandbox.ts';
 
-export const maxConnections = 20;
-
 const NO_API: Api = { routes: [], close: async () => undefined };
 
 // SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.

@@ -11,8 +11,6 @@ import { eraseEndedAudio, sweepOrphans } from '../jobs/sweep.ts';
 import { openMetrics, snapshotMetrics } from '../metrics.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 
-export const maxConnections = 3;
-
 const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
 

@@ -18,6 +18,10 @@ export function starting(name: ProcessName): RoleStatus {
 /** What the parent made before the roles start: secrets travel here, not in the environment that `ps` and children see. */
 export type StartOrder = {
   databaseUrl: string;
+  /** PostgreSQL itself, where `databaseUrl` is a pooler that pools by transaction. */
+  databaseDirectUrl?: string;
+  /** What the whole node may open, where something limits it. */
+  maxConnections?: number;
   adminToken: string;
   secretsKeyBase64: string;
   /** Null on a node that opens no audio. */

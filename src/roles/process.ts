@@ -4,6 +4,7 @@ import { readConfig } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import type { Log } from '../log.ts';
 import { openLog } from '../log.ts';
+import { connectionShare } from '../rules/connection-share.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
@@ -32,7 +33,6 @@ export type RoleContext = EarlyContext & {
 export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
 export type RoleModule<Prepared = unknown> = {
   start(context: RoleContext, prepared?: Prepared): Promise<RunningRole>;
-  maxConnections: number;
   plansOnce?: boolean;
 };
 
@@ -49,6 +49,9 @@ const MODULES: Record<ProcessName, () => Promise<RoleModule<any>>> = {
 const PREPARATIONS: Partial<Record<ProcessName, () => Promise<{ prepare(context: EarlyContext): unknown }>>> = {
   transcriber: () => import('./engines.ts'),
 };
+
+// Longer than between two statements of a busy process, shorter than others wait for a connection.
+const SHARED_IDLE_TIMEOUT_MS = 1_000;
 
 let hasFailed = false;
 
@@ -72,7 +75,10 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
   if (order.sandbox) useSandbox(order.sandbox);
 
   const db = openDatabase(order.databaseUrl, {
-    maxConnections: module.maxConnections,
+    maxConnections: connectionShare(name, order.maxConnections ?? null),
+    // Behind a pooler that pools by session, what lies idle here is missing elsewhere.
+    ...(order.maxConnections && { idleTimeoutMs: SHARED_IDLE_TIMEOUT_MS }),
+    ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
     plansOnce: module.plansOnce ?? false,
     onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
   });

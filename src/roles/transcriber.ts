@@ -7,8 +7,6 @@ import { watchEngines } from './engine-watch.ts';
 import type { OpeningEngines } from './engines.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 
-export const maxConnections = 10;
-
 /** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
 export async function start(
   context: RoleContext,

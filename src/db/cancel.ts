@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import pg from 'pg';
+
+const CANCEL_TIMEOUT_MS = 1_000;
+
+// What pg has and its types leave out.
+type Peer = { host: string; port: number; processID: number | null; secretKey: unknown };
+type Canceller = NodeJS.EventEmitter & {
+  stream: Duplex;
+  connect(port: number, host: string): void;
+  connect(socket: string): void;
+  cancel(processId: number, secretKey: unknown): void;
+};
+
+/**
+ * Asks the server, or the pooler before it, to end what it does for this connection. Resolves once the request was
+ * taken, or cannot be made: then the statement runs to its end.
+ */
+export async function cancelStatement(client: pg.ClientBase): Promise<void> {
+  const { host, port, processID, secretKey } = client as unknown as Peer;
+  if (processID === null) return;
+  const connection = new pg.Connection() as unknown as Canceller;
+  connection.once('connect', () => connection.cancel(processID, secretKey));
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
+  await once(connection, 'end', { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS) }).catch(() => undefined);
+  connection.on('error', () => undefined);
+  connection.stream.destroy();
+}

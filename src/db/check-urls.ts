@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { UnusableDatabaseError } from './unusable-database-error.ts';
+
+export type DatabaseUrls = { url: string; directUrl: string };
+
+const OLDEST_VERSION = 15;
+const TIMEOUT_MS = 4_000;
+const ROUNDS = 3;
+
+/**
+ * Makes sure that LISTEN and session locks work over `directUrl`, and that `url` leads to the same database.
+ * Resolves with whether a pooler that pools by session stands before PostgreSQL.
+ * @throws UnusableDatabaseError
+ */
+export async function checkUrls({ url, directUrl }: DatabaseUrls): Promise<boolean> {
+  await using first = await connect(directUrl);
+  await using second = await connect(directUrl);
+  await checkVersion(first.client);
+  if (await sharesServers(first.client, second.client)) {
+    throw new UnusableDatabaseError(
+      directUrl === url
+        ? 'DATABASE_URL names a pooler that pools by transaction. Set DATABASE_DIRECT_URL to PostgreSQL itself, or let the pooler pool by session.'
+        : 'DATABASE_DIRECT_URL names a pooler that pools by transaction. It must name PostgreSQL itself.',
+    );
+  }
+  if (directUrl !== url) await checkSameDatabase(url, first.client);
+  // A pooler makes up the id that clients cancel with; PostgreSQL's own is that of the process.
+  const { processID } = first.client as unknown as { processID: number };
+  return directUrl === url && processID !== (await serverOf(first.client));
+}
+
+async function checkVersion(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
+    `select current_setting('server_version_num')::integer / 10000 as version`,
+  );
+  const version = rows[0]!.version;
+  if (version >= OLDEST_VERSION) return;
+  throw new UnusableDatabaseError(`DATABASE_URL names PostgreSQL ${version}: ${OLDEST_VERSION} or newer is needed.`);
+}
+
+/**
+ * Whether two connections are served by one process of PostgreSQL, or one connection by two: a pooler lent it for a
+ * statement or a transaction only. True is a proof. A pooler that is busy may escape it.
+ */
+async function sharesServers(one: pg.Client, other: pg.Client): Promise<boolean> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = await serverOf(one);
+    await other.query('begin');
+    const between = await serverOf(other);
+    const after = before === between ? before : await serverOf(one);
+    await other.query('rollback');
+    if (before === between || before !== after) return true;
+  }
+  return false;
+}
+
+async function serverOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]!.pid;
+}
+
+/** The connection over `url` must be among those that PostgreSQL itself knows. */
+async function checkSameDatabase(url: string, direct: pg.Client): Promise<void> {
+  await using pooled = await connect(url);
+  // The transaction keeps the pooler from lending the connection to somebody else meanwhile.
+  await pooled.client.query('begin');
+  const pid = await serverOf(pooled.client);
+  const { rowCount } = await direct.query(
+    'select 1 from pg_stat_activity where pid = $1 and datname = current_database()',
+    [pid],
+  );
+  await pooled.client.query('rollback');
+  if (rowCount !== 1) {
+    throw new UnusableDatabaseError('DATABASE_URL and DATABASE_DIRECT_URL name different databases.');
+  }
+}
+
+async function connect(url: string) {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+    application_name: 'verbatim',
+  });
+  // What breaks shows at the next statement.
+  client.on('error', () => undefined);
+  await client.connect();
+  return { client, [Symbol.asyncDispose]: () => client.end().catch(() => undefined) };
+}

@@ -1,0 +1,97 @@
+import pg from 'pg';
+
+type OnNotify = (payload: string) => void;
+
+const RELISTEN_DELAY_MS = 500;
+
+/**
+ * One connection for all the channels of a process. It comes back by itself after it was lost. Whoever listens also
+ * polls: a database that is away only makes work start later.
+ */
+export class Listener {
+  readonly #config: pg.ClientConfig;
+  readonly #channels = new Map<string, Set<OnNotify>>();
+  #client: pg.Client | null = null;
+  #connecting: Promise<void> | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(config: pg.ClientConfig) {
+    this.#config = config;
+  }
+
+  /** Calls back for every NOTIFY on the channel, and once with '' after each time in which one may have been missed. */
+  async add(channel: string, onNotify: OnNotify): Promise<() => Promise<void>> {
+    const handlers = this.#channels.get(channel) ?? new Set();
+    this.#channels.set(channel, handlers.add(onNotify));
+    await this.#connecting;
+    if (this.#client) await this.#subscribe(this.#client, channel).catch(() => undefined);
+    else await this.#connect();
+    return async () => {
+      handlers.delete(onNotify);
+      const isLast = [...this.#channels.values()].every((others) => others.size === 0);
+      if (isLast) await this.#disconnect();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#disconnect();
+  }
+
+  async #disconnect(): Promise<void> {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    const client = this.#client;
+    this.#client = null;
+    await client?.end();
+  }
+
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = null;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<void> {
+    const client = new pg.Client(this.#config);
+    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    client.on('error', () => client.end().catch(() => undefined));
+    client.on('end', () => {
+      if (this.#client === client) this.#client = null;
+      this.#reconnectLater();
+    });
+    try {
+      await client.connect();
+      for (const channel of this.#channels.keys()) await this.#subscribe(client, channel);
+      if (this.#isWanted()) this.#client = client;
+      else await client.end();
+    } catch {
+      // A statement that timed out leaves a connection behind.
+      client.end().catch(() => undefined);
+      this.#reconnectLater();
+    }
+  }
+
+  async #subscribe(client: pg.Client, channel: string): Promise<void> {
+    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    this.#tell(channel, '');
+  }
+
+  #tell(channel: string, payload: string): void {
+    for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
+  }
+
+  #isWanted(): boolean {
+    return !this.#isClosed && [...this.#channels.values()].some((handlers) => handlers.size > 0);
+  }
+
+  #reconnectLater(): void {
+    if (this.#retry || !this.#isWanted()) return;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      if (!this.#client) void this.#connect();
+    }, RELISTEN_DELAY_MS);
+  }
+}

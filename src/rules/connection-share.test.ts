@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Sharer } from './connection-share.ts';
+import { connectionShare, FEWEST_CONNECTIONS, FULL_CONNECTIONS } from './connection-share.ts';
+
+const SHARERS: Sharer[] = ['http', 'transcriber', 'deliverer', 'janitor'];
+const shares = (total: number | null) => SHARERS.map((name) => connectionShare(name, total));
+
+test('a node without a limit opens 44 connections', () => {
+  assert.deepEqual(shares(null), [20, 10, 8, 3]);
+  assert.equal(FULL_CONNECTIONS, 44);
+  assert.deepEqual(shares(1000), shares(null));
+});
+
+test('all processes together stay within the limit, and each gets 2 or more', () => {
+  for (let total = FEWEST_CONNECTIONS; total <= FULL_CONNECTIONS; total++) {
+    const sizes = shares(total);
+
+    assert.ok(sizes.reduce((sum, size) => sum + size, 3) <= total, `${total}: ${sizes}`);
+    assert.ok(Math.min(...sizes) >= 2);
+  }
+});

@@ -1,0 +1,22 @@
+/** A role's process that talks to the database. */
+export type Sharer = keyof typeof FULL;
+
+/** Connections that each process of a node opens at most, where nothing limits them; measured under full load. */
+const FULL = { http: 20, transcriber: 10, deliverer: 8, janitor: 3 };
+// One for LISTEN in each process but the janitor's.
+const LISTENING = 3;
+const FEWEST = 2;
+
+/** PgBouncer's own `default_pool_size`: what a node may take behind a pooler that pools by session. */
+export const SESSION_POOL_CONNECTIONS = 20;
+/** Below it no process could work beside its own transactions. */
+export const FEWEST_CONNECTIONS = LISTENING + FEWEST * Object.keys(FULL).length;
+/** What a whole node opens at most. */
+export const FULL_CONNECTIONS = LISTENING + Object.values(FULL).reduce((sum, count) => sum + count, 0);
+
+/** Size of a process's pool, when a whole node may open `total` connections; null for no limit. */
+export function connectionShare(name: Sharer, total: number | null): number {
+  if (total === null || total >= FULL_CONNECTIONS) return FULL[name];
+  const [spare, mostSpare] = [total - FEWEST_CONNECTIONS, FULL_CONNECTIONS - FEWEST_CONNECTIONS];
+  return FEWEST + Math.max(0, Math.floor((spare * (FULL[name] - FEWEST)) / mostSpare));
+}
