@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '..');
-const SKIPPED = /(^|\/)(node_modules|\.git|data|data-demo|models|results|work)(\/|$)/;
+// What is made while it runs, or is not ours.
+const SKIPPED = /(^|\/)node_modules(\/|$)|^bench\/work\//;
 
 /** A file of the project: its path from the root, and its text. */
 export type Source = { file: string; text: string; isTest: boolean };
@@ -77,4 +78,17 @@ export function isSql(literal: string): boolean {
   return /^(?:\s*--.*\n)*\s*(select|insert into|update|delete from|with|truncate|merge into)\b[\s\S]*\b(from|set|into|values)\b/.test(
     literal,
   );
+}
+
+/** Whether a statement itself names the shard's column; its comments do not count. */
+export function namesShard(statement: string): boolean {
+  return /\blane\b/.test(statement.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''));
+}
+
+/** The tests in a file: the first line of each, and its text. */
+export function testsIn({ text }: Source): { title: string; body: string }[] {
+  return [...text.matchAll(/^( *)test\(([\s\S]*?)^\1\}?\);$/gm)].map(([, , body]) => ({
+    title: body!.split('\n', 1)[0]!,
+    body: body!,
+  }));
 }

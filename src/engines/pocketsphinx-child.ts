@@ -6,20 +6,8 @@ import { segmentWords } from './segments.ts';
 // Run as a process of its own by pocketsphinx.ts.
 endWithParent();
 await serveParent<PocketsphinxFiles>(async (files) => {
-  const decode = await openDecoder(files);
+  // Loaded only here: on a machine without its native part, the import is what fails.
+  const { openLibraryDecoder } = await import('./pocketsphinx-library.ts');
+  const decode = openLibraryDecoder(files);
   return async (piece) => ({ segments: segmentWords(wordsOfPath(await decode(piece))), language: 'en' });
 });
-
-async function openDecoder(files: PocketsphinxFiles) {
-  if (files.library !== null) {
-    try {
-      // Loaded only here: on a machine without its native part, the import is what fails.
-      const { openLibraryDecoder } = await import('./pocketsphinx-library.ts');
-      return openLibraryDecoder(files);
-    } catch (error) {
-      if (files.batchProgram === null) throw error;
-    }
-  }
-  const { openBatchDecoder } = await import('./pocketsphinx-batch.ts');
-  return openBatchDecoder(files);
-}

@@ -1,34 +1,31 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ToolPaths } from '../runtime/tools.ts';
-import { findLibrary, findProgram, findShared } from '../runtime/tools.ts';
+import { findLibrary, findShared } from '../runtime/tools.ts';
 
-/** What pocketsphinx needs: the American English model, and the library or else the program. */
+/** What pocketsphinx needs: the American English model and the library. */
 export type PocketsphinxFiles = {
   acoustics: string;
   languageModel: string;
   dictionary: string;
-  library: { pocketsphinx: string; base: string } | null;
-  batchProgram: string | null;
+  library: { pocketsphinx: string; base: string };
 };
 
 /** Where the files lie, or null when a needed one is missing. */
 export function findPocketsphinx(tools: ToolPaths): PocketsphinxFiles | null {
   const model = findShared(tools, 'pocketsphinx/model/en-us');
   const [pocketsphinx, base] = [libraryNamed(tools, 'pocketsphinx'), libraryNamed(tools, 'sphinxbase')];
-  const batchProgram = findProgram(tools, 'pocketsphinx_batch');
-  const library = pocketsphinx && base ? { pocketsphinx, base } : null;
-  if (model === null || (library === null && batchProgram === null)) return null;
+  if (model === null || pocketsphinx === null || base === null) return null;
   const files = {
     acoustics: path.join(model, 'en-us'),
     languageModel: path.join(model, 'en-us.lm.bin'),
     dictionary: path.join(model, 'cmudict-en-us.dict'),
   };
   const isWhole = Object.values(files).every((file) => fs.existsSync(file));
-  return isWhole ? { ...files, library, batchProgram } : null;
+  return isWhole ? { ...files, library: { pocketsphinx, base } } : null;
 }
 
-/** The settings of a decoder, for the library and the program alike. */
+/** The settings of a decoder. */
 export function decoderArguments({ acoustics, languageModel, dictionary }: PocketsphinxFiles): string[] {
   return [
     ...['-hmm', acoustics, '-lm', languageModel, '-dict', dictionary, '-logfn', '/dev/null'],

@@ -13,7 +13,7 @@ const NO = 0;
  * @throws Error  when the library or the model cannot be loaded
  */
 export function openLibraryDecoder(files: PocketsphinxFiles): (piece: Pcm) => Promise<PathEntry[]> {
-  const sphinx = declareFunctions(files.library!);
+  const sphinx = declareFunctions(files.library);
   const decoder = openDecoder(sphinx, files);
   const logarithms: unknown = sphinx.getLogmath(decoder);
 

@@ -110,6 +110,7 @@ test('a worker that was not told of a cancel finds out by itself', async () => {
   await room.db.run({ text: `update jobs set state = 'canceled', next_at = null, completed_at = clock_timestamp()` });
 
   await stopped;
+  assert.equal(call.options.signal.aborted, true);
 });
 
 test('a request that waits for a job hears that it was canceled', async () => {

@@ -75,6 +75,7 @@ test('a caller that goes away in the middle of an upload leaves nothing on disk'
   request.destroy();
 
   await until('the file to be gone', async () => (await server.room.files()).length === 0);
+  assert.deepEqual(await server.room.db.rows({ text: 'select id from jobs' }), []);
 });
 
 test('a body declared too large is refused before it is sent', async () => {

@@ -107,7 +107,7 @@ test('five tries in a row that bring nothing end the pull, and what came is kept
   const refusals = Array.from({ length: 5 }, (): Misdeed => ({ kind: 'status', status: 503 }));
   room.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 }, ...refusals);
 
-  await refuses(room.pull(), 'unreachable', /Pull again later/);
+  await assertRefuses(room.pull(), 'unreachable', /Pull again later/);
 
   assert.ok((await stat(room.part('model.onnx'))).size > 0);
   assert.deepEqual(await pulledModels(room.modelsDir), []);
@@ -159,7 +159,7 @@ test('bytes of another size than the catalogue names are refused before any are 
   await using room = await openModelRoom();
   room.hub.listedSizes.set('model.onnx', MODEL_BYTES - 1);
 
-  await refuses(room.pull(), 'wrong_bytes', /nothing was fetched/);
+  await assertRefuses(room.pull(), 'wrong_bytes', /nothing was fetched/);
 
   assert.deepEqual(room.hub.downloads, []);
 });
@@ -168,7 +168,11 @@ test('a file that the hub says is another one is refused before any bytes are fe
   await using room = await openModelRoom();
   const pinned = { ...room.model.files[0]!, sha256: 'a'.repeat(64) };
 
-  await refuses(room.pull({ catalogue: [{ ...room.model, files: [pinned] }] }), 'wrong_bytes', /nothing was fetched/);
+  await assertRefuses(
+    room.pull({ catalogue: [{ ...room.model, files: [pinned] }] }),
+    'wrong_bytes',
+    /nothing was fetched/,
+  );
 
   assert.deepEqual(room.hub.downloads, []);
 });
@@ -179,7 +183,7 @@ for (const name of ['model.onnx', 'tokens.txt']) {
     const file = [room.large, room.small].find((one) => one.path === name)!;
     room.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
 
-    await refuses(room.pull(), 'wrong_bytes', /thrown away/);
+    await assertRefuses(room.pull(), 'wrong_bytes', /thrown away/);
 
     assert.deepEqual(await pulledModels(room.modelsDir), []);
     await assert.rejects(stat(room.part(name)), { code: 'ENOENT' });
@@ -191,7 +195,7 @@ for (const name of ['model.onnx', 'tokens.txt']) {
     const unpinned = { ...room.model, files: room.model.files.map((one) => ({ ...one, sha256: null })) };
     room.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
 
-    await refuses(room.pull({ catalogue: [unpinned] }), 'wrong_bytes', /thrown away/);
+    await assertRefuses(room.pull({ catalogue: [unpinned] }), 'wrong_bytes', /thrown away/);
     room.hub.served.clear();
     await room.pull({ catalogue: [unpinned] });
 
@@ -215,7 +219,7 @@ test('more bytes than a file has are not written', async () => {
   await using room = await openModelRoom();
   room.hub.misbehave('model.onnx', { kind: 'surplus', bytes: 1 });
 
-  await refuses(room.pull(), 'wrong_bytes', /more bytes/);
+  await assertRefuses(room.pull(), 'wrong_bytes', /more bytes/);
 
   assert.ok((await stat(room.part('model.onnx'))).size <= MODEL_BYTES);
 });
@@ -238,7 +242,7 @@ test('a second pull at the same time is told to wait', async () => {
   const first = room.pull({ signal: abort.signal });
   await stalled;
 
-  await refuses(room.pull(), 'busy', /Another process is pulling/);
+  await assertRefuses(room.pull(), 'busy', /Another process is pulling/);
 
   abort.abort();
   await assert.rejects(first, { name: 'AbortError' });
@@ -265,17 +269,17 @@ test('what cannot be had is said in a sentence', async () => {
   const elsewhere = { ...room.model, repository: 'project/other' };
   const other = { ...room.model.files[0]!, path: 'other.onnx' };
 
-  await refuses(room.pull({}, 'tune'), 'unknown_model', /There are: tone/);
-  await refuses(room.pull({ catalogue: [elsewhere] }), 'not_on_hub', /answered 404 for project\/other/);
-  await refuses(room.pull({ catalogue: [{ ...room.model, files: [other] }] }), 'not_on_hub', /no other\.onnx/);
-  await refuses(room.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /cannot be reached/);
+  await assertRefuses(room.pull({}, 'tune'), 'unknown_model', /There are: tone/);
+  await assertRefuses(room.pull({ catalogue: [elsewhere] }), 'not_on_hub', /answered 404 for project\/other/);
+  await assertRefuses(room.pull({ catalogue: [{ ...room.model, files: [other] }] }), 'not_on_hub', /no other\.onnx/);
+  await assertRefuses(room.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /cannot be reached/);
 });
 
 test('a file that the hub will not give is not asked for again and again', async () => {
   await using room = await openModelRoom();
   room.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
 
-  await refuses(room.pull(), 'not_on_hub', /403 for model.onnx/);
+  await assertRefuses(room.pull(), 'not_on_hub', /403 for model.onnx/);
 
   assert.equal(room.hub.downloads.length, 1);
 });
@@ -288,7 +292,7 @@ test('a removed model is gone, and nothing else can be removed', async () => {
 
   assert.deepEqual(await pulledModels(room.modelsDir), []);
   for (const name of ['tone', '..', '.partial', 'a/b', ''])
-    await refuses(removeModel(name, room.modelsDir), 'not_pulled', /no model/);
+    await assertRefuses(removeModel(name, room.modelsDir), 'not_pulled', /no model/);
   assert.equal((await room.pull()).kind, 'pulled');
 });
 
@@ -301,7 +305,7 @@ function rangeFrom(offset: number): string {
   return offset === 0 ? 'bytes=0-' : `bytes=${offset}-${MODEL_BYTES - 1}`;
 }
 
-async function refuses(attempt: Promise<unknown>, problem: ModelProblem, message: RegExp): Promise<void> {
+async function assertRefuses(attempt: Promise<unknown>, problem: ModelProblem, message: RegExp): Promise<void> {
   await assert.rejects(attempt, (error: unknown) => {
     assert.ok(error instanceof ModelError, String(error));
     assert.equal(error.problem, problem);

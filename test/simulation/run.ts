@@ -1,4 +1,4 @@
-// Runs worlds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600] [--break name]
+// Runs worlds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--break name]
 // Prints every seed that broke a rule, with what it broke, and ends with code 1 then; `--from <seed> --seeds 1` replays it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -16,6 +16,8 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '500' },
     from: { type: 'string', default: '1' },
     'for-seconds': { type: 'string', default: 'Infinity' },
+    // However long they take.
+    'at-least': { type: 'string', default: '1' },
     break: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
@@ -40,7 +42,7 @@ async function runWorlds(): Promise<void> {
   await using postgres = await openSimulatedPostgres();
   beginSimulating(randomFrom(first));
   for (let seed = first; seed < first + Number(values.seeds); seed++) {
-    if (performance.now() - startedAtMs > mostMs) break;
+    if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > mostMs) break;
     const report = await simulate(postgres, seed);
     totals.seeds++;
     totals.jobs += report.jobs;
