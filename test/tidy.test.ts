@@ -34,7 +34,10 @@ test('every test asserts something', () => {
 
   assert.ok(tests.length > 500, `only ${tests.length} tests were found`);
   assert.deepEqual(
-    tests.filter(({ body }) => !/\bassert\b|\bassert[A-Z]/.test(body)).map(({ file, title }) => `${file}: ${title}`),
+    // `until` fails by itself when what it names does not come.
+    tests
+      .filter(({ body }) => !/\bassert(\b|[A-Z])|\bawait until\(/.test(body))
+      .map(({ file, title }) => `${file}: ${title}`),
     [],
   );
 });
