@@ -281,10 +281,18 @@ const CLAIM = `
 /** A claim as its holder names it. */
 export type Claim = Pick<ClaimedDelivery, 'id' | 'webhookId' | 'eventId' | 'attemptId'>;
 
-/** Gives deliveries back that were claimed and not settled; the attempt is not used up. Returns how many were still ours. */
+/**
+ * Gives deliveries back that were claimed and not settled; the attempt is not used up. Returns how many were still ours.
+ * @param delayMs  they are due again so much later; without it, at once
+ */
 export async function handBackDeliveries(
   sql: Sql,
-  { lane, claims }: { lane: number; claims: Claim[] },
+  {
+    lane,
+    claims,
+    delayMs = null,
+    now = null,
+  }: { lane: number; claims: Claim[]; delayMs?: number | null; now?: Date | null },
 ): Promise<number> {
   return await sql.run({
     name: 'hand-back-deliveries',
@@ -300,7 +308,8 @@ export async function handBackDeliveries(
       )
       update deliveries d
       -- It may have been sent under the old id.
-      set attempt_id = ${NEXT_ID('d.attempt_id')}
+      set attempt_id = ${NEXT_ID('d.attempt_id')},
+        next_at = coalesce(coalesce($7::timestamptz, clock_timestamp()) + $6::float8 * interval '1 millisecond', d.next_at)
       from ended c
       where d.lane = $1 and d.event_id = c.event_id and d.id = c.id`,
     values: [
@@ -309,6 +318,8 @@ export async function handBackDeliveries(
       claims.map((claim) => claim.eventId),
       claims.map((claim) => claim.id),
       claims.map((claim) => claim.attemptId),
+      delayMs,
+      now,
     ],
   });
 }

@@ -9,7 +9,7 @@ export type Deadline = {
 export type DeadlineWheel = {
   /** @param ms  from now, at most the wheel's `maxMs` */
   start(ms: number): Deadline;
-  /** Every deadline is over, now. */
+  /** Every deadline is over, now; one that is started from here on is over at the next tick. */
   expireAll(): void;
 };
 
@@ -25,11 +25,13 @@ export function openDeadlineWheel(maxMs: number): DeadlineWheel {
   let turned = 0;
   let open = 0;
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
   function start(ms: number): Deadline {
     if (open === 0) wind();
     open += 1;
-    const dueTick = tickNow() + Math.max(1, Math.ceil(Math.min(ms, maxMs) / TICK_MS));
+    const ticks = isClosed ? 1 : Math.max(1, Math.ceil(Math.min(ms, maxMs) / TICK_MS));
+    const dueTick = tickNow() + ticks;
     const slot = slots[dueTick % slots.length]!;
     const entry: Entry = {
       dueTick,
@@ -82,7 +84,10 @@ export function openDeadlineWheel(maxMs: number): DeadlineWheel {
   return {
     start,
     expireAll() {
-      for (const slot of slots) for (const entry of slot) expire(slot, entry);
+      isClosed = true;
+      // What an end starts anew is not among them: it would be ended, and started, for as long as the tick lasts.
+      const entries = slots.flatMap((slot) => [...slot].map((entry) => ({ slot, entry })));
+      for (const { slot, entry } of entries) if (slot.has(entry)) expire(slot, entry);
     },
   };
 }

@@ -17,7 +17,7 @@ export type RecorderDeps = {
   clock: Clock;
   metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'> | undefined;
   now: () => Date | null;
-  /** How long a batch that the database did not take is tried again. */
+  /** How long a batch that the database did not take is tried again, the time of the tries included. */
   patienceMs: number;
   /** A lane's attempts are recorded: its webhooks have places again, and retries are due in so many ms. */
   onRecorded(lane: number, retriesInMs: number[]): void;
@@ -78,7 +78,8 @@ export function openRecorder(deps: RecorderDeps): Recorder {
 
   /** Tries for as long as the leases hold; after that somebody else makes the attempts again. */
   async function recordStubbornly(lane: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
-    for (let waitedMs = 0; waitedMs <= patienceMs; waitedMs += RETRY_MS) {
+    const startedAtMs = clock.now();
+    while (clock.now() - startedAtMs <= patienceMs) {
       try {
         return await finishAttempts(db, { lane, attempts, disableFailures, disableMs, now: deps.now() });
       } catch (error) {

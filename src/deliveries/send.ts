@@ -9,6 +9,7 @@ import type { ClaimedDelivery } from './claim-store.ts';
 import type { FinishedAttempt } from './finish-store.ts';
 import type { Poster, PostReport } from './post.ts';
 import type { Signers, SigningKeys } from './signers.ts';
+import { UnreadableSecret } from './signers.ts';
 
 export type SendOptions = {
   poster: Poster;
@@ -61,11 +62,21 @@ export function signedHeaders(
   };
 }
 
-/** The present secret's keys, and the previous one's while both are valid. */
+/**
+ * The present secret's keys, and the previous one's while both are valid; one that no longer opens signs nothing.
+ * @throws UnreadableSecret  where the present one does not open
+ */
 function validKeys(delivery: ClaimedDelivery, signers: Signers, nowMs: number): SigningKeys[] {
   const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
-  return [secret, ...(overlaps ? [previousSecret] : [])].map((sealed) => signers.keysOf(webhookId, sealed));
+  const present = signers.keysOf(webhookId, secret);
+  if (!overlaps) return [present];
+  try {
+    return [present, signers.keysOf(webhookId, previousSecret)];
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return [present];
+    throw error;
+  }
 }
 
 function finish(

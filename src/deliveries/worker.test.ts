@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { verifyDelivery } from '#sdk/signature.ts';
@@ -239,6 +240,50 @@ test('an attempt that gets no turn to look its name up is handed back: it is nei
 
   assert.deepEqual(state, { attempt: 1, failures: 0 });
   assert.equal((await room.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
+});
+
+test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret is another', async () => {
+  await using world = await openRoom();
+  const { room, webhook, account } = world;
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const setSecret = (secret: Buffer) => room.db.run({ text: 'update webhooks set secret = $1', values: [secret] });
+  await setSecret(Buffer.from('sealed with another key'));
+  for (let i = 0; i < 3; i++) await room.emit(account);
+
+  const deliverer = await world.start([], { log });
+  await until('3 deliveries to be held back', async () => {
+    const held = await room.db.rows({ text: `select id from deliveries where next_at > now() + interval '30 s'` });
+    return held.length === 3;
+  });
+  await setSecret(secretBox.seal(webhook.id, webhook.secret));
+  await room.db.run({ text: 'update deliveries set next_at = now()', values: [] });
+  await world.receiver.waitFor(3);
+  await deliverer.stop();
+
+  assert.equal(lines.length, 1, lines.join(''));
+  assert.match(lines[0]!, /secret of a webhook cannot be opened/);
+  assert.deepEqual(
+    world.receiver.requests.map(({ headers }) => headers['x-service-attempt']),
+    ['1', '1', '1'],
+  );
+});
+
+test('a previous secret that cannot be opened keeps nothing back', async () => {
+  await using world = await openRoom();
+  const { room, webhook } = world;
+  await room.db.run({
+    text: `update webhooks set previous_secret = $1, previous_secret_ends_at = now() + interval '1 h'`,
+    values: [Buffer.from('sealed with another key')],
+  });
+  await room.emit(world.account);
+
+  const deliverer = await world.start();
+  const { headers, body } = await world.receiver.waitFor(1);
+  await deliverer.stop();
+
+  verifyDelivery({ secret: webhook.secret, headers, body });
+  assert.equal(headers['x-service-signature-previous'], undefined);
 });
 
 test('a stop waits for the attempts under way and records them', async () => {

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/sql.ts';
 import { isDatabaseAway } from '../db/sql.ts';
 import type { Log } from '../log.ts';
+import { timeOfId } from '../rules/ids.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Lookup } from '../webhooks/lookup.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
@@ -13,7 +14,7 @@ import { openPoster } from './post.ts';
 import type { RecorderDeps } from './record.ts';
 import { openRecorder } from './record.ts';
 import { sendAttempt } from './send.ts';
-import { openSigners } from './signers.ts';
+import { openSigners, UnreadableSecret } from './signers.ts';
 
 export type DelivererDeps = {
   db: Database;
@@ -60,6 +61,10 @@ const HEALTHY_ONLY_FROM = 6_144;
 const MAX_SUSPECTS_IN_FLIGHT = 1_536;
 const MAX_IN_FLIGHT_BYTES = 256 * 1024 * 1024;
 const STOP_WAIT_MS = 8_000;
+const MIN_HOLD_MS = 60_000;
+const MAX_HOLD_MS = 3_600_000;
+// Webhooks that an error line was written for; beyond them the cause is plain.
+const MAX_UNREADABLE = 1_000;
 
 /**
  * Sends what is due: woken by NOTIFY and by a poll, it claims lane by lane, makes the attempts, and records them in
@@ -99,6 +104,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       starved.clear();
     },
   });
+  const unreadable = new Set<string>();
   // Lanes that found every place taken.
   const starved = new Set<number>();
   const inFlight = new Set<Promise<void>>();
@@ -138,13 +144,27 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       if (!result || (isCuttingOff && !result.succeeded)) return await handBack(delivery);
       recorder.add(delivery.lane, result);
     } catch (error) {
-      // A secret that does not open, a bug: its lease ends, and it is tried again.
+      if (error instanceof UnreadableSecret) return await holdBack(delivery, error);
+      // A bug: its lease ends, and it is tried again.
       log.error({ err: error, delivery_id: delivery.attemptId, webhook_id: delivery.webhookId }, 'attempt not made');
     }
   }
 
-  async function handBack(delivery: ClaimedDelivery): Promise<void> {
-    await handBackDeliveries(db, { lane: delivery.lane, claims: [delivery] }).catch(failed('handing back'));
+  async function handBack(delivery: ClaimedDelivery, delayMs: number | null = null): Promise<void> {
+    const claims = [delivery];
+    await handBackDeliveries(db, { lane: delivery.lane, claims, delayMs, now: now() }).catch(failed('handing back'));
+  }
+
+  /** Until somebody restores the key or rotates the secret: tried after a minute, then ever less often. */
+  async function holdBack(delivery: ClaimedDelivery, error: UnreadableSecret): Promise<void> {
+    const { webhookId } = delivery;
+    if (!unreadable.has(webhookId) && unreadable.size < MAX_UNREADABLE) {
+      unreadable.add(webhookId);
+      const wayOut = 'restore SECRETS_KEY, or have the secret rotated; its deliveries wait';
+      log.error({ err: error, webhook_id: webhookId }, `the secret of a webhook cannot be opened: ${wayOut}`);
+    }
+    const ageMs = clock.now() - timeOfId(delivery.id);
+    await handBack(delivery, Math.min(Math.max(ageMs, MIN_HOLD_MS), MAX_HOLD_MS));
   }
 
   async function poll(): Promise<void> {

@@ -10,7 +10,12 @@ export const DELIVERY_MOVES: readonly Move[] = [
   { from: 'waiting', move: 'claim', to: 'sending', meaning: 'its attempt is due: a deliverer claims it' },
   { from: 'waiting', move: 'drop', to: 'dropped', meaning: 'its webhook was disabled or deleted' },
   { from: 'sending', move: 'reclaim', to: 'sending', meaning: 'its lease ended: the same attempt is made again' },
-  { from: 'sending', move: 'hand_back', to: 'waiting', meaning: 'the deliverer stops; the attempt is not used up' },
+  {
+    from: 'sending',
+    move: 'hand_back',
+    to: 'waiting',
+    meaning: 'it was not begun, or the deliverer stops; the attempt is not used up',
+  },
   { from: 'sending', move: 'succeed', to: 'succeeded', meaning: 'the receiver answered 2xx' },
   { from: 'sending', move: 'retry', to: 'waiting', meaning: 'the attempt failed, another one is scheduled' },
   { from: 'sending', move: 'exhaust', to: 'exhausted', meaning: 'the last attempt failed' },
