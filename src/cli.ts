@@ -13,7 +13,7 @@ const USAGE = `usage: verbatim accounts create <name> [--plan lite|pro] [--credi
        verbatim keys revoke <key id>
        verbatim models list | pull <name> | remove <name>
 
-Talks to the service at VERBATIM_URL (default http://127.0.0.1:8080) with ADMIN_TOKEN, or with the token that the
+Talks to the service at VERBATIM_URL (default ADMIN_HOST:ADMIN_PORT, else http://127.0.0.1:8080) with ADMIN_TOKEN, or with the token that the
 service keeps in DATA_DIR/admin-token. --json prints the service's answer as it is.
 `;
 
@@ -99,7 +99,8 @@ function read(args: string[]) {
 }
 
 function findService(env: NodeJS.ProcessEnv): Service {
-  const url = (env['VERBATIM_URL'] || 'http://127.0.0.1:8080').replace(/\/+$/, '');
+  const admin = env['ADMIN_PORT'] ? `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${env['ADMIN_PORT']}` : null;
+  const url = (env['VERBATIM_URL'] || admin || 'http://127.0.0.1:8080').replace(/\/+$/, '');
   if (!URL.canParse(url)) throw new CommandError('VERBATIM_URL must be a URL such as http://127.0.0.1:8080.');
   return { url, token: env['ADMIN_TOKEN'] || keptToken(env['DATA_DIR'] || './data') };
 }

@@ -33,6 +33,19 @@ function setting<Value>(
 export const SETTINGS = {
   host: setting('HOST', '127.0.0.1', 'address to listen on', read.text),
   port: setting('PORT', '8080', 'port to listen on', read.integer(0, 65_535)),
+  adminHost: setting(
+    'ADMIN_HOST',
+    null,
+    'address of a listener of its own for /admin and /metrics; needs ADMIN_PORT',
+    read.optional(read.text),
+    '`127.0.0.1` where `ADMIN_PORT` is set',
+  ),
+  adminPort: setting(
+    'ADMIN_PORT',
+    null,
+    'port of that listener; /admin and /metrics are then not found at HOST:PORT',
+    read.optional(read.integer(0, 65_535)),
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '10000',
@@ -251,6 +264,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (config['databaseDirectUrl'] && config['databaseUrl'] === null) {
     mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
   }
+  if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config as Config;
 }

@@ -41,15 +41,18 @@ export type Engine = AsyncDisposable & {
   slots: number;
   /** Resolves once it has really decoded something; rejects with EngineError that says what to do. */
   warmUp(): Promise<void>;
-  /** Why it cannot work for the moment, as a sentence for the operator; null, or absent, when nothing is known against it. */
-  trouble?(): string | null;
+  /** Why it cannot work for the moment; null, or absent, when nothing is known against it. */
+  trouble?(): EngineError | null;
   /** Times are relative to the start of the piece. @throws EngineError */
   transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
 };
 
 export type EngineErrorType = 'engine_error' | 'engine_timeout';
 
-/** An engine that crashed, hung, answered nonsense or cannot start. The message is fit for the client; details go in `cause`. */
+/**
+ * An engine that crashed, hung, answered nonsense or cannot start. The message is fit for the client, and for strangers
+ * who ask /readyz; addresses and other details go in `cause`.
+ */
 export class EngineError extends Error {
   readonly type: EngineErrorType;
   constructor(type: EngineErrorType, message: string, options?: ErrorOptions) {

@@ -118,7 +118,7 @@ export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings, ti
     name: model ?? 'openai',
     slots,
     warmUp: () => (circuit.isOpen() ? tryAgain() : reach(new URL(baseUrl))),
-    trouble: () => (circuit.isOpen() ? unreachable(baseUrl).message : null),
+    trouble: () => (circuit.isOpen() ? unreachable(baseUrl) : null),
     async transcribe(piece, options) {
       options.signal.throwIfAborted();
       if (holdsNoSpeech(piece)) return { segments: [], language: options.language };
@@ -149,9 +149,10 @@ async function reach(server: URL): Promise<void> {
 }
 
 function unreachable(baseUrl: string, options?: ErrorOptions): EngineError {
-  const advice = 'See that it runs, and that the base URL is right.';
-  const message = `The speech server at ${new URL(baseUrl).origin} does not answer. ${advice}`;
-  return new EngineError('engine_error', message, options);
+  const message = 'The speech server does not answer. See that it runs, and that the base URL of the engine is right.';
+  return new EngineError('engine_error', message, {
+    cause: new Error(`no answer from ${new URL(baseUrl).origin}`, options),
+  });
 }
 
 function closed(): EngineError {

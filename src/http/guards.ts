@@ -4,6 +4,7 @@ import { canBeKey } from '../rules/api-key.ts';
 import type { Scope } from '../rules/scopes.ts';
 import { permits } from '../rules/scopes.ts';
 import type { Account, Bucket, Caller } from './route.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
 
 const MAX_KEY_BYTES = 256;
 
@@ -46,13 +47,30 @@ export function requireScope(key: Caller['key'], scope: Scope): void {
   });
 }
 
-/** @throws ApiError  401, unless the request carries the operator's token, compared in constant time */
-export function authenticateAdmin(rawHeaders: string[], auth: Pick<Auth, 'adminToken'>): void {
+/**
+ * @param client  whose wrong tokens count together
+ * @throws ApiError  401, unless the request carries the operator's token, compared in constant time; 429 after too many
+ * wrong ones, whatever it carries
+ */
+export function authenticateAdmin(
+  rawHeaders: string[],
+  auth: Pick<Auth, 'adminToken'>,
+  { client, wrongTokens }: { client: string; wrongTokens: WrongTokens },
+): void {
+  const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
+  if (retryAfterSeconds !== null) throw tooManyWrong(retryAfterSeconds);
   const tokens = new Set(bearerTokens(rawHeaders));
   const [token] = tokens;
-  if (tokens.size !== 1 || !timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) {
-    throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
-  }
+  if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
+  if (tokens.size > 0) wrongTokens.add(client);
+  throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
+}
+
+function tooManyWrong(retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limited', `Too many wrong tokens; try again in ${retryAfterSeconds} s.`, {
+    extra: { retry_after: retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fastify from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { clientOf } from '../rules/client-address.ts';
 import { makeId } from '../runtime/clock.ts';
 import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
@@ -22,6 +23,7 @@ import { lazyValidators } from './validators.ts';
 import type { HttpMetrics } from './visit.ts';
 import { newVisit, watchEnd } from './visit.ts';
 import { answerMalformed } from './wire.ts';
+import { WrongTokens } from './wrong-tokens.ts';
 
 export type { HttpMetrics } from './visit.ts';
 
@@ -57,6 +59,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { routes, log } = options;
   const app = openFastify(options);
   const connections = boundConnections(app, options);
+  const wrongTokens = new WrongTokens();
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -73,7 +76,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     const endpoint = checkHeaders(request);
     // Answered here, since what Fastify does next depends on the method: some of those that its parser knows are errors.
     if (!endpoint) return answerUnknown(request, reply, routes);
-    await admitRequest(request, reply, endpoint, options);
+    await admitRequest(request, reply, endpoint, { ...options, wrongTokens });
   });
   app.setErrorHandler(async (error, request, reply) => {
     request.visit.failure = error;
@@ -154,10 +157,11 @@ async function admitRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   endpoint: Route,
-  options: ServerOptions,
+  { wrongTokens, ...options }: ServerOptions & { wrongTokens: WrongTokens },
 ): Promise<void> {
   if (endpoint.auth === 'none') return;
-  if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, options.auth);
+  const client = clientOf(request.raw.socket.remoteAddress ?? '');
+  if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, options.auth, { client, wrongTokens });
   else await admitAccount(request, reply, endpoint, options);
   request.visit.ticket = (await options.idempotency?.take(request.raw, request.visit.account)) ?? null;
 }

@@ -10,7 +10,7 @@ import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
 import { Type } from './schema.ts';
 import { buildServer } from './server.ts';
-import { serviceRoutes } from './service-routes.ts';
+import { operatorRoutes, serviceRoutes } from './service-routes.ts';
 
 type Content = Record<string, { schema: { additionalProperties: boolean; required: string[] } }>;
 type Operation = {
@@ -44,13 +44,18 @@ const upload = defineRoute({
 
 function openNode(readiness: { ready: boolean; reasons: string[] }) {
   const metrics = openMetrics();
+  const check = async () => ({ ...readiness, details: ['no answer from http://10.0.0.9'] });
+  const metricsText = async () => mergeMetrics([await snapshotMetrics(metrics)]);
+  const operator = operatorRoutes({ readiness: { check }, metricsText });
   const app = buildServer({
-    routes: serviceRoutes({
-      readiness: { check: async () => readiness },
-      metricsText: async () => mergeMetrics([await snapshotMetrics(metrics)]),
-      documented: [...apiRoutes, upload],
-      version: '1.2.3',
-    }),
+    routes: [
+      ...operator,
+      ...serviceRoutes({
+        readiness: { check },
+        documented: [...apiRoutes, upload, ...operator],
+        version: '1.2.3',
+      }),
+    ],
     auth: { findCaller: async () => null, adminToken: 'x' },
     limits: { admit: async () => null },
     log: openLog('silent'),
@@ -79,8 +84,24 @@ test('a node that is not ready says why, in the one shape', async () => {
 
   assert.equal(answer.statusCode, 503);
   assert.deepEqual(answer.json().reasons, ['No engine: run verbatim models pull parakeet.']);
+  assert.doesNotMatch(answer.body, /10\.0\.0\.9/);
   assert.deepEqual([answer.json().error.code, answer.json().error.type], [503, 'unavailable']);
   assert.equal(answer.headers['retry-after'], '2');
+});
+
+test('the details of readiness are for the operator alone', async () => {
+  await using node = openNode({ ready: false, reasons: ['The speech server does not answer.'] });
+  const url = '/admin/v1/readiness';
+
+  const stranger = await node.app.inject({ url });
+  const operator = await node.app.inject({ url, headers: { authorization: 'Bearer x' } });
+
+  assert.equal(stranger.statusCode, 401);
+  assert.deepEqual(operator.json(), {
+    ready: false,
+    reasons: ['The speech server does not answer.'],
+    details: ['no answer from http://10.0.0.9'],
+  });
 });
 
 test('requests show in the metrics by route and status', async () => {
@@ -123,7 +144,10 @@ test('/openapi.json describes every route, once, with resolvable references and 
     ({ method, path }) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
   );
   const served = [...apiRoutes, upload].map((route) => `${route.method} ${route.path}`);
-  assert.deepEqual(described.sort(), [...served, 'GET /healthz', 'GET /readyz', 'GET /metrics'].sort());
+  assert.deepEqual(
+    described.sort(),
+    [...served, 'GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /admin/v1/readiness'].sort(),
+  );
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
   for (const { path, operation } of operations) {
     assert.ok(operation.summary && operation.tags[0] && operation.responses['500']);

@@ -1,16 +1,20 @@
 import { ApiError } from '../errors.ts';
+import { RawJson, writeJson } from '../json.ts';
 import { writeDocsPage } from './docs-page.ts';
 import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
 import { Type } from './schema.ts';
 
-/** Whether the node can do all that its roles promise; the reasons are sentences for the operator. */
-export type Readiness = { check(): Promise<{ ready: boolean; reasons: string[] }> };
+/**
+ * Whether the node can do all that its roles promise. The reasons are sentences for the operator that anybody may read;
+ * the details, such as addresses and paths, are for operators alone.
+ */
+export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
+export type Readiness = { check(): Promise<NodeReadiness> };
 
 export type ServiceDeps = {
   readiness: Readiness;
-  metricsText(): Promise<{ contentType: string; text: string }>;
   /** Documented in /openapi.json and /docs: the routes that this node serves beside these. */
   documented: Route[];
   version: string;
@@ -20,11 +24,21 @@ const TAG = 'Service';
 const NOT_READY_RETRY_SECONDS = '2';
 const DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** The operator's surface, served by every node whatever its roles. */
+export type OperatorDeps = {
+  readiness: Readiness;
+  metricsText(): Promise<{ contentType: string; text: string }>;
+};
+
+/** Health and the API reference: served by every node whatever its roles, on each of its listeners. */
 export function serviceRoutes(deps: ServiceDeps): Route[] {
-  const routes = [healthRoute(), readyRoute(deps.readiness), metricsRoute(deps.metricsText)];
+  const routes = [healthRoute(), readyRoute(deps.readiness)];
   const document = describeApi([...deps.documented, ...routes], { version: deps.version });
   return [...routes, openApiRoute(document), docsRoute(writeDocsPage(document))];
+}
+
+/** What tells operators how the node fares: served by every node whatever its roles, where /admin is. */
+export function operatorRoutes({ readiness, metricsText }: OperatorDeps): Route[] {
+  return [metricsRoute(metricsText), readinessRoute(readiness)];
 }
 
 function healthRoute(): Route {
@@ -55,7 +69,24 @@ function readyRoute(readiness: Readiness): Route {
   });
 }
 
-function metricsRoute(metricsText: ServiceDeps['metricsText']): Route {
+function readinessRoute(readiness: Readiness): Route {
+  return defineRoute({
+    ...common('/admin/v1/readiness', 'What keeps the node from its work, with the details that /readyz leaves out'),
+    auth: 'admin',
+    schema: {
+      answers: {
+        200: Type.Object({
+          ready: Type.Boolean(),
+          reasons: Type.Array(Type.String()),
+          details: Type.Array(Type.String()),
+        }),
+      },
+    },
+    handle: async () => ({ status: 200, body: await readiness.check() }),
+  });
+}
+
+function metricsRoute(metricsText: OperatorDeps['metricsText']): Route {
   return defineRoute({
     ...common('/metrics', 'Metrics in the Prometheus text format'),
     schema: { answers: { 200: { media: { 'text/plain': Type.String() } } } },
@@ -67,10 +98,12 @@ function metricsRoute(metricsText: ServiceDeps['metricsText']): Route {
 }
 
 function openApiRoute(document: Record<string, unknown>): Route {
+  // Written once: anybody may ask for it, as often as they like.
+  const written = new RawJson(writeJson(document));
   return defineRoute({
     ...common('/openapi.json', 'This API as OpenAPI 3.1'),
     schema: { answers: { 200: Type.Unknown() } },
-    handle: async () => ({ status: 200, body: document }),
+    handle: async () => ({ status: 200, body: written }),
   });
 }
 

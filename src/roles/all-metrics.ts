@@ -11,11 +11,14 @@ export function askMetricsOfAll({ send, onMessage }: Pick<RoleContext, 'send' | 
     waiting.get(message.requestId)?.(message.snapshots as MetricsSnapshot[]);
     waiting.delete(message.requestId);
   });
-  return async (): Promise<{ contentType: string; text: string }> => {
+  const ask = async (): Promise<{ contentType: string; text: string }> => {
     const requestId = nextRequestId++;
     const { promise, resolve } = Promise.withResolvers<MetricsSnapshot[]>();
     waiting.set(requestId, resolve);
     send({ kind: 'metrics-of-all-wanted', requestId });
     return await mergeMetrics(await promise);
   };
+  let asking: ReturnType<typeof ask> | null = null;
+  // However many ask at once, the processes are asked once.
+  return () => (asking ??= ask().finally(() => (asking = null)));
 }

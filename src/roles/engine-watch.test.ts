@@ -10,7 +10,7 @@ import type { RoleStatus } from './messages.ts';
 
 /** A watch over one engine, on a clock that moves a second each time the watch has looked. */
 function openRoom({ failing = false } = {}) {
-  const state = { now: 0, failing, trouble: null as string | null, proofs: 0 };
+  const state = { now: 0, failing, trouble: null as EngineError | null, proofs: 0 };
   const engine: Engine = {
     ...openFakeEngine({ says: 'hello' }),
     trouble: () => state.trouble,
@@ -51,6 +51,9 @@ function openRoom({ failing = false } = {}) {
   };
 }
 
+const AWAY = new EngineError('engine_error', 'The server does not answer.', {
+  cause: new Error('no answer from http://10.0.0.9'),
+});
 const READY = { ready: true, reasons: [] };
 
 test('an engine that has once worked is ready, and proves itself after a minute of idleness', async () => {
@@ -73,7 +76,11 @@ test('an engine that fails its proof is not ready until it passes one, tried eve
   await room.pass(5);
 
   assert.equal(room.state.proofs, 3);
-  assert.deepEqual(room.statuses, [READY, { ready: false, reasons: ['The model is gone.'] }, READY]);
+  assert.deepEqual(room.statuses, [
+    READY,
+    { ready: false, reasons: ['The model is gone.'], details: ['The model is gone.'] },
+    READY,
+  ]);
 });
 
 test('work that succeeds is proof enough', async () => {
@@ -90,17 +97,25 @@ test('trouble that the engine itself tells of is told within a second, and so is
   await using room = openRoom();
   await room.pass(1);
 
-  room.state.trouble = 'The server does not answer.';
+  room.state.trouble = AWAY;
   await room.pass(1);
   room.state.trouble = null;
   await room.pass(1);
 
-  assert.deepEqual(room.statuses, [READY, { ready: false, reasons: ['The server does not answer.'] }, READY]);
+  assert.deepEqual(room.statuses, [
+    READY,
+    {
+      ready: false,
+      reasons: ['The server does not answer.'],
+      details: ['The server does not answer. (no answer from http://10.0.0.9)'],
+    },
+    READY,
+  ]);
 });
 
 test('an engine that tells of trouble is asked to prove itself every five seconds, until the trouble is over', async () => {
   await using room = openRoom();
-  room.state.trouble = 'The server does not answer.';
+  room.state.trouble = AWAY;
   room.state.failing = true;
   await room.pass(17);
   const proofs = room.state.proofs;

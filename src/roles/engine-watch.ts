@@ -1,4 +1,5 @@
 import type { Engine } from '../engines/engine.ts';
+import { EngineError } from '../engines/engine.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { RoleStatus } from './messages.ts';
@@ -26,7 +27,7 @@ export function watchEngines({ lite, pro }: Plans, deps: WatchDeps): { engines: 
 type Watched = {
   engine: Engine;
   /** Why it cannot work; null when it can. */
-  trouble(): string | null;
+  trouble(): unknown;
   /** Lets it prove itself, when it is time for that. */
   proveWhenDue(): Promise<void>;
 };
@@ -34,12 +35,12 @@ type Watched = {
 function watched(engine: Engine, clock: Clock): Watched {
   let underWay = 0;
   let provenAtMs = clock.now();
-  let failure: string | null = null;
+  let failure: unknown = null;
 
   async function prove(): Promise<void> {
     failure = await engine.warmUp().then(
       () => null,
-      (error: Error) => error.message,
+      (error: unknown) => error,
     );
     provenAtMs = clock.now();
   }
@@ -75,17 +76,31 @@ function watched(engine: Engine, clock: Clock): Watched {
 async function watchAll(all: Watched[], { clock, log, report, signal }: WatchDeps): Promise<void> {
   let told: string | null = null;
   while (!signal.aborted) {
-    const reasons = all.flatMap((one) => one.trouble() ?? []);
-    const text = reasons.join(' ');
+    const status = engineStatus(all.flatMap((one) => one.trouble() ?? []));
+    const text = status.reasons.join(' ');
     if (text !== told) {
-      report({ ready: reasons.length === 0, reasons });
-      if (text !== '') log.warn({ reasons }, 'an engine does not work');
+      report(status);
+      if (text !== '') log.warn({ reasons: status.details }, 'an engine does not work');
       else if (told !== null) log.info('the engines work again');
       told = text;
     }
     await clock.sleep(LOOK_EVERY_MS, signal);
     if (!signal.aborted) await untilDone(Promise.all(all.map((one) => one.proveWhenDue())), signal);
   }
+}
+
+/** The status of engines that failed with these errors; ready when there are none. */
+export function engineStatus(errors: unknown[]): RoleStatus {
+  if (errors.length === 0) return { ready: true, reasons: [] };
+  const reasons = errors.map((error) =>
+    error instanceof EngineError ? error.message : 'A speech engine cannot start; the log says why.',
+  );
+  return { ready: false, reasons, details: errors.map(describeWithCauses) };
+}
+
+function describeWithCauses(error: unknown): string {
+  const { message = String(error), cause } = (error ?? {}) as Partial<Error>;
+  return cause === undefined ? message : `${message} (${describeWithCauses(cause)})`;
 }
 
 /** A proof may take long; a stop does not wait for it, since the engine is closed next. */

@@ -5,6 +5,7 @@ import type { EngineOptions, OpenedEngine } from '../engines/open.ts';
 import { openWorkingEngine } from '../engines/open.ts';
 import type { Metrics } from '../metrics.ts';
 import { openMetrics } from '../metrics.ts';
+import { engineStatus } from './engine-watch.ts';
 import type { EarlyContext } from './process.ts';
 
 // An engine may be installed, or a remote one come up, while the service runs.
@@ -38,7 +39,7 @@ async function untilEngines(context: EarlyContext, hooks: Hooks, signal: AbortSi
       return await openEngines(context, hooks);
     } catch (error) {
       const reason = (error as Error).message;
-      context.report({ ready: false, reasons: [reason] });
+      context.report(engineStatus([error]));
       if (reason !== lastReason) context.log.warn({ err: error }, 'no engine yet; jobs wait');
       lastReason = reason;
       await context.clock.sleep(RETRY_ENGINE_MS, signal);

@@ -14,7 +14,7 @@ import type { IdempotencyKeys } from '../http/idempotency.ts';
 import { openIdempotencyKeys } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import { buildServer, closeServer } from '../http/server.ts';
-import { serviceRoutes } from '../http/service-routes.ts';
+import { operatorRoutes, serviceRoutes } from '../http/service-routes.ts';
 import { jobRoutes } from '../jobs/api.ts';
 import { openJobEndings } from '../jobs/endings.ts';
 import { openJobFeed } from '../jobs/feed.ts';
@@ -27,29 +27,55 @@ import type { RoleContext, RunningRole } from './process.ts';
 import { openReadiness } from './readiness.ts';
 import { showProtections } from './sandbox.ts';
 
-const NO_API: Api = { routes: [], close: async () => undefined };
+const NO_API: Api = { routes: [], operator: [], close: async () => undefined };
 
 // SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.
 const CLOSE_GRACE_MS = 6_000;
+const ADMIN_HOST = '127.0.0.1';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 
 /** The HTTP server: the API where the node has that role, the operator's surface always. */
 export async function start(context: RoleContext): Promise<RunningRole> {
-  const { config, db, log } = context;
+  const { config } = context;
   const metrics = openMetrics();
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
   const api = config.roles.includes('api') ? await openApi(context, storage, metrics) : NO_API;
   const readiness = openReadiness(context, storage);
-  const app = buildServer({
-    routes: [
-      ...api.routes,
-      ...(config.roles.includes('api') ? consoleRoutes() : []),
-      ...serviceRoutes({ documented: api.routes, version, readiness, metricsText: askMetricsOfAll(context) }),
-    ],
-    auth: { adminToken: context.order.adminToken, findCaller: openCallers(db, log) },
+  const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
+  const common = { ...serverOptions(context, api), metrics: httpMetrics(metrics) };
+  const withReference = (documented: Route[]) => [
+    ...documented,
+    ...(config.roles.includes('api') ? consoleRoutes() : []),
+    ...serviceRoutes({ documented, version, readiness }),
+  ];
+  const isApart = config.adminPort !== null;
+  const main = buildServer({ ...common, routes: withReference([...api.routes, ...(isApart ? [] : operator)]) });
+  const apps = [main];
+  await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
+  if (config.adminPort !== null) {
+    const admin = buildServer({ ...common, routes: withReference(operator) });
+    apps.push(admin);
+    const host = config.adminHost ?? ADMIN_HOST;
+    await listen(context, admin, { host, port: config.adminPort, settings: 'ADMIN_PORT and ADMIN_HOST' });
+  }
+  // The parent answers with the statuses of the others.
+  context.report({ ready: true, reasons: [] });
+  return {
+    metrics: () => snapshotMetrics(metrics),
+    async stop() {
+      // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
+      await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close()]);
+    },
+  };
+}
+
+/** What the listeners of a node have in common. */
+function serverOptions({ config, order, db, log }: RoleContext, { idempotency }: Api) {
+  return {
+    auth: { adminToken: order.adminToken, findCaller: openCallers(db, log) },
     limits: openLimits(db, {
       transcribe: config.rateLimitTranscribe,
       balance: config.rateLimitBalance,
@@ -57,26 +83,13 @@ export async function start(context: RoleContext): Promise<RunningRole> {
       resend: config.rateLimitResend,
       default: config.rateLimitDefault,
     }),
-    ...(api.idempotency && { idempotency: api.idempotency }),
+    ...(idempotency && { idempotency }),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
     log,
-    metrics: httpMetrics(metrics),
-  });
-  await listen(context, app);
-  const { address, port } = app.server.address() as AddressInfo;
-  log.info({ address, port, api: config.roles.includes('api') }, 'listening');
-  // The parent answers with the statuses of the others.
-  context.report({ ready: true, reasons: [] });
-  return {
-    metrics: () => snapshotMetrics(metrics),
-    async stop() {
-      // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
-      await Promise.all([closeServer(app, CLOSE_GRACE_MS), api.close()]);
-    },
   };
 }
 
-type Api = { routes: Route[]; idempotency?: IdempotencyKeys; close(): Promise<void> };
+type Api = { routes: Route[]; operator: Route[]; idempotency?: IdempotencyKeys; close(): Promise<void> };
 
 async function openApi(
   { config, order, db, log, clock }: RoleContext,
@@ -101,10 +114,9 @@ async function openApi(
     ...webhookRoutes({ db, config, secretBox, clock }),
     ...deliveryRoutes({ db }),
     ...eventRoutes({ db }),
-    ...adminRoutes({ db, rates }),
   ];
   return {
-    ...{ routes, idempotency },
+    ...{ routes, operator: adminRoutes({ db, rates }), idempotency },
     async close() {
       idempotency.close();
       await Promise.all([endings.close(), feed.close()]);
@@ -112,13 +124,23 @@ async function openApi(
   };
 }
 
-async function listen({ config, fail }: RoleContext, app: ReturnType<typeof buildServer>): Promise<void> {
+type Place = { host: string; port: number; settings: string };
+
+async function listen(
+  { config, fail, log }: RoleContext,
+  app: ReturnType<typeof buildServer>,
+  { host, port, settings }: Place,
+): Promise<void> {
   try {
-    await app.listen({ host: config.host, port: config.port });
+    await app.listen({ host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
-    fail(`Port ${config.port} on ${config.host} ${why}. Set PORT and HOST.`);
+    fail(`Port ${port} on ${host} ${why}. Set ${settings}.`);
     throw error;
   }
+  // Without a listener, a connection that cannot be accepted would end the process.
+  app.server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
+  const { address, port: opened } = app.server.address() as AddressInfo;
+  log.info({ address, port: opened, api: config.roles.includes('api') }, 'listening');
 }

@@ -7,8 +7,11 @@ export type ProcessName = 'http' | Exclude<Role, 'api'>;
 /** Said to a role's process as it is started: it may prepare before its order comes. */
 export const PREPARE_EARLY = 'early';
 
-/** Whether a role can do its work now; the reasons are sentences for the operator. */
-export type RoleStatus = { ready: boolean; reasons: string[] };
+/**
+ * Whether a role can do its work now. The reasons are sentences for the operator that anybody may read; the details, such
+ * as addresses and paths, are for the log and the admin API.
+ */
+export type RoleStatus = { ready: boolean; reasons: string[]; details?: string[] };
 
 /** The status of a role that has not yet reported one. */
 export function starting(name: ProcessName): RoleStatus {

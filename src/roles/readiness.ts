@@ -1,5 +1,5 @@
 import type { SharedStorage } from '../audio/storage.ts';
-import type { Readiness } from '../http/service-routes.ts';
+import type { NodeReadiness, Readiness } from '../http/service-routes.ts';
 import { findProgram } from '../runtime/tools.ts';
 import type { ProcessName, RoleStatus } from './messages.ts';
 import { starting } from './messages.ts';
@@ -23,22 +23,26 @@ export function openReadiness(
   const tools = { folder: config.toolsDir };
   const needsAudio = config.roles.includes('api') || config.roles.includes('transcriber');
 
+  async function check(): Promise<NodeReadiness> {
+    const reasons: string[] = [];
+    const details: string[] = [];
+    const [databaseIsThere, storageAway] = await Promise.all([isReachable(db), needsAudio ? storage.whyAway() : null]);
+    if (!databaseIsThere) reasons.push('The database cannot be reached.');
+    if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
+    if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
+    for (const [name, status] of Object.entries(statuses)) {
+      // This process is the one that answers; its own status is that it does.
+      if (name === 'http' || status.ready) continue;
+      reasons.push(...status.reasons);
+      details.push(...(status.details ?? []));
+    }
+    return { ready: reasons.length === 0, reasons, details };
+  }
+
+  let checking: Promise<NodeReadiness> | null = null;
   return {
-    async check() {
-      const reasons: string[] = [];
-      const [databaseIsThere, storageAway] = await Promise.all([
-        isReachable(db),
-        needsAudio ? storage.whyAway() : null,
-      ]);
-      if (!databaseIsThere) reasons.push('The database cannot be reached.');
-      if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
-      if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
-      for (const [name, status] of Object.entries(statuses)) {
-        // This process is the one that answers; its own status is that it does.
-        if (name !== 'http' && !status.ready) reasons.push(...status.reasons);
-      }
-      return { ready: reasons.length === 0, reasons };
-    },
+    // However many ask at once, one of the pool's connections is used.
+    check: () => (checking ??= check().finally(() => (checking = null))),
   };
 }
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { WrongTokens } from './wrong-tokens.ts';
+
+function openWrongTokens() {
+  const time = { nowMs: 0 };
+  const tokens = new WrongTokens(() => time.nowMs);
+  const add = (client: string, count: number) => {
+    for (let i = 0; i < count; i++) tokens.add(client);
+  };
+  return { time, tokens, add };
+}
+
+test('ten wrong tokens in a minute refuse a client until the minute is over', () => {
+  const { time, tokens, add } = openWrongTokens();
+  add('192.0.2.1', 9);
+  const before = tokens.retryAfterSeconds('192.0.2.1');
+  time.nowMs = 20_500;
+  add('192.0.2.1', 1);
+  const refused = tokens.retryAfterSeconds('192.0.2.1');
+  time.nowMs = 59_999;
+  const last = tokens.retryAfterSeconds('192.0.2.1');
+  time.nowMs = 60_000;
+
+  assert.deepEqual([before, refused, last], [null, 40, 1]);
+  assert.equal(tokens.retryAfterSeconds('192.0.2.1'), null);
+});
+
+test('other clients may go on trying', () => {
+  const { tokens, add } = openWrongTokens();
+  add('192.0.2.1', 50);
+
+  assert.equal(tokens.retryAfterSeconds('192.0.2.2'), null);
+});
+
+test('of many clients the oldest is forgotten first', () => {
+  const { tokens, add } = openWrongTokens();
+  add('first', 10);
+  add('second', 10);
+  for (let i = 0; i < 9_999; i++) add(`client ${i}`, 1);
+
+  assert.equal(tokens.retryAfterSeconds('first'), null);
+  assert.equal(tokens.retryAfterSeconds('second'), 60);
+});
