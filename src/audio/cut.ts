@@ -6,7 +6,6 @@ export type Piece = { startSeconds: number; samples: Pcm };
 
 /** Engines take at most so much at once (attention is quadratic in length); a cut before 20 s would only make more pieces. */
 export const PIECE_MAX_SECONDS = 30;
-const PIECE_MAX = PIECE_MAX_SECONDS * SAMPLE_RATE;
 const CUT_FROM = 20 * SAMPLE_RATE;
 /** Loudness is judged in frames of 10 ms, and a place to cut is twenty of them: longer than the stop inside of a "t". */
 const FRAME = SAMPLE_RATE / 100;
@@ -22,21 +21,24 @@ export type FindSpeech = (audio: Pcm) => Promise<Stretch[] | null>;
 
 /**
  * Pieces that, laid end to end, are the audio sample for sample. Each but the last is 20 to 30 s long and ends in the middle
- * of the quietest 200 ms there, as far as a voice detector hears no speech in them; audio of up to 30 s stays whole.
+ * of the quietest 200 ms there, as far as a voice detector hears no speech in them; audio of up to 30 s stays whole. An
+ * engine that hears less at once sets `maxSeconds`.
  * Source: docs/decisions/0006-cutting-long-audio.md
  */
 export async function* cutPieces(
   pcm: AsyncIterable<Pcm>,
   findSpeech: FindSpeech = async () => null,
+  maxSeconds = PIECE_MAX_SECONDS,
 ): AsyncGenerator<Piece> {
+  const pieceMax = Math.round(maxSeconds * SAMPLE_RATE);
   let start = 0;
   let held: Pcm = new Int16Array(0);
   for await (const chunk of pcm) {
     held = joined(held, chunk);
-    // Only what lies past 30 s shows that this is not the last piece.
-    while (held.length > PIECE_MAX) {
-      const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, PIECE_MAX));
-      const end = findCut(held, speech ?? []);
+    // Only what lies past the longest piece shows that this is not the last piece.
+    while (held.length > pieceMax) {
+      const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, pieceMax));
+      const end = findCut(held, pieceMax, speech ?? []);
       yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end) };
       start += end;
       held = held.slice(end);
@@ -46,8 +48,8 @@ export async function* cutPieces(
 }
 
 /** The sample in the middle of the quietest window; the latest of equals, so that silence makes long pieces. */
-function findCut(samples: Pcm, speech: Stretch[]): number {
-  const frames = Array.from({ length: (PIECE_MAX - CUT_FROM) / FRAME }, (_, frame) => ({
+function findCut(samples: Pcm, pieceMax: number, speech: Stretch[]): number {
+  const frames = Array.from({ length: Math.floor((pieceMax - CUT_FROM) / FRAME) }, (_, frame) => ({
     energy: energyOf(samples, CUT_FROM + frame * FRAME),
     isSpeech: isIn(speech, (LEAD_IN + frame * FRAME) / SAMPLE_RATE),
   }));

@@ -48,13 +48,13 @@ async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: s
   await tx.run({
     text: 'create table if not exists schema_versions (version integer primary key, name text not null, applied_at timestamptz not null default now())',
   });
-  const [row] = await tx.rows<{ version: number }>({
-    text: 'select coalesce(max(version), 0) as version from schema_versions',
-  });
-  const found = row!.version;
+  const done = new Set(
+    (await tx.rows<{ version: number }>({ text: 'select version from schema_versions' })).map(({ version }) => version),
+  );
+  const found = Math.max(0, ...done);
   const known = migrations.at(-1)?.version ?? 0;
   if (found > known) throw new NewerSchemaError(found, known);
-  const missing = migrations.filter((migration) => migration.version > found);
+  const missing = migrations.filter((migration) => !done.has(migration.version));
   const names = missing.map((migration) => migration.name);
   if (names.length > 0) onMissing(names);
   for (const migration of missing) {

@@ -15,6 +15,8 @@ export type Transcript = {
   segments: Segment[];
   /** BCP 47 code that the engine detected or was told; null where it does not say. */
   language: string | null;
+  /** The engine may have stopped before the end of the speech: it wrote as much as it can for the piece's length. */
+  isCut?: boolean;
 };
 
 /** A piece of audio: Int16Array of length frames, mono, 16 000 per second. */
@@ -39,6 +41,10 @@ export type Engine = AsyncDisposable & {
   name: string;
   /** Calls that run at once. */
   slots: number;
+  /** The model's own codes of the languages that it knows; null, or absent, where any may be asked for. */
+  languages?: readonly string[] | null;
+  /** Longest piece that it hears to the end; absent: 30 s. */
+  maxPieceSeconds?: number;
   /** Resolves once it has really decoded something; rejects with EngineError that says what to do. */
   warmUp(): Promise<void>;
   /** Why it cannot work for the moment; null, or absent, when nothing is known against it. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
+import { remoteLanguage } from '../rules/language.ts';
 import { tookTooLong } from './call-queue.ts';
 import type { Visit } from './circuit.ts';
 import { openCircuit } from './circuit.ts';
@@ -178,8 +179,7 @@ function requestForm(format: FileFormat, piece: Pcm, model: string, language: st
     ['timestamp_granularities[]', 'word'],
     ['timestamp_granularities[]', 'segment'],
   ];
-  // The API takes two letters, without a region.
-  if (language !== null) fields.push(['language', language.split('-')[0]!]);
+  if (language !== null) fields.push(['language', remoteLanguage(language)]);
   return multipartForm(fields, {
     name: 'file',
     filename: format.filename,

@@ -36,6 +36,7 @@ export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxO
   const engine = localEngine('pocketsphinx', slots, pool);
   return {
     ...engine,
+    languages: ['en'],
     async transcribe(piece, options) {
       refuseOtherLanguages(options.language);
       return engine.transcribe(piece, options);

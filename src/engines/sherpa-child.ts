@@ -3,7 +3,7 @@ import { endWithParent, serveParent } from './child-serve.ts';
 import type { Pcm } from './engine.ts';
 import { SAMPLE_RATE } from './engine.ts';
 import type { SherpaResult } from './sherpa-words.ts';
-import { readSherpaResult } from './sherpa-words.ts';
+import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
 
 export type SherpaSettings = { family: string; modelConfig: Record<string, unknown> };
 
@@ -30,14 +30,15 @@ await serveParent<SherpaSettings>(async ({ family, modelConfig }) => {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: asFloats(piece), sampleRate: SAMPLE_RATE });
     const result = (await recognizer.decodeAsync(stream)) as SherpaResult;
-    return readSherpaResult(result, piece.length / SAMPLE_RATE);
+    const seconds = piece.length / SAMPLE_RATE;
+    const transcript = readSherpaResult(result, seconds);
+    return family === 'whisper' && mayBeCut(result, seconds) ? { ...transcript, isCut: true } : transcript;
   };
 });
 
 function withLanguage(family: string, modelConfig: Record<string, unknown>, language: string | null) {
   if (language === null || !TOLD_LANGUAGE.has(family)) return modelConfig;
-  const [short] = language.toLowerCase().split('-');
-  const told = family === 'canary' ? { srcLang: short, tgtLang: short } : { language: short };
+  const told = family === 'canary' ? { srcLang: language, tgtLang: language } : { language };
   return { ...modelConfig, [family]: { ...(modelConfig[family] as object), ...told } };
 }
 

@@ -1,18 +1,21 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { languagesOfModel } from './model-languages.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 
 /** The `modelConfig` of sherpa-onnx: one key for the family with its files, and the tokens. */
 export type SherpaModel = {
   family: string;
   modelConfig: Record<string, unknown>;
+  /** The model's own codes; null where that cannot be told. */
+  languages: readonly string[] | null;
   /** All model files together. */
   sizeBytes: number;
 };
 
 type Folder = { path: string; names: string[] };
 /** A family's files, or null when the folder is not of that family. */
-type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes'> | null>;
+type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'languages'> | null>;
 
 /** Families told by their files come first: their names say more than the metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
@@ -23,7 +26,12 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
   const folder = { path: folderPath, names: names.sort() };
   for (const family of FAMILIES) {
     const found = await family(folder);
-    if (found !== null) return { ...found, sizeBytes: await sizeOfModels(folder) };
+    if (found === null) continue;
+    const files = found.modelConfig[found.family] as Record<string, string>;
+    const described = files['encoder'] ?? files['model'] ?? '';
+    const metadata = described.endsWith('.onnx') ? await readOnnxMetadata(described) : new Map<string, string>();
+    const languages = languagesOfModel(found.family, path.basename(folderPath), metadata);
+    return { ...found, languages, sizeBytes: await sizeOfModels(folder) };
   }
   return null;
 }

@@ -15,17 +15,30 @@ export type SherpaResult = {
 
 // A token without a length of its own lasts until the next one, but not longer than a syllable does.
 const TOKEN_MAX_SECONDS = 0.24;
+const WHISPER_TOKENS_PER_SECOND = 6;
+const WHISPER_TOKENS_PER_PIECE = 224;
 const WORD_MARK = '▁';
 const CONTINUES = '@@';
 
 /** A transcript of what a model answered for a piece of that length: words where it gives times, else one segment. */
 export function readSherpaResult(result: SherpaResult, pieceSeconds: number): Transcript {
-  const language = /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(result.lang ?? '')?.[1] ?? null;
+  const language = languageTag(/^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(result.lang ?? '')?.[1] ?? null);
   const words = mergeTokens(readTokens(result, pieceSeconds));
   if (words.length > 0) return { segments: segmentWords(words), language };
   const text = result.text.trim();
   const whole = { text, startSeconds: 0, endSeconds: pieceSeconds, confidence: null, words: [] };
   return { segments: text === '' ? [] : [whole], language };
+}
+
+/** Whisper writes at most six tokens for a second of audio, and at most 224 for a piece; then it stops without a word. */
+export function mayBeCut({ tokens = [] }: SherpaResult, pieceSeconds: number): boolean {
+  const mostTokens = Math.min(Math.floor(pieceSeconds * WHISPER_TOKENS_PER_SECOND), WHISPER_TOKENS_PER_PIECE);
+  return tokens.length > 0 && tokens.length >= mostTokens;
+}
+
+/** A model's code in its canonical spelling: `jw` is `jv`. */
+function languageTag(code: string | null): string | null {
+  return code === null ? null : (Intl.getCanonicalLocales(code)[0] ?? null);
 }
 
 type Token = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { modelLanguage } from '../rules/language.ts';
 import { toolEnvironment } from '../runtime/tools.ts';
 import { openChildPool } from './child-pool.ts';
 import type { Engine } from './engine.ts';
@@ -11,6 +12,8 @@ import { detectSherpaModel } from './sherpa-models.ts';
 // Loading takes up to twice the file, working on 30 s some hundred MB more.
 const MEMORY_PER_MODEL_BYTE = 3;
 const MEMORY_BASE_BYTES = 2 ** 30;
+// It takes 2,950 frames of 10 ms, and the end of its window is not read well.
+const WHISPER_PIECE_SECONDS = 29.4;
 
 /**
  * A model that sherpa-onnx can load: Parakeet, Whisper, Moonshine, SenseVoice, zipformer and others.
@@ -39,7 +42,26 @@ export async function openSherpa(model: string, options: EngineOptions): Promise
     log: options.log,
     onRestart: () => options.onRestart?.(name),
   });
-  return localEngine(name, options.slots, pool);
+  const engine = localEngine(name, options.slots, pool);
+  return {
+    ...engine,
+    languages: found.languages,
+    ...(found.family === 'whisper' && { maxPieceSeconds: WHISPER_PIECE_SECONDS }),
+    async transcribe(piece, asked) {
+      return engine.transcribe(piece, { ...asked, language: permitLanguage(name, asked.language, found.languages) });
+    },
+  };
+}
+
+/**
+ * The model's own code. The API refuses others before; a job may have been taken while another model served its plan.
+ * @throws EngineError  for a code that the model does not know: sherpa-onnx would end its process
+ */
+function permitLanguage(name: string, language: string | null, known: readonly string[] | null): string | null {
+  if (language === null || known === null) return language;
+  const code = modelLanguage(language, known);
+  if (code === null) throw new EngineError('engine_error', `The model ${name} does not know the language ${language}.`);
+  return code;
 }
 
 function modelFolder(model: string, modelsDir: string): string {

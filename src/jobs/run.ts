@@ -30,7 +30,12 @@ export type RunDeps = {
   pieceTimeout?: PieceTimeout;
   /** Called whenever the next piece, in the order of the audio, is done; progress is 0 to 0.99. */
   onPiece: (piece: PieceTranscript, progress: number) => void;
+  /** Told of what a reader of the transcript should know of a stretch of it. */
+  onWarning?: (warning: PieceWarning) => void;
 };
+
+/** `text_cut`: speech too dense for the engine, whose text may lack the end of the stretch. */
+export type PieceWarning = { code: 'text_cut'; startSeconds: number; endSeconds: number };
 
 export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
@@ -54,7 +59,8 @@ export async function runJob(
       return failed(engine, 'engine_error', 'The audio is no longer there. Send it again.');
     const progress = openProgress(job.durationMs / 1000);
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
-    const cut = cutPieces(counted.chunks, async (audio) => (await deps.detector?.find(audio, signal)) ?? null);
+    const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
+    const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
     const pieces = await transcribePieces(job, cut, { engine, gate, progress }, deps, signal);
     return completed(job, engine, pieces, counted.samples());
   } catch (cause) {
@@ -92,6 +98,7 @@ async function transcribePieces(
   const done: PieceTranscript[] = [];
   for await (const { endSeconds, ...piece } of results) {
     done.push(piece);
+    if (piece.transcript.isCut) deps.onWarning?.({ code: 'text_cut', startSeconds: piece.startSeconds, endSeconds });
     deps.onPiece(piece, progress.transcribed(endSeconds));
   }
   return done;

@@ -9,7 +9,8 @@ import { EngineError } from '../engines/engine.ts';
 export function soundTranscript(said: Transcript | undefined, pieceSeconds: number): Transcript {
   if (!Array.isArray(said?.segments)) throw nonsense();
   const language = typeof said.language === 'string' ? said.language : null;
-  return { language, segments: said.segments.map((segment) => soundSegment(segment, pieceSeconds)) };
+  const segments = said.segments.map((segment) => soundSegment(segment, pieceSeconds));
+  return { language, segments, ...(said.isCut === true && { isCut: true }) };
 }
 
 function soundSegment(segment: Segment, pieceSeconds: number): Segment {

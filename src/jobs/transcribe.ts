@@ -7,6 +7,7 @@ import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import type { Account, Answer, Call } from '../http/route.ts';
 import type { Static } from '../http/schema.ts';
+import { modelLanguage } from '../rules/language.ts';
 import type { Plan } from '../rules/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { makeId } from '../runtime/clock.ts';
@@ -14,11 +15,12 @@ import type { ToolPaths } from '../runtime/tools.ts';
 import type { StoredAudio } from './create.ts';
 import { createJob } from './create.ts';
 import type { JobEndings } from './endings.ts';
+import { findEngineLanguages } from './engine-store.ts';
 import type { Gate } from './gate.ts';
 import type { Job } from './job.ts';
 import type { jobSchema } from './reference.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
-import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
+import { FIELD_BYTES, readTranscribeRequest, refusal } from './request.ts';
 import { findJob } from './store.ts';
 import { renderTranscript } from './transcript.ts';
 import { showJob } from './view.ts';
@@ -115,6 +117,7 @@ async function takeUpload<Request extends UploadRequest, Result extends Answer>(
       return identified;
     }
     const request = readRequest(form, account.plan);
+    await permitLanguage(deps.db, request);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
     if (job === null) return { kind: 'new', request, audio: { ...file, ...(await probe(deps, file.key)) } };
     await storage.remove(file.key);
@@ -123,6 +126,17 @@ async function takeUpload<Request extends UploadRequest, Result extends Answer>(
     await storage.remove(file.key);
     throw cause;
   }
+}
+
+/** @throws ApiError  400 for a language that the plan's engine does not know */
+async function permitLanguage(db: Database, { language, plan }: UploadRequest): Promise<void> {
+  if (language === null) return;
+  const known = await findEngineLanguages(db, plan);
+  if (known === null || modelLanguage(language, known) !== null) return;
+  throw refusal(
+    'language',
+    `The engine of the ${plan} plan does not know the language ${language}. It knows: ${known.join(', ')}.`,
+  );
 }
 
 /** Null when the job is gone, or failed by our fault: such an answer is not kept, the work is done anew. */

@@ -54,7 +54,12 @@ export async function workOn(
       // A piece that is all of the audio is shown by the end of the job.
       if (job.durationMs > PIECE_MAX_SECONDS * 1000) preview.add(piece, fraction);
     };
-    const outcome = await outcomeOf(job, gated, { ...deps, onPiece }, signal);
+    const onWarning: RunDeps['onWarning'] = ({ code, startSeconds, endSeconds }) =>
+      deps.log.warn(
+        { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds },
+        'the text of a piece may lack its end',
+      );
+    const outcome = await outcomeOf(job, gated, { ...deps, onPiece, onWarning }, signal);
     const ended = await endPatiently(job, outcome, deps, signal);
     if (ended === null) throw new LeaseLostError(job.id);
     await afterEnd(ended, deps);
@@ -71,7 +76,7 @@ export async function workOn(
 async function outcomeOf(
   job: ClaimedJob,
   gated: GatedEngine,
-  deps: TranscriberDeps & Pick<RunDeps, 'onPiece'>,
+  deps: TranscriberDeps & Pick<RunDeps, 'onPiece' | 'onWarning'>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (job.attempts > MAX_ATTEMPTS) {

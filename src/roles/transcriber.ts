@@ -1,11 +1,15 @@
 import { openStorage } from '../audio/open-storage.ts';
 import { dataPaths } from '../config.ts';
 import { openVoiceDetector } from '../engines/vad.ts';
+import { reportEngine } from '../jobs/engine-store.ts';
 import { startTranscriber } from '../jobs/worker.ts';
 import { jobMetrics, snapshotMetrics } from '../metrics.ts';
+import { PLANS } from '../rules/plan.ts';
 import { watchEngines } from './engine-watch.ts';
-import type { OpeningEngines } from './engines.ts';
+import type { Engines, OpeningEngines } from './engines.ts';
 import type { RoleContext, RunningRole } from './process.ts';
+
+const REPORT_RETRY_MS = 5_000;
 
 /** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
 export async function start(
@@ -18,6 +22,7 @@ export async function start(
 
   const running = opening.then(async (opened) => {
     if (!opened) return null;
+    await reportEngines(context, opened, stopping.signal);
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
     const modelsDir = dataPaths(config.dataDir).models;
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
@@ -52,4 +57,17 @@ export async function start(
       if (started && started.engines.pro !== started.engines.lite) await started.engines.pro[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Before the role is ready: from then on the API refuses what the engines cannot do. */
+async function reportEngines({ db, clock, log }: RoleContext, engines: Engines, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const plan of PLANS) await reportEngine(db, plan, engines[plan]);
+      return;
+    } catch (error) {
+      log.warn({ err: error }, 'the engines could not be reported yet');
+      await clock.sleep(REPORT_RETRY_MS, signal);
+    }
+  }
 }
