@@ -77,7 +77,8 @@ function storageOf(file: string): AudioStorage {
     receive: () => Promise.reject(new Error('nothing is uploaded here')),
     localPath: async () => ({ path: file, [Symbol.asyncDispose]: async () => undefined }),
     remove: async () => undefined,
-    listOlderThan: async () => [],
+    async *listOlderThan() {},
+    freeBytes: async () => Number.MAX_SAFE_INTEGER,
   };
 }
 

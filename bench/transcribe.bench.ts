@@ -68,6 +68,7 @@ async function throughService(): Promise<Speeds> {
     RATE_LIMIT_TRANSCRIBE: 'off',
     RATE_LIMIT_DEFAULT: 'off',
     RATE_LIMIT_JOBS: 'off',
+    MAX_UPLOADS_PER_ACCOUNT: '1000',
   });
   const { key } = await service.account();
   await post(service, key, sample, false);

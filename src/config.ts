@@ -139,6 +139,18 @@ export const SETTINGS = {
     read.secondsAsMs(0, 3600),
   ),
   maxUploadBytes: setting('MAX_UPLOAD_BYTES', String(2 ** 30), 'bytes of an upload', read.integer(1, 2 ** 40)),
+  maxUploadsPerAccount: setting(
+    'MAX_UPLOADS_PER_ACCOUNT',
+    '8',
+    'uploads of an account at once on this node; more are answered 429',
+    read.integer(1, 10_000),
+  ),
+  minFreeDiskBytes: setting(
+    'MIN_FREE_DISK_BYTES',
+    String(2 ** 30),
+    'bytes that uploads leave free on the disk of DATA_DIR; below it they are answered 503',
+    read.integer(0, 2 ** 50),
+  ),
   maxAudioSeconds: setting('MAX_AUDIO_SECONDS', '14400', 'seconds of audio in one job', read.integer(1, 1_000_000)),
   maxQueuedJobs: setting(
     'MAX_QUEUED_JOBS',

@@ -26,7 +26,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   forbidden_url: 'a webhook may not point there; the message names the rule',
   unauthenticated: 'no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
-    'the audio costs more than the balance holds; needed_credits and available_credits say how much',
+    'the balance is used up, or the audio costs more than it holds; then needed_credits and available_credits say how much',
   plan_limit: "the account's plan does not allow it: another webhook, or plan=pro on a lite account",
   missing_scope: 'the API key may not do this; the message and required_scope name the scope that it lacks',
   not_found: 'unknown path, unknown id, or an id of another account',
@@ -36,11 +36,17 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   unsupported_media_type: 'not JSON where JSON is asked for, not multipart where a file is',
   unprocessable_audio:
     'the bytes are not audio that can be decoded, hold no audio stream, or run longer than the limit',
-  rate_limited: 'more requests than the limit; retry_after and Retry-After say when one will pass',
+  rate_limited:
+    'more requests or more uploads at once than the limit; retry_after and Retry-After say when to come back',
   internal: 'our fault; the request id finds it in the log',
   unavailable:
-    'shutting down, the database is away, the disk is full, or the job queue is; Retry-After says when to come back',
+    'shutting down, the database is away, too little disk is free, or the job queue is full; Retry-After says when to come back',
 };
+
+/**
+ * A body that did not arrive in time: answered 408, with the type invalid_request. The message is shown to the caller.
+ */
+export class BodyTimeoutError extends Error {}
 
 export type ApiErrorOptions = {
   /** The request field at fault; absent when no single field is. */

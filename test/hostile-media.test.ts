@@ -259,7 +259,7 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
   await using service = await openService({
     ...{ ...LIMITS, TMPDIR: temporary },
     ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-    ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off' },
+    ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },
   });
   const { key } = await service.account();
   const world: World = { folder, dataDir: service.dataDir, webPort: web.port };

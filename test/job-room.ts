@@ -108,7 +108,7 @@ export async function openJobRoom(env: Record<string, string> = {}) {
       form.append('file', new Blob([Uint8Array.from(audio)]), 'a.wav');
       const response = new Response(form);
       const stream = Readable.from(response.body as unknown as AsyncIterable<Uint8Array>, { objectMode: false });
-      const upload = { stream, contentType: response.headers.get('content-type')!, contentLength: null };
+      const upload = { open: () => stream, contentType: response.headers.get('content-type')!, contentLength: null };
       return await call(account, 'POST', '/v1/transcribe', { upload, once, ...(signal && { signal }) });
     },
     get: (account: Account, route: string, given: { params?: object; query?: object } = {}) =>
@@ -165,7 +165,7 @@ function bare(account: Account): Call<object, object, undefined> {
     body: undefined,
     actor: TEST_ACTOR,
     signal: new AbortController().signal,
-    upload: { stream: Readable.from([]), contentType: '', contentLength: null },
+    upload: { open: () => Readable.from([]), contentType: '', contentLength: null },
     once: UNKEYED,
     note: () => undefined,
   };

@@ -45,6 +45,16 @@ export async function findAccount(sql: Sql, id: string): Promise<AccountRow | nu
   return rows[0] ?? null;
 }
 
+/** Whether anything is left to spend. @param account  a limited one */
+export async function hasCredit(sql: Sql, { lane, id }: Pick<Account, 'lane' | 'id'>): Promise<boolean> {
+  const rows = await sql.rows({
+    name: 'has_credit',
+    text: 'select from accounts where lane = $1 and id = $2 and amount > 0',
+    values: [lane, id],
+  });
+  return rows.length > 0;
+}
+
 /** Newest first, over all lanes: an operator's list, not a hot one. @param beforeId  null for the first page */
 export async function listAccounts(sql: Sql, limit: number, beforeId: string | null): Promise<AccountRow[]> {
   return await sql.rows<AccountRow>({

@@ -4,12 +4,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import test from 'node:test';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { openManualClock } from '../../test/manual-clock.ts';
 import { randomFrom } from '../../test/random.ts';
+import { until } from '../../test/until.ts';
 import type { ApiError, ErrorType } from '../errors.ts';
+import { BodyTimeoutError } from '../errors.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { acceptUpload } from './accept.ts';
 import { openFileStorage } from './storage.ts';
 
-const LIMITS = { maxFileBytes: 1000, fieldBytes: { plan: 10, metadata: 20 }, maxStallMs: 60_000 };
+const LIMITS = { maxFileBytes: 1000, fieldBytes: { plan: 10, metadata: 20 }, maxStallMs: 60_000, minFreeDiskBytes: 0 };
+const MEBIBYTE = 2 ** 20;
 const TYPE = 'multipart/form-data; boundary=xx';
 
 async function openRoom() {
@@ -18,7 +24,11 @@ async function openRoom() {
   return {
     storage,
     accept: (stream: Readable, options: Partial<Parameters<typeof acceptUpload>[0]> = {}) =>
-      acceptUpload({ stream, contentType: TYPE, contentLength: null, storage, limits: LIMITS, ...options }),
+      acceptUpload({
+        ...{ open: () => stream, contentType: TYPE, contentLength: null },
+        ...{ storage, limits: LIMITS, clock: systemClock },
+        ...options,
+      }),
     files: () => readdir(folder),
     read: async (key: string) => readFile((await storage.localPath(key)).path, 'latin1'),
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
@@ -151,6 +161,81 @@ test('an upload that stalls is refused and leaves nothing', async () => {
 
   await assert.rejects(accepting, { type: 'invalid_request', message: /stalled/ });
   assert.deepEqual(await room.files(), []);
+});
+
+test('an upload that averages less than 8 KiB/s after its first minute is ended and leaves nothing', async () => {
+  await using room = await openRoom();
+  const clock = openManualClock();
+  const stream = new PassThrough();
+  const limits = { ...LIMITS, maxFileBytes: 2 ** 20 };
+  const accepting = room.accept(stream, { clock, limits });
+  stream.write(file('x'.repeat(60 * 8 * 1024)).slice(0, -2));
+  await until('the file to begin', async () => (await room.files()).length === 1);
+
+  await clock.advance(60_000);
+  assert.equal((await room.files()).length, 1, 'a minute at 8 KiB/s is fast enough');
+  await clock.advance(5_000);
+
+  await assert.rejects(accepting, BodyTimeoutError);
+  assert.deepEqual(await room.files(), []);
+});
+
+test('time in which the sender waits for the storage does not make an upload slow', async () => {
+  await using room = await openRoom();
+  const clock = openManualClock();
+  const stream = new PassThrough();
+  const disk = Promise.withResolvers<void>();
+  const slowStorage: typeof room.storage = {
+    ...room.storage,
+    async receive(bytes, limits) {
+      await disk.promise;
+      return await room.storage.receive(bytes, limits);
+    },
+  };
+  const limits = { ...LIMITS, maxFileBytes: 2 ** 20, maxStallMs: 30 };
+  const accepting = room.accept(stream, { clock, limits, storage: slowStorage });
+  stream.end(file('x'.repeat(300_000)) + END);
+  await until('the sender to be held back', () => stream.isPaused());
+
+  await clock.advance(3_600_000);
+  disk.resolve();
+
+  assert.equal((await accepting).file.sizeBytes, 300_000);
+});
+
+test('an upload ends when the disk has less than the reserve left, and gives back what it took', async () => {
+  await using room = await openRoom();
+  const diskBytes = 64 * MEBIBYTE;
+  const reserveBytes = 16 * MEBIBYTE;
+  let writtenBytes = 0;
+  async function* counted(bytes: AsyncIterable<Uint8Array>) {
+    for await (const chunk of bytes) {
+      writtenBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const storage: typeof room.storage = {
+    ...room.storage,
+    receive: (bytes, limits) => room.storage.receive(counted(bytes), limits),
+    freeBytes: async () => diskBytes - writtenBytes,
+  };
+  async function* endless() {
+    yield Buffer.from(file('').slice(0, -2));
+    for (;;) {
+      yield Buffer.alloc(MEBIBYTE);
+      // As a socket does: the writes get their turn.
+      await turnOfTheLoop();
+    }
+  }
+  const stream = Readable.from(endless(), { objectMode: false });
+  const limits = { ...LIMITS, maxFileBytes: 2 ** 30, minFreeDiskBytes: reserveBytes };
+
+  const accepting = room.accept(stream, { storage, limits });
+
+  await assert.rejects(accepting, { type: 'unavailable', headers: { 'retry-after': '60' } });
+  stream.destroy();
+  assert.deepEqual(await room.files(), []);
+  assert.ok(writtenBytes < diskBytes, 'before the disk is full');
 });
 
 test('a refused upload leaves the rest of the body to the caller, who can still answer', async () => {

@@ -1,12 +1,15 @@
 import type { Hash } from 'node:crypto';
 import { createHash } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { Busboy } from '@fastify/busboy';
-import { ApiError } from '../errors.ts';
+import { ApiError, BodyTimeoutError } from '../errors.ts';
+import type { IncomingUpload } from '../http/route.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { noteSpent } from '../runtime/spent-bytes.ts';
+import { diskFull, whileDiskIsFree } from './free-disk.ts';
 import type { AudioStorage } from './storage.ts';
 import { UploadTooLargeError } from './storage.ts';
+import { provesTooSlow } from './upload-pace.ts';
 
 export type UploadLimits = {
   maxFileBytes: number;
@@ -16,6 +19,8 @@ export type UploadLimits = {
   listFields?: readonly string[];
   /** The upload is refused when it brings less than 16 KiB in so long. */
   maxStallMs: number;
+  /** The upload ends when the disk has less left. */
+  minFreeDiskBytes: number;
 };
 
 export type Upload = {
@@ -27,14 +32,7 @@ export type Upload = {
   file: { key: string; filename: string | null; sizeBytes: number };
 };
 
-type Arrival = {
-  stream: Readable;
-  contentType: string;
-  /** What the client declared; null when it did not. */
-  contentLength: number | null;
-  storage: AudioStorage;
-  limits: UploadLimits;
-};
+type Arrival = IncomingUpload & { storage: AudioStorage; limits: UploadLimits; clock: Clock };
 
 // Boundaries, part headers and fields beside the file: the largest field is 4 KiB, there are few of them.
 const ENVELOPE_BYTES = 64 * 1024;
@@ -49,8 +47,10 @@ const MAX_FILENAME_CHARS = 255;
  * Streams a multipart body: its one file into the storage, its fields into memory. Memory does not grow with the file.
  * When it rejects, nothing of the upload is left on disk; what is unread of the stream is left to the caller.
  * @throws ApiError  that says what is wrong with the upload
+ * @throws BodyTimeoutError  when it comes too slowly
  */
-export async function acceptUpload({ stream, contentType, contentLength, storage, limits }: Arrival): Promise<Upload> {
+export async function acceptUpload(arrival: Arrival): Promise<Upload> {
+  const { contentType, contentLength, storage, limits } = arrival;
   const maxBodyBytes = limits.maxFileBytes + ENVELOPE_BYTES;
   if (contentLength !== null && contentLength > maxBodyBytes) throw tooLarge(limits.maxFileBytes);
   const parser = openParser(contentType);
@@ -73,7 +73,7 @@ export async function acceptUpload({ stream, contentType, contentLength, storage
   parser.on('partsLimit', () => fail(new ApiError('invalid_request', `Send at most ${MAX_PARTS} form fields.`)));
 
   try {
-    await feed(stream, parser, failure, { maxBodyBytes, limits });
+    await feed(arrival, parser, failure, maxBodyBytes);
     await Promise.all(parts);
     failure.signal.throwIfAborted();
     return checkWhole(taken);
@@ -106,16 +106,24 @@ function openParser(contentType: string) {
 
 /** Resolves when the parser has seen the end of the body; rejects with the first failure of anybody. */
 async function feed(
-  stream: Readable,
+  { open, limits, clock }: Arrival,
   parser: InstanceType<typeof Busboy>,
   failure: AbortController,
-  { maxBodyBytes, limits }: { maxBodyBytes: number; limits: UploadLimits },
+  maxBodyBytes: number,
 ): Promise<void> {
+  const stream = open();
   const done = Promise.withResolvers<void>();
   const fail = (cause: unknown) => failure.abort(cause);
   let bodyBytes = 0;
   let goalBytes = STALL_BYTES;
-  const stall = setTimeout(() => fail(brokenOff('The upload stalled.')), limits.maxStallMs);
+  const isHeldBack = () => parser.writableNeedDrain || stream.readableEnded;
+  const stall = setTimeout(
+    () => (isHeldBack() ? void stall.refresh() : fail(brokenOff('The upload stalled.'))),
+    limits.maxStallMs,
+  );
+  const over = new AbortController();
+  const slowness = provesTooSlow({ receivedBytes: () => bodyBytes, isHeldBack }, clock, over.signal);
+  void slowness.then((isTooSlow) => isTooSlow && fail(tooSlow()));
   const onData = (chunk: Uint8Array) => {
     bodyBytes += chunk.length;
     noteSpent(chunk.length);
@@ -136,6 +144,7 @@ async function feed(
     await done.promise;
   } finally {
     clearTimeout(stall);
+    over.abort();
     stream.unpipe(parser);
     stream.off('data', onData).off('close', onClose);
   }
@@ -167,7 +176,8 @@ async function takePart(
 ) {
   if (isFile) {
     taken.hasFile = true;
-    const stored = await storage.receive(hashed(part, taken.hash), { maxBytes: limits.maxFileBytes });
+    const bytes = whileDiskIsFree(hashed(part, taken.hash), storage, limits.minFreeDiskBytes);
+    const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
     taken.file = { ...stored, filename: cleanFilename(filename) };
     return;
   }
@@ -242,20 +252,18 @@ function cleanFilename(filename: string | undefined): string | null {
 }
 
 function asApiError(cause: unknown, limits: UploadLimits): unknown {
-  if (cause instanceof ApiError) return cause;
+  if (cause instanceof ApiError || cause instanceof BodyTimeoutError) return cause;
   if (cause instanceof UploadTooLargeError) return tooLarge(limits.maxFileBytes);
   const code = (cause as { code?: unknown } | null)?.code;
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE' || code === 'ENFILE') {
-    return new ApiError('unavailable', 'The server has no room for the upload now. Try again later.', {
-      headers: { 'retry-after': '60' },
-      cause,
-    });
-  }
-  return cause;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE' || code === 'ENFILE' ? diskFull(cause) : cause;
 }
 
 function tooLarge(maxBytes: number): ApiError {
   return new ApiError('too_large', `The file is larger than the limit of ${maxBytes} bytes.`);
+}
+
+function tooSlow(): BodyTimeoutError {
+  return new BodyTimeoutError('The upload averaged less than 8 KiB/s; send it again over a faster connection.');
 }
 
 function brokenOff(message: string): ApiError {

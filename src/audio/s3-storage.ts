@@ -4,9 +4,9 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import type { SharedStorage } from './storage.ts';
-import { assertKey, isKey, StorageAwayError, UploadTooLargeError } from './storage.ts';
+import { assertKey, freeBytesAt, isKey, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
 export type S3Place = {
   bucket: string;
@@ -27,6 +27,8 @@ type Room = S3Place & { sdk: Sdk; client: S3Client };
 const PARTS_AT_ONCE = 2;
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 const MAX_PARTS = 10_000;
+// A million uploads: a server that always has a next page must not make the loop endless.
+const MAX_UPLOAD_PAGES = 1000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 2_000;
@@ -42,6 +44,7 @@ export async function openS3Storage(place: S3Place): Promise<SharedStorage> {
     localPath: (key) => download(room, key),
     remove: (key) => remove(room, key),
     listOlderThan: (ageMs) => listOlderThan(room, ageMs),
+    freeBytes: () => freeBytesAt(place.downloadsDir),
     whyAway: () => whyAway(room),
   };
 }
@@ -131,36 +134,48 @@ async function remove(room: Room, key: string): Promise<void> {
 }
 
 /** Looks after unfinished uploads as well: a process that died could not give them up. */
-async function listOlderThan(room: Room, ageMs: number): Promise<string[]> {
+async function* listOlderThan(room: Room, ageMs: number): AsyncIterable<string[]> {
   const isOld = (date: Date | undefined) => date !== undefined && Date.now() - date.getTime() > ageMs;
   const place = { Bucket: room.bucket, Prefix: room.prefix };
-  const keys: string[] = [];
   try {
-    for await (const page of room.sdk.paginateListObjectsV2({ client: room.client }, place)) {
+    for await (const page of room.sdk.paginateListObjectsV2({ client: room.client, stopOnSameToken: true }, place)) {
       const old = (page.Contents ?? []).filter(({ LastModified }) => isOld(LastModified));
-      keys.push(...old.map(({ Key }) => keyOf(room, Key!)).filter((key) => key !== null));
+      const keys = old.map(({ Key }) => keyOf(room, Key!)).filter((key) => key !== null);
+      if (keys.length > 0) yield keys;
     }
     await giveUpUploads(room, isOld);
   } catch (cause) {
     throw away(cause);
   }
-  return keys;
 }
 
-/** A page at a time; the next turn takes the rest. */
+/** A page at a time, to the last one: a page of young uploads must not hide the old ones behind it. */
 async function giveUpUploads(room: Room, isOld: (date: Date | undefined) => boolean): Promise<void> {
   const { client, sdk, bucket, prefix } = room;
-  const list = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix });
-  const answer = await client.send(list).catch((cause: Error) => {
-    // Servers that cannot list them give them up by themselves, or by a rule of the bucket.
-    if (cause.name === 'NotImplemented') return null;
-    throw cause;
-  });
-  const uploads = answer?.Uploads ?? [];
-  const ours = uploads.filter(({ Key, Initiated }) => keyOf(room, Key!) !== null && isOld(Initiated));
-  for (const { Key, UploadId } of ours) {
-    await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+  let from: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
+  for (let pages = 0; from !== null && pages < MAX_UPLOAD_PAGES; pages++) {
+    const page: ListMultipartUploadsCommandOutput | null = await client
+      .send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...from }))
+      .catch(nullWhereNotImplemented);
+    const ours = (page?.Uploads ?? []).filter(({ Key, Initiated }) => keyOf(room, Key!) !== null && isOld(Initiated));
+    for (const { Key, UploadId } of ours) {
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    }
+    from = nextPageOf(page);
   }
+}
+
+/** Servers that cannot list uploads give them up by themselves, or by a rule of the bucket. */
+function nullWhereNotImplemented(cause: Error): null {
+  if (cause.name === 'NotImplemented') return null;
+  throw cause;
+}
+
+/** Null after the last page, and after one that does not say where the next begins. */
+function nextPageOf(page: ListMultipartUploadsCommandOutput | null) {
+  const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page ?? {};
+  if (!IsTruncated || !NextKeyMarker) return null;
+  return { KeyMarker: NextKeyMarker, ...(NextUploadIdMarker && { UploadIdMarker: NextUploadIdMarker }) };
 }
 
 /** Asks for a list, since an answer to HEAD does not say what is wrong. */

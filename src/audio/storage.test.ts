@@ -138,9 +138,9 @@ for (const [name, openRoom] of OPENERS) {
     await room.storage.receive(chunksOf('new'), { maxBytes: 100 });
     room.age(old.key, 3_600_000);
 
-    const listed = await room.storage.listOlderThan(1_800_000);
+    const listed = await Array.fromAsync(room.storage.listOlderThan(1_800_000));
 
-    assert.deepEqual(listed, [old.key]);
+    assert.deepEqual(listed, [[old.key]]);
   });
 
   test(`${name}: a key that was not made here never becomes a path`, async () => {
@@ -186,7 +186,7 @@ test('S3: a bucket that refuses is no fault of the audio: the caller is told to 
   await assert.rejects(room.storage.receive(mebibytes(6), { maxBytes: 2 ** 30 }), StorageAwayError);
   await assert.rejects(room.storage.localPath(key), StorageAwayError);
   await assert.rejects(room.storage.remove(key), StorageAwayError);
-  await assert.rejects(room.storage.listOlderThan(0), StorageAwayError);
+  await assert.rejects(Array.fromAsync(room.storage.listOlderThan(0)), StorageAwayError);
 
   assert.notEqual(await room.storage.whyAway(), null);
   assert.deepEqual(await readdir(path.join(room.dataDir, 'audio', 'fetched')), []);
@@ -211,7 +211,7 @@ test('S3: uploads that a dead process left are given up once they are old, and o
     if (id !== 'young') setAge(path.join(folder, 'key'), 3_600_000);
   }
 
-  await room.storage.listOlderThan(1_800_000);
+  await Array.fromAsync(room.storage.listOlderThan(1_800_000));
 
   assert.deepEqual((await room.contents()).toSorted(), ['foreign', 'young']);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '../errors.ts';
 
@@ -16,8 +16,10 @@ export type AudioStorage = {
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** Erases; a key that is gone already is no error. */
   remove(key: string): Promise<void>;
-  /** Keys last written to more than `ageMs` ago, of jobs or not. */
-  listOlderThan(ageMs: number): Promise<string[]>;
+  /** Keys last written to more than `ageMs` ago, of jobs or not; a page at a time, since there may be millions. */
+  listOlderThan(ageMs: number): AsyncIterable<string[]>;
+  /** What is free of the disk of this node that uploads, or their copies for the decoder, are written to. */
+  freeBytes(): Promise<number>;
 };
 
 /** A storage as the service opens it: it may be another machine's. */
@@ -44,6 +46,9 @@ export class StorageAwayError extends ApiError {
   }
 }
 
+// As many as S3 lists at once.
+const PAGE_FILES = 1000;
+
 /** Keeps audio as files, one per key, in a folder that only this user can read (made when missing). */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,6 +57,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
     localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
     remove: (key) => rm(pathOf(folder, key), { force: true }),
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
+    freeBytes: () => freeBytesAt(folder),
   };
 }
 
@@ -93,14 +99,24 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-async function listOlderThan(folder: string, ageMs: number): Promise<string[]> {
-  const keys: string[] = [];
-  for (const name of await readdir(folder)) {
+async function* listOlderThan(folder: string, ageMs: number): AsyncIterable<string[]> {
+  let page: string[] = [];
+  for await (const { name } of await opendir(folder)) {
     // A file may go between the listing and the look at it.
     const found = isKey(name) ? await stat(path.join(folder, name)).catch(() => null) : null;
-    if (found && Date.now() - found.mtimeMs > ageMs) keys.push(name);
+    if (found && Date.now() - found.mtimeMs > ageMs) page.push(name);
+    if (page.length === PAGE_FILES) {
+      yield page;
+      page = [];
+    }
   }
-  return keys;
+  if (page.length > 0) yield page;
+}
+
+/** What a user without special rights can still write to the disk of a folder. */
+export async function freeBytesAt(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 function pathOf(folder: string, key: string): string {

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BodyTimeoutError } from '../errors.ts';
 import { JSON_TYPE, renderAnswer } from './answer-text.ts';
-import { answerThenDrain, BodyTimeoutError, isUnread } from './body.ts';
+import { answerThenDrain, isUnread } from './body.ts';
 import type { Problem } from './problem.ts';
 import { problemOf, writeProblem } from './problem.ts';
 import type { Answer } from './route.ts';
@@ -44,7 +45,7 @@ function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readab
 
 /** The answer, in the one shape, to a request that failed. */
 export function answerProblem(request: FastifyRequest, error: unknown): Answer {
-  const problem = error instanceof BodyTimeoutError ? slowBody() : problemOf(error);
+  const problem = error instanceof BodyTimeoutError ? slowBody(error) : problemOf(error);
   const { status, headers } = problem;
   return { status, headers, body: writeProblem(problem, request.id), contentType: JSON_TYPE };
 }
@@ -54,11 +55,11 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   return sendAnswer(request, reply, answerProblem(request, error));
 }
 
-function slowBody(): Problem {
+function slowBody({ message }: BodyTimeoutError): Problem {
   return {
     status: 408,
     type: 'invalid_request',
-    message: 'The body did not arrive in time; send the request again.',
+    message,
     extra: {},
     headers: {},
     isOurs: false,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { ApiError } from '../errors.ts';
+import { ApiError, BodyTimeoutError } from '../errors.ts';
 
 /** Largest JSON body, in bytes. */
 export const MAX_JSON_BYTES = 64 * 1024;
@@ -8,9 +8,7 @@ export const MAX_JSON_BYTES = 64 * 1024;
 // How much of a body that nobody wants is read, so that a caller who is still sending comes to read the answer.
 const DRAIN_MAX_BYTES = 4 * 1024 * 1024;
 const DRAIN_MAX_MS = 2_000;
-
-/** A JSON body that did not arrive in time. Answered 408, which has no type of its own. */
-export class BodyTimeoutError extends Error {}
+const LATE = 'The body did not arrive in time; send the request again.';
 
 /**
  * The bytes of a JSON body.
@@ -44,7 +42,7 @@ function readBytes(request: IncomingMessage, timeoutMs: number): Promise<Buffer>
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  const timer = setTimeout(() => reject(new BodyTimeoutError('the body did not arrive in time')), timeoutMs);
+  const timer = setTimeout(() => reject(new BodyTimeoutError(LATE)), timeoutMs);
   const onData = (chunk: Buffer) => {
     chunks.push(chunk);
     sizeBytes += chunk.length;

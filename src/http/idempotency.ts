@@ -177,6 +177,7 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
   }
 
   return {
+    isRepeat: stored !== null,
     identify(given): Identified {
       const verdict = judgeKey({ stored, route, fingerprint: given });
       if (verdict === 'conflict') throw conflict();

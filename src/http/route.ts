@@ -47,6 +47,8 @@ export type Identified =
 
 /** How a handler makes sure that its work is done once for each Idempotency-Key; without a key all of it does nothing. */
 export type Once = {
+  /** Whether an earlier request with the key left an answer or a job: whoever sends it again is owed that. */
+  isRepeat: boolean;
   /**
    * Tells what came in. Handlers of uploads call it, when the body was read; for all others it is done.
    * @throws ApiError  409 when the key was used for another body
@@ -66,9 +68,19 @@ export type Once = {
 
 /** A request without an Idempotency-Key. */
 export const UNKEYED: Once = {
+  isRepeat: false,
   identify: () => ({ kind: 'first' }),
   bind: async () => undefined,
   keep: async (_tx, answer) => answer,
+};
+
+/** A body that its handler reads by itself. */
+export type IncomingUpload = {
+  /** The unread body; a caller that asked first (Expect: 100-continue) is told to send it. */
+  open(): Readable;
+  contentType: string;
+  /** What the caller declared; null when it did not. */
+  contentLength: number | null;
 };
 
 /** What a handler is given: checked values, no request object. */
@@ -80,8 +92,8 @@ export type Call<Params, Query, Body> = {
   actor: Actor;
   /** Aborts when the request is over: the caller hung up, or has its whole answer. It may have aborted already. */
   signal: AbortSignal;
-  /** The unread body and its Content-Type; only on routes with `upload: true`. */
-  upload: { stream: Readable; contentType: string; contentLength: number | null };
+  /** Only on routes with `upload: true`. */
+  upload: IncomingUpload;
   once: Once;
   /** Adds a field to the request's log line: ids, counts, outcomes. Never a key, a secret, a transcript or metadata. */
   note(fields: Record<string, string | number | boolean | null>): void;

@@ -109,7 +109,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       async handle({ upload }) {
         world.uploadsStarted += 1;
         let sizeBytes = 0;
-        for await (const chunk of upload.stream) sizeBytes += (chunk as Buffer).length;
+        for await (const chunk of upload.open()) sizeBytes += (chunk as Buffer).length;
         return { status: 200, body: { size_bytes: sizeBytes } };
       },
     }),

@@ -227,7 +227,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route): void {
       if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
     },
     handler: async (request, reply) =>
-      await settleAndSend(request, reply, await endpoint.handle(callOf(request, reply, endpoint))),
+      await settleAndSend(request, reply, await endpoint.handle(callOf(request, reply))),
   });
 }
 
@@ -237,13 +237,12 @@ async function settleAndSend(request: FastifyRequest, reply: FastifyReply, answe
   return sendAnswer(request, reply, (await request.visit.ticket?.settle(answer, isHeard)) ?? answer);
 }
 
-function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): Call<unknown, unknown, unknown> {
+function callOf(request: FastifyRequest, reply: FastifyReply): Call<unknown, unknown, unknown> {
   const over = new AbortController();
   const abort = () => over.abort(new Error('the request is over'));
   // A caller may have hung up while its key was looked up: no other event tells of it.
   if (reply.raw.destroyed) abort();
   else reply.raw.once('close', abort);
-  if (endpoint.upload) continueBody(request, reply);
   const contentLength = request.headers['content-length'];
   return {
     // Routes without a key have no account, and their handlers do not ask for one.
@@ -258,7 +257,10 @@ function callOf(request: FastifyRequest, reply: FastifyReply, endpoint: Route): 
     },
     signal: over.signal,
     upload: {
-      stream: request.raw,
+      open() {
+        continueBody(request, reply);
+        return request.raw;
+      },
       contentType: request.headers['content-type'] ?? '',
       contentLength: contentLength === undefined ? null : Number(contentLength),
     },

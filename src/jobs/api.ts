@@ -15,7 +15,6 @@ import type { JobFeed } from './feed.ts';
 import { openGate } from './gate.ts';
 import type { Job, JobMetrics } from './job.ts';
 import { openAiRoute } from './openai-api.ts';
-import { openQueueGauge } from './queue-gauge.ts';
 import { openQueuePositions } from './queue-position.ts';
 import {
   jobListSchema,
@@ -29,11 +28,12 @@ import { findJob, listJobs } from './store.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { OWN_DIALECT, transcribe } from './transcribe.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from './transcript.ts';
+import { openUploadAdmission } from './upload-admission.ts';
 import { showJobInList, showWaitingJob } from './view.ts';
 import { watchJob } from './watch.ts';
 
-export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'config'> & {
-  config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'audioRetentionHours'>;
+export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'uploads' | 'config'> & {
+  config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
   feed: JobFeed;
   /** Told of the jobs that end here: those that are canceled. */
   metrics?: JobMetrics;
@@ -56,7 +56,7 @@ const JOB_LINKS = {
 /** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
 export function jobRoutes(deps: JobRoutesDeps): Route[] {
   const probeGate = openGate(2 * os.availableParallelism());
-  const queue = openQueueGauge(deps);
+  const transcribeDeps = { ...deps, probeGate, uploads: openUploadAdmission(deps) };
   const positions = openQueuePositions(deps);
   return [
     defineRoute({
@@ -74,12 +74,9 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
         body: transcribeForm,
         answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
       },
-      async handle(call) {
-        await queue.admit();
-        return await transcribe({ ...deps, probeGate }, call as Parameters<typeof transcribe>[1], OWN_DIALECT);
-      },
+      handle: (call) => transcribe(transcribeDeps, call as Parameters<typeof transcribe>[1], OWN_DIALECT),
     }),
-    openAiRoute({ ...deps, probeGate }, queue),
+    openAiRoute(transcribeDeps),
     defineRoute({
       method: 'GET',
       path: '/v1/jobs',

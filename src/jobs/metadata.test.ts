@@ -22,7 +22,7 @@ async function send(room: Room, account: Account, metadata: string | Buffer) {
   ];
   const stream = Readable.from([Buffer.concat(pieces.map((piece) => Buffer.from(piece)))], { objectMode: false });
   const contentType = 'multipart/form-data; boundary=edge';
-  return await room.post(account, '/v1/transcribe', { stream, contentType, contentLength: null });
+  return await room.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
 }
 
 /** A JSON string whose text has so many bytes. @param fill  a character of one to four bytes */

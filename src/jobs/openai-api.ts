@@ -5,7 +5,6 @@ import { component, nullable, oneOf, Type } from '../http/schema.ts';
 import type { Plan } from '../rules/plan.ts';
 import { PLANS } from '../rules/plan.ts';
 import type { Job } from './job.ts';
-import type { QueueGauge } from './queue-gauge.ts';
 import { fileSchema, languageSchema, TRANSCRIPT_MEDIA } from './reference.ts';
 import type { UploadRequest } from './request.ts';
 import { permitPlan, readBoolean, readChoice, readLanguage, refusal } from './request.ts';
@@ -61,7 +60,7 @@ type StoredPart = { start: number; end: number; text: string; confidence: number
 type StoredSegment = StoredPart & { words?: StoredPart[] };
 
 /** The speech-to-text request and answer of OpenAI's API, so that its clients work with a changed base URL. */
-export function openAiRoute(deps: TranscribeDeps, queue: QueueGauge): Route {
+export function openAiRoute(deps: TranscribeDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/audio/transcriptions',
@@ -76,10 +75,7 @@ export function openAiRoute(deps: TranscribeDeps, queue: QueueGauge): Route {
       body: formSchema,
       answers: { 200: { media: { 'application/json': answerSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle(call) {
-      await queue.admit();
-      return await transcribe(deps, call, OPENAI_DIALECT);
-    },
+    handle: (call) => transcribe(deps, call, OPENAI_DIALECT),
   });
 }
 

@@ -7,16 +7,17 @@ type SweepDeps = { db: Database; storage: AudioStorage };
 // Far longer than an upload, its probe and its transaction take: a younger file may still get its job.
 const ORPHAN_AGE_MS = 3_600_000;
 const BATCH = 500;
+const REMOVED_AT_ONCE = 50;
 
 /** Removes files that no job names: uploads whose process died before their job was written. Returns how many. */
 export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> {
-  const keys = await storage.listOlderThan(ORPHAN_AGE_MS);
   let removed = 0;
-  for (let start = 0; start < keys.length; start += BATCH) {
-    const batch = keys.slice(start, start + BATCH);
-    const inUse = new Set(await findKeysInUse(db, batch));
-    const orphans = batch.filter((key) => !inUse.has(key));
-    await Promise.all(orphans.map((key) => storage.remove(key)));
+  for await (const keys of storage.listOlderThan(ORPHAN_AGE_MS)) {
+    const inUse = new Set(await findKeysInUse(db, keys));
+    const orphans = keys.filter((key) => !inUse.has(key));
+    for (let start = 0; start < orphans.length; start += REMOVED_AT_ONCE) {
+      await Promise.all(orphans.slice(start, start + REMOVED_AT_ONCE).map((key) => storage.remove(key)));
+    }
     removed += orphans.length;
   }
   return removed;

@@ -23,17 +23,22 @@ import type { TranscribeRequest, UploadRequest } from './request.ts';
 import { FIELD_BYTES, readTranscribeRequest, refusal } from './request.ts';
 import { findJob } from './store.ts';
 import { renderTranscript } from './transcript.ts';
+import type { UploadAdmission } from './upload-admission.ts';
 import { showJob } from './view.ts';
 
 export type TranscribeDeps = {
   db: Database;
-  config: Pick<Config, 'maxUploadBytes' | 'maxAudioSeconds' | 'syncWaitMs' | 'creditRateLite' | 'creditRatePro'>;
+  config: Pick<
+    Config,
+    'maxUploadBytes' | 'minFreeDiskBytes' | 'maxAudioSeconds' | 'syncWaitMs' | 'creditRateLite' | 'creditRatePro'
+  >;
   storage: AudioStorage;
   tools: ToolPaths;
   endings: JobEndings;
   clock: Clock;
   /** Keeps a burst of uploads from becoming a burst of processes. */
   probeGate: Gate;
+  uploads: UploadAdmission;
 };
 
 // A sender that pauses longer than this has gone; the connection's own limits lie above it.
@@ -74,6 +79,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   dialect: Dialect<Request, Result>,
 ): Promise<Result> {
   const { account, once } = call;
+  using upload = await deps.uploads.admit(call);
   const taken = await takeUpload(deps, call, dialect);
   // The answer to the same request, kept: it is of the same kind.
   if (taken.kind === 'replay') return taken.answer as Result;
@@ -85,6 +91,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
     taken.kind === 'resume'
       ? taken.job
       : await createJob(deps, { id, account, request, audio: taken.audio, rate, once });
+  upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (request.isAsync) return dialect.answerOpen(job);
   await waitFor(watch.ended, deps, call.signal);
@@ -104,11 +111,12 @@ async function takeUpload<Request extends UploadRequest, Result extends Answer>(
   { account, upload, once }: UploadCall,
   { fieldBytes, listFields = [], readRequest }: Dialect<Request, Result>,
 ): Promise<Taken<Request>> {
-  const { storage, config } = deps;
+  const { storage, config, clock } = deps;
+  const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   const { file, ...form } = await acceptUpload({
     ...upload,
-    storage,
-    limits: { maxFileBytes: config.maxUploadBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS },
+    ...{ storage, clock },
+    limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
   try {
     const identified = once.identify(form.fingerprint);
@@ -119,9 +127,13 @@ async function takeUpload<Request extends UploadRequest, Result extends Answer>(
     const request = readRequest(form, account.plan);
     await permitLanguage(deps.db, request);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
-    if (job === null) return { kind: 'new', request, audio: { ...file, ...(await probe(deps, file.key)) } };
-    await storage.remove(file.key);
-    return { kind: 'resume', request, job };
+    if (job !== null) {
+      await storage.remove(file.key);
+      return { kind: 'resume', request, job };
+    }
+    // Jobs that were accepted during the upload may have taken the last credit.
+    await deps.uploads.requireCredit(account);
+    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, file.key)) } };
   } catch (cause) {
     await storage.remove(file.key);
     throw cause;

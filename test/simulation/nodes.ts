@@ -125,5 +125,6 @@ export const STORAGE: AudioStorage = {
   receive: () => Promise.reject(new Error('nothing is uploaded here')),
   localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
   remove: async () => undefined,
-  listOlderThan: async () => [],
+  async *listOlderThan() {},
+  freeBytes: async () => Number.MAX_SAFE_INTEGER,
 };
