@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { openTestDatabase } from '../test/database.ts';
 import { adminRoutes } from './accounts/admin-api.ts';
+import { auditRoutes } from './audit/api.ts';
 import { CommandError, runCommand } from './cli.ts';
 import { buildServer, closeServer } from './http/server.ts';
 import { openLog } from './log.ts';
@@ -15,7 +16,7 @@ const TOKEN = 'admin-token-of-the-test';
 async function openRoom() {
   const db = await openTestDatabase();
   const app = buildServer({
-    routes: adminRoutes({ db, rates: { lite: 1, pro: 2 } }),
+    routes: [...adminRoutes({ db, rates: { lite: 1, pro: 2 } }), ...auditRoutes({ db })],
     auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),
@@ -52,6 +53,8 @@ test('accounts and keys are made, listed, credited and revoked', async () => {
   assert.ok(keys.startsWith(`${key.id}  ${key.prefix}…`) && !keys.includes(key.key));
   assert.equal(revoked, `${key.id} is revoked\n`);
   assert.equal(await room.run(`keys list ${account.id}`), 'no keys\n');
+  const audit = (await room.run(`audit list --account ${account.id}`)).split('\n');
+  assert.ok(audit.some((line) => line.includes(`operator  127.0.0.1  key.deleted  ${key.id}  {}`)));
 });
 
 test('a list goes through all pages', async () => {

@@ -11,6 +11,7 @@ const USAGE = `usage: verbatim accounts create <name> [--plan lite|pro] [--credi
        verbatim keys create <account id> [--name <text>] [--scopes <scope,…>] [--expires-at <time>]
        verbatim keys list <account id>
        verbatim keys revoke <key id>
+       verbatim audit list [--account <account id>]
        verbatim models list | pull <name> | remove <name>
 
 Talks to the service at VERBATIM_URL (default ADMIN_HOST:ADMIN_PORT, else http://127.0.0.1:8080) with ADMIN_TOKEN, or with the token that the
@@ -24,6 +25,7 @@ const OPTIONS = {
   name: { type: 'string' },
   scopes: { type: 'string' },
   'expires-at': { type: 'string' },
+  account: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
@@ -48,6 +50,14 @@ type Key = {
   expires_at: string | null;
   last_used_at: string | null;
 };
+type AuditEntry = {
+  created_at: string;
+  actor: { type: string; key_id: string | null };
+  address: string;
+  action: string;
+  target_id: string;
+  details: object;
+};
 type Command = {
   options: (keyof Values)[];
   words: number;
@@ -61,6 +71,7 @@ const COMMANDS: Record<string, Command> = {
   'accounts credit': { options: ['note'], words: 2, run: creditAccount },
   'keys create': { options: ['name', 'scopes', 'expires-at'], words: 1, run: createKey },
   'keys list': { options: [], words: 1, run: listKeys },
+  'audit list': { options: ['account'], words: 0, run: listAudit },
   'keys revoke': { options: [], words: 1, run: revokeKey },
 };
 
@@ -169,6 +180,16 @@ function describeKey({ id, prefix, scopes, created_at, expires_at, last_used_at,
 async function revokeKey(service: Service, [id]: string[]): Promise<Result> {
   await ask(service, 'DELETE', `/admin/v1/keys/${encodeURIComponent(id!)}`);
   return { answer: { id, revoked: true }, lines: [`${id} is revoked`] };
+}
+
+/** The newest 100 changes. */
+async function listAudit(service: Service, _words: string[], { account }: Values): Promise<Result> {
+  const query = account === undefined ? '' : `&account_id=${encodeURIComponent(account)}`;
+  const { data } = await ask<{ data: AuditEntry[] }>(service, 'GET', `/admin/v1/audit?limit=100${query}`);
+  const lines = data.map(({ created_at, actor, address, action, target_id, details }) =>
+    [created_at, actor.key_id ?? actor.type, address, action, target_id, JSON.stringify(details)].join('  '),
+  );
+  return { answer: data, lines: lines.length > 0 ? lines : ['no changes yet'] };
 }
 
 function describeAccount({ id, plan, balance, name }: Account): string {

@@ -14,7 +14,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   runtime: ['src/rules/'],
   db: [...COMMON_GROUND, 'src/rules/', 'src/runtime/'],
   http: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
-  accounts: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/http/guards.ts'],
+  accounts: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/audit/', 'src/http/guards.ts'],
+  audit: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
   audio: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/engines/engine.ts'],
   engines: [
     ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/'],
@@ -23,7 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ],
   events: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
   webhooks: [
-    ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/events/'],
+    ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/audit/', 'src/events/'],
     // Deleting or disabling a webhook drops its deliveries in the same transaction.
     'src/deliveries/drop-store.ts',
   ],

@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
@@ -76,11 +77,18 @@ function createAccount({ db, rates }: AdminDeps): Route {
       }),
       answers: { 201: accountSchema },
     },
-    async handle({ body: { name, plan, credits }, once }) {
-      const units = credits === undefined || credits === null ? null : unitsFromCredits(credits);
+    async handle({ body: { name, plan, credits = null }, actor, once }) {
+      const units = credits === null ? null : unitsFromCredits(credits);
       const account = { id: makeId('acct'), name, plan, units, ledgerId: makeId('led') };
       return await db.transaction(async (tx) => {
         const row = await store.insertAccount(tx, account);
+        const { id } = account;
+        await recordChange(tx, actor, {
+          accountId: id,
+          action: 'account.created',
+          targetId: id,
+          details: { plan, credits },
+        });
         return await once.keep(tx, { status: 201, body: showAccount(row, rates) });
       });
     },
@@ -128,11 +136,16 @@ function changeAccount({ db, rates }: AdminDeps): Route {
       body: Type.Object({ name: Type.Optional(nameSchema), plan: Type.Optional(planSchema) }, { minProperties: 1 }),
       answers: { 200: accountSchema },
     },
-    async handle({ params, body }) {
+    async handle({ params: { id }, body, actor }) {
+      if (!isId('acct', id)) throw notFound();
       const change = { name: body.name ?? null, plan: body.plan ?? null };
-      const account = isId('acct', params.id) ? await store.updateAccount(db, params.id, change) : null;
-      if (!account) throw notFound();
-      return { status: 200, body: showAccount(account, rates) };
+      const details = { fields: Object.keys(body), ...(body.plan && { plan: body.plan }) };
+      return await db.transaction(async (tx) => {
+        const account = await store.updateAccount(tx, id, change);
+        if (!account) throw notFound();
+        await recordChange(tx, actor, { accountId: id, action: 'account.changed', targetId: id, details });
+        return { status: 200 as const, body: showAccount(account, rates) };
+      });
     },
   });
 }
@@ -156,13 +169,15 @@ function addCredits({ db }: AdminDeps): Route {
       }),
       answers: { 201: entrySchema },
     },
-    async handle({ params, body: { amount, note }, once }) {
+    async handle({ params, body: { amount, note }, actor, once }) {
       const account = await accountOr404(db, params.id);
       const units = unitsFromCredits(amount);
       refuseCredit(account, units);
       return await db.transaction(async (tx) => {
         const entry = await store.addCredit(tx, { account, units, note: note ?? null });
         if (!entry) throw notFound();
+        const change = { accountId: account.id, targetId: entry.id, details: { amount } };
+        await recordChange(tx, actor, { action: 'credits.added', ...change });
         const body = {
           id: entry.id,
           account_id: account.id,

@@ -1,3 +1,4 @@
+import { recordChange } from '../audit/record.ts';
 import type { Database } from '../db/sql.ts';
 import { ApiError } from '../errors.ts';
 import { requireScope } from '../http/guards.ts';
@@ -162,6 +163,8 @@ async function createKey(db: Database, { accountId, actor, once, note, ...wish }
       throw new ApiError('conflict', `An account has at most ${MAX_KEYS_PER_ACCOUNT} keys; delete one first.`);
     }
     const row = await store.insertKey(tx, accountId, { id, prefix, hash, ...wish });
+    const details = { scopes: wish.scopes, expires_at: wish.expiresAt?.toISOString() ?? null };
+    await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
     note({ new_key_id: id });
     return await once.keep(tx, { status: 201, body: { ...showKey(row!), key } });
   });
@@ -169,11 +172,15 @@ async function createKey(db: Database, { accountId, actor, once, note, ...wish }
 
 async function revokeKey(
   db: Database,
-  { id, accountId }: { id: string; accountId: Account['id'] | null; actor: Actor },
+  { id, accountId, actor }: { id: string; accountId: Account['id'] | null; actor: Actor },
 ): Promise<{ status: 204 }> {
-  const owner = isId('key', id) ? await store.deleteKey(db, id, accountId) : null;
-  if (owner === null) throw notFound('key');
-  return { status: 204 };
+  if (!isId('key', id)) throw notFound('key');
+  return await db.transaction(async (tx) => {
+    const owner = await store.deleteKey(tx, id, accountId);
+    if (owner === null) throw notFound('key');
+    await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId: id });
+    return { status: 204 };
+  });
 }
 
 function wrongExpiry(message: string): ApiError {

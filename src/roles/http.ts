@@ -7,6 +7,7 @@ import { keyRoutes } from '../accounts/keys-api.ts';
 import { openLimits } from '../accounts/limits.ts';
 import { openStorage } from '../audio/open-storage.ts';
 import type { AudioStorage } from '../audio/storage.ts';
+import { auditRoutes } from '../audit/api.ts';
 import { deliveryRoutes } from '../deliveries/api.ts';
 import { eventRoutes } from '../events/api.ts';
 import { consoleRoutes } from '../http/console.ts';
@@ -116,7 +117,7 @@ async function openApi(
     ...eventRoutes({ db }),
   ];
   return {
-    ...{ routes, operator: adminRoutes({ db, rates }), idempotency },
+    ...{ routes, operator: [...adminRoutes({ db, rates }), ...auditRoutes({ db })], idempotency },
     async close() {
       idempotency.close();
       await Promise.all([endings.close(), feed.close()]);

@@ -1,5 +1,7 @@
 import { countDriftedAccounts } from '../accounts/drift-store.ts';
 import { openStorage } from '../audio/open-storage.ts';
+import { AUDIT_KEEP_DAYS } from '../audit/record.ts';
+import { deleteOldChanges } from '../audit/store.ts';
 import { SWEEP_BATCH, sweepLanes } from '../db/lane-sweep.ts';
 import { measureDeliveryBacklog } from '../deliveries/backlog-store.ts';
 import { sweepAttempts, turnLogDays } from '../deliveries/retention.ts';
@@ -40,7 +42,8 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
     { name: 'old attempts', everyMs: MS_PER_HOUR, run: () => sweepAttempts(deliveryLog) },
     { name: 'old events', everyMs: MS_PER_HOUR, run: sweepEvents },
     { name: 'old jobs', everyMs: MS_PER_HOUR, run: sweepJobs },
-    { name: 'idempotency keys', everyMs: 600_000, run: sweepKeys },
+    { name: 'idempotency keys', everyMs: 600_000, run: () => inBatches(deleteKeys) },
+    { name: 'old audit entries', everyMs: MS_PER_HOUR, run: () => inBatches(deleteAudit) },
     { name: 'ledger drift', everyMs: 3_600_000, run: watchLedger },
   ];
 
@@ -53,12 +56,13 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
     return sweepLanes((lane) => deleteOldJobs(db, { ...old, lane }), signal);
   }
 
-  async function sweepKeys(): Promise<number> {
+  const deleteKeys = () => deleteExpiredKeys(db, { limit: SWEEP_BATCH, now: null });
+  const deleteAudit = () => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit: SWEEP_BATCH });
+
+  async function inBatches(deleteBatch: () => Promise<number>): Promise<number> {
     let deleted = 0;
     let batch = SWEEP_BATCH;
-    for (; batch === SWEEP_BATCH && !signal.aborted; deleted += batch) {
-      batch = await deleteExpiredKeys(db, { limit: SWEEP_BATCH, now: null });
-    }
+    for (; batch === SWEEP_BATCH && !signal.aborted; deleted += batch) batch = await deleteBatch();
     return deleted;
   }
 

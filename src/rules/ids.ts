@@ -1,5 +1,5 @@
-/** What an id names: webhook, event, delivery attempt, job, account, key, request, ledger entry, delivery row. */
-export type IdPrefix = 'wh' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl';
+/** What an id names: webhook, event, delivery attempt, job, account, key, request, ledger entry, delivery row, audit entry. */
+export type IdPrefix = 'wh' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl' | 'aud';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;

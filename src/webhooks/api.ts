@@ -1,3 +1,5 @@
+import type { AuditAction } from '../audit/record.ts';
+import { recordChange } from '../audit/record.ts';
 import type { Config } from '../config.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { dropAllWaiting } from '../deliveries/drop-store.ts';
@@ -105,7 +107,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
       body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
       answers: { 201: webhookWithSecretSchema },
     },
-    async handle({ account, body, note, once }) {
+    async handle({ account, actor, body, note, once }) {
       const target = readUrl(body.url);
       // Checked again below, under a lock: nobody looks a name up for a webhook that the plan does not allow.
       await requireFreeWebhook(db, ownerOf(account), account.plan);
@@ -123,6 +125,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
           secret: secretBox.seal(id, secret),
           now: new Date(clock.now()),
         });
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.created', { events: row.events }));
         return await once.keep(tx, { status: 201, body: { ...showWebhook(row), secret } });
       });
     },
@@ -183,7 +186,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
       ),
       answers: { 200: webhookSchema },
     },
-    async handle({ account, params, body }) {
+    async handle({ account, actor, params, body }) {
       const owner = ownerOf(account);
       const before = foundOr404(await store.findWebhook(db, owner, webhookIdOr404(params.id)));
       const change = {
@@ -195,7 +198,12 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
       };
       // What a crash left waiting when it was disabled must not be sent now.
       if (body.active === true && !before.active) await dropWaiting(db, owner, before);
-      const row = foundOr404(await store.updateWebhook(db, owner, before.id, change));
+      const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
+      const row = await db.transaction(async (tx) => {
+        const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
+        await recordChange(tx, actor, changeOf(account, before.id, 'webhook.changed', details));
+        return changed;
+      });
       if (!row.active) await dropWaiting(db, owner, row);
       return { status: 200, body: showWebhook(row) };
     },
@@ -211,9 +219,14 @@ function deleteWebhook({ db }: Context): Route {
     summary: 'Delete a webhook; nothing more is sent to it',
     tag: 'Webhooks',
     schema: { params: idParams, answers: { 204: null } },
-    async handle({ account, params }) {
+    async handle({ account, actor, params }) {
       const owner = ownerOf(account);
-      const row = foundOr404(await store.deleteWebhook(db, owner, webhookIdOr404(params.id)));
+      const id = webhookIdOr404(params.id);
+      const row = await db.transaction(async (tx) => {
+        const deleted = foundOr404(await store.deleteWebhook(tx, owner, id));
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.deleted'));
+        return deleted;
+      });
       await dropWaiting(db, owner, row);
       return { status: 204 };
     },
@@ -268,7 +281,7 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
       }),
       answers: { 200: webhookWithSecretSchema },
     },
-    async handle({ account, params, body, once }) {
+    async handle({ account, actor, params, body, once }) {
       const id = webhookIdOr404(params.id);
       const secret = makeWebhookSecret();
       return await db.transaction(async (tx) => {
@@ -277,7 +290,10 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
           overlapMs: (body.overlap_seconds ?? 0) * 1000,
           now: new Date(clock.now()),
         });
-        return await once.keep(tx, { status: 200, body: { ...showWebhook(foundOr404(row)), secret } });
+        const shown = showWebhook(foundOr404(row));
+        const details = { overlap_seconds: body.overlap_seconds };
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
+        return await once.keep(tx, { status: 200, body: { ...shown, secret } });
       });
     },
   });
@@ -285,6 +301,10 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
 
 async function dropWaiting(db: Database, { lane }: Owner, webhook: WebhookRow): Promise<void> {
   await dropAllWaiting(db, { lane, webhookId: webhook.id, url: webhook.url });
+}
+
+function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {
+  return { accountId: id, action, targetId: webhookId, details };
 }
 
 function ownerOf(account: Account): Owner {

@@ -8,6 +8,7 @@ import { createJob } from '../../src/jobs/create.ts';
 import { unitsFromCredits } from '../../src/rules/price.ts';
 import { makeId } from '../../src/runtime/clock.ts';
 import { webhookRoutes } from '../../src/webhooks/api.ts';
+import { TEST_ACTOR } from '../caller.ts';
 import type { Ground } from './nodes.ts';
 import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
 import type { Mood } from './receivers.ts';
@@ -73,7 +74,16 @@ export function openCallers({ world, server, receivers }: Ground) {
 
   async function call(account: Account, method: string, path: string, given: object): Promise<Answer> {
     const route = routes.find((candidate) => candidate.method === method && candidate.path === path)!;
-    const call = { account, params: {}, query: {}, body: undefined, once: UNKEYED, note: () => undefined, ...given };
+    const call = {
+      account,
+      params: {},
+      query: {},
+      body: undefined,
+      actor: TEST_ACTOR,
+      once: UNKEYED,
+      note: () => undefined,
+      ...given,
+    };
     return await route.handle(call as unknown as Call<object, object, undefined>);
   }
 

@@ -42,7 +42,7 @@ type Session = { client: pg.PoolClient; isBroken: boolean };
 const NORMAL_MS = 3;
 const LATE_MS = 4_000;
 const TABLES =
-  'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, sim.notifications, sim.changes';
+  'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
 /** A real PostgreSQL whose clock, network and notifications are the world's. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {

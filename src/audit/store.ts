@@ -1,0 +1,90 @@
+import type { Sql } from '../db/sql.ts';
+import type { AuditAction } from './record.ts';
+
+/** One change that an operator or a key made. */
+export type AuditRow = {
+  id: string;
+  accountId: string;
+  /** Null: the operator. */
+  keyId: string | null;
+  action: AuditAction;
+  targetId: string;
+  details: Record<string, unknown>;
+  address: string;
+  requestId: string;
+  createdAt: Date;
+};
+
+export type NewAuditRow = Omit<AuditRow, 'createdAt'>;
+
+export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | null = null): Promise<void> {
+  await sql.run({
+    name: 'insert_audit_row',
+    text: `
+      insert into audit_log
+        (id, account_id, key_id, action, target_id, details, address, request_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp()))`,
+    values: [
+      ...[change.id, change.accountId, change.keyId, change.action, change.targetId, JSON.stringify(change.details)],
+      ...[change.address, change.requestId, now],
+    ],
+  });
+}
+
+/**
+ * For how many seconds yet the keys of an account have made `limit` changes within 24 hours; 0 when they have not.
+ * @param limit  1 or more
+ */
+export async function secondsUntilFree(sql: Sql, accountId: string, limit: number): Promise<number> {
+  const [row] = await sql.rows<{ seconds: number }>({
+    name: 'audit_seconds_until_free',
+    text: `
+      select extract(epoch from created_at + interval '24 hours' - clock_timestamp())::float8 as seconds
+      from audit_log
+      where account_id = $1 and key_id is not null
+      order by id desc
+      offset $2
+      limit 1`,
+    values: [accountId, limit - 1],
+  });
+  return Math.max(0, row?.seconds ?? 0);
+}
+
+/** Newest first, over all accounts or of one. @param page.beforeId  null for the first page */
+export async function listChanges(
+  sql: Sql,
+  { accountId, action }: { accountId: string | null; action: AuditAction | null },
+  page: { limit: number; beforeId: string | null },
+): Promise<AuditRow[]> {
+  return await sql.rows<AuditRow>({
+    text: `
+      select id, account_id as "accountId", key_id as "keyId", action, target_id as "targetId", details, address,
+        request_id as "requestId", created_at as "createdAt"
+      from audit_log
+      where ($1::text is null or account_id = $1)
+        and ($2::text is null or action = $2)
+        and ($3::text is null or id < $3)
+      order by id desc
+      limit $4`,
+    values: [accountId, action, page.beforeId, page.limit],
+  });
+}
+
+/** Deletes at most `limit` entries that are `keepDays` old or older. Returns how many. */
+export async function deleteOldChanges(
+  sql: Sql,
+  { keepDays, limit, now = null }: { keepDays: number; limit: number; now?: Date | null },
+): Promise<number> {
+  return await sql.run({
+    text: `
+      delete from audit_log
+      where id = any(array(
+        select id
+        from audit_log
+        where created_at <= coalesce($1::timestamptz, clock_timestamp()) - $2::float8 * interval '24 hours'
+        order by created_at
+        limit $3
+      ))`,
+    values: [now, keepDays, limit],
+  });
+}
