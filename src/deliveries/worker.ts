@@ -157,14 +157,13 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 
   /** Until somebody restores the key or rotates the secret: tried after a minute, then ever less often. */
   async function holdBack(delivery: ClaimedDelivery, error: UnreadableSecret): Promise<void> {
-    const { webhookId } = delivery;
-    if (!unreadable.has(webhookId) && unreadable.size < MAX_UNREADABLE) {
-      unreadable.add(webhookId);
-      const wayOut = 'restore SECRETS_KEY, or have the secret rotated; its deliveries wait';
-      log.error({ err: error, webhook_id: webhookId }, `the secret of a webhook cannot be opened: ${wayOut}`);
-    }
-    const ageMs = clock.now() - timeOfId(delivery.id);
+    const { webhookId, id } = delivery;
+    const ageMs = clock.now() - timeOfId(id);
     await handBack(delivery, Math.min(Math.max(ageMs, MIN_HOLD_MS), MAX_HOLD_MS));
+    if (unreadable.has(webhookId) || unreadable.size >= MAX_UNREADABLE) return;
+    unreadable.add(webhookId);
+    const wayOut = 'restore SECRETS_KEY, or have the secret rotated; its deliveries wait';
+    log.error({ err: error, webhook_id: webhookId }, `the secret of a webhook cannot be opened: ${wayOut}`);
   }
 
   async function poll(): Promise<void> {

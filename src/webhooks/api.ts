@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { EVENT_TYPES } from '../events/catalogue.ts';
 import { emitWebhookTest } from '../events/emit.ts';
+import { notifyDeliveriesDue } from '../events/store.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Account, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
@@ -293,6 +294,7 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
         const shown = showWebhook(foundOr404(row));
         const details = { overlap_seconds: body.overlap_seconds };
         await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
+        if ((await store.wakeFirstAttempts(tx, account.lane, id)) > 0) await notifyDeliveriesDue(tx, account.lane);
         return await once.keep(tx, { status: 200, body: { ...shown, secret } });
       });
     },

@@ -168,6 +168,26 @@ export async function rotateSecret(
   return rows[0] ?? null;
 }
 
+/**
+ * Makes first attempts that were put off due at once, at most 1,000: they may have waited for a secret that can be
+ * opened. Call it in the transaction that changes the webhook.
+ */
+export async function wakeFirstAttempts(tx: Sql, lane: number, webhookId: string): Promise<number> {
+  return await tx.run({
+    text: `update deliveries d
+      set next_at = clock_timestamp()
+      from (
+        select event_id, id
+        from deliveries
+        where lane = $1 and state = 'waiting' and webhook_id = $2 and attempt = 1 and next_at > clock_timestamp()
+        order by webhook_id, next_at
+        limit 1000
+      ) f
+      where d.lane = $1 and d.event_id = f.event_id and d.id = f.id and d.state = 'waiting'`,
+    values: [lane, webhookId],
+  });
+}
+
 /** The deleted webhook; null when there was none. */
 export async function deleteWebhook(sql: Sql, { lane, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
