@@ -6,15 +6,23 @@ import { ERROR_MEANING, ERROR_STATUS } from '../src/errors.ts';
 import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/delivery-state.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/job-state.ts';
 import { SCOPE_MEANING } from '../src/rules/scopes.ts';
+import { apiDocument } from './api-document.ts';
+import { writeApiTypes } from './api-types.ts';
 
-const DOCS = path.join(import.meta.dirname, '..', 'docs');
+const ROOT = path.join(import.meta.dirname, '..');
 const NOTE = '<!-- Made by `node scripts/docs.ts`; do not edit. -->';
 
 type Move = { from: string; move: string; to: string; meaning: string };
 
-/** The documents that are made from the code: file name in docs/ and text. */
-export function makeDocuments(): Record<string, string> {
-  return { 'configuration.md': configuration(), 'errors.md': errors(), 'states.md': states(), 'scopes.md': scopes() };
+/** The files that are made from the code: path from the project's root, and text. */
+export async function makeDocuments(): Promise<Record<string, string>> {
+  return {
+    'docs/configuration.md': configuration(),
+    'docs/errors.md': errors(),
+    'docs/states.md': states(),
+    'docs/scopes.md': scopes(),
+    'sdk/src/api.ts': await writeApiTypes(await apiDocument()),
+  };
 }
 
 function configuration(): string {
@@ -85,8 +93,8 @@ function table(head: string[], rows: string[][]): string {
   return [line(cells[0]!), rule, ...cells.slice(1).map(line)].join('\n');
 }
 
-function writeDocuments(): void {
-  for (const [name, text] of Object.entries(makeDocuments())) fs.writeFileSync(path.join(DOCS, name), text);
+async function writeDocuments(): Promise<void> {
+  for (const [name, text] of Object.entries(await makeDocuments())) fs.writeFileSync(path.join(ROOT, name), text);
 }
 
-if (import.meta.main) writeDocuments();
+if (import.meta.main) await writeDocuments();

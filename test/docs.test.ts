@@ -4,11 +4,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { makeDocuments } from '../scripts/docs.ts';
 
-const DOCS = path.join(import.meta.dirname, '..', 'docs');
+const ROOT = path.join(import.meta.dirname, '..');
 
-for (const [name, text] of Object.entries(makeDocuments())) {
-  test(`docs/${name} says what the code says; if not, run: node scripts/docs.ts`, () => {
-    const file = path.join(DOCS, name);
+for (const [name, text] of Object.entries(await makeDocuments())) {
+  test(`${name} says what the code says; if not, run: node scripts/docs.ts`, () => {
+    const file = path.join(ROOT, name);
 
     assert.equal(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '', text);
   });

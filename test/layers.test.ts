@@ -22,7 +22,11 @@ const MAY_IMPORT: Record<string, string[]> = {
     // Which of the pulled models is the best is the catalogue's to say.
     ...['src/models/catalogue.ts', 'src/models/folder.ts'],
   ],
-  events: [...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
+  events: [
+    ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/'],
+    // The payload of an event shows a job or a webhook.
+    ...['src/jobs/reference.ts', 'src/webhooks/view.ts'],
+  ],
   webhooks: [
     ...[...COMMON_GROUND, 'src/rules/', 'src/runtime/', 'src/db/', 'src/audit/', 'src/events/'],
     // Deleting or disabling a webhook drops its deliveries in the same transaction.

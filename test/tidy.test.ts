@@ -10,7 +10,11 @@ const MAX_LINE_CHARS = 200;
 const HOT_TABLES =
   'accounts|api_keys|ledger|rate_windows|jobs|job_turns|job_pieces|webhooks|events|deliveries|delivery_leases|attempts|idempotency_keys';
 
-const sources = readSources(['src', 'sdk/src', 'scripts', 'test', 'bench', 'examples', 'console'], '.ts');
+// Made from the API document; nobody edits it.
+const GENERATED = 'sdk/src/api.ts';
+const sources = readSources(['src', 'sdk/src', 'scripts', 'test', 'bench', 'examples', 'console'], '.ts').filter(
+  ({ file }) => file !== GENERATED,
+);
 const migrations = readSources(['src/db/migrations'], '.sql');
 
 test('there is something to look at', () => {
@@ -18,7 +22,7 @@ test('there is something to look at', () => {
 });
 
 test('whatever a source imports is looked at too', () => {
-  const known = new Set(sources.map(({ file }) => file));
+  const known = new Set([...sources.map(({ file }) => file), GENERATED]);
   const imported = sources.flatMap((source) => importsOf(source).map(({ from }) => from));
 
   assert.deepEqual(

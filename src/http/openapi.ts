@@ -50,7 +50,7 @@ export const errorSchema = Type.Object(
     job_id: Type.Optional(Type.String({ description: 'The job, where the failed request made one.' })),
     request_id: Type.String(),
   },
-  component('Error', {
+  component('ErrorBody', {
     error: { message: 'url must be a https URL.', code: 400, type: 'invalid_request', param: 'url' },
     request_id: 'req_01kamz2f3q8r5t7v9wxyzabcde',
   }),
@@ -68,11 +68,17 @@ const RATE_HEADERS = {
   'RateLimit-Reset': { description: 'Seconds until one more is admitted.', schema: { type: 'integer' } },
 };
 
+/** What is sent to webhooks: the type of the event, when it is emitted, and the schema of the body. */
+export type EventPayload = { type: string; when: string; schema: TSchema };
+
 /**
  * The OpenAPI 3.1 document of the routes, from the schemas that validate their requests and type their answers.
  * Schemas that name themselves (`component`) stand under `components` once.
  */
-export function describeApi(routes: Route[], info: { version: string }): JsonObject {
+export function describeApi(
+  routes: Route[],
+  { version, events = [] }: { version: string; events?: EventPayload[] },
+): JsonObject {
   const components: Record<string, unknown> = {};
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -84,13 +90,14 @@ export function describeApi(routes: Route[], info: { version: string }): JsonObj
     openapi: '3.1.0',
     info: {
       title: 'Verbatim',
-      version: info.version,
+      version,
       description: 'Transcription with durable jobs and signed webhooks.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     tags: [...used].map((name) => ({ name, ...(TAGS[name] && { description: TAGS[name] }) })),
     paths,
+    ...(events.length > 0 && { webhooks: describeEvents(events, components) }),
     components: {
       schemas: components,
       securitySchemes: {
@@ -100,6 +107,26 @@ export function describeApi(routes: Route[], info: { version: string }): JsonObj
       },
     },
   };
+}
+
+function describeEvents(events: EventPayload[], components: JsonObject): JsonObject {
+  const entries = events.map(({ type, when, schema }) => [
+    type,
+    {
+      post: {
+        operationId: `event_${type.replaceAll('.', '_')}`,
+        summary: when,
+        tags: ['Webhooks'],
+        security: [],
+        requestBody: { required: true, content: { 'application/json': { schema: plain(schema, components) } } },
+        responses: {
+          '2XX': { description: 'Received. Anything else is a failure, and is tried again.' },
+          default: { description: 'A failure.' },
+        },
+      },
+    },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function describeOperation(route: Route, components: JsonObject): JsonObject {

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { RawJson, writeJson } from '../json.ts';
 import { writeDocsPage } from './docs-page.ts';
+import type { EventPayload } from './openapi.ts';
 import { describeApi } from './openapi.ts';
 import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
@@ -17,6 +18,8 @@ export type ServiceDeps = {
   readiness: Readiness;
   /** Documented in /openapi.json and /docs: the routes that this node serves beside these. */
   documented: Route[];
+  /** What is sent to webhooks, documented too. */
+  events?: EventPayload[];
   version: string;
 };
 
@@ -32,7 +35,8 @@ export type OperatorDeps = {
 /** Health and the API reference: served by every node whatever its roles, on each of its listeners. */
 export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
-  const document = describeApi([...deps.documented, ...routes], { version: deps.version });
+  const { documented, events = [], version } = deps;
+  const document = describeApi([...documented, ...routes], { version, events });
   return [...routes, openApiRoute(document), docsRoute(writeDocsPage(document))];
 }
 

@@ -85,7 +85,10 @@ const jobHead = {
     duration_seconds: Type.Number({ minimum: 0 }),
     size_bytes: Type.Integer({ minimum: 0 }),
   }),
-  metadata: rawJson<RawJson | null>({ description: 'As the request carried it, unchanged; null without it.' }),
+  metadata: rawJson<RawJson | null>({
+    type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+    description: 'As the request carried it, unchanged; null without it.',
+  }),
   text: nullable(Type.String(), 'Null until completed.'),
 };
 const segments = rawJson<RawJson | null>({
@@ -133,6 +136,20 @@ export const jobSchema = Type.Object(
 
 /** A job as lists show it. */
 export const jobInListSchema = Type.Object({ ...jobHead, ...jobTail }, component('JobInList'));
+
+/** A job in the body of an event. */
+export const jobInEventSchema = Type.Object(
+  {
+    ...jobHead,
+    segments: Type.Optional(segments),
+    segments_omitted: Type.Optional(
+      Type.Literal(true, { description: 'The segments were left out, because the body would be over 256 KiB.' }),
+    ),
+    deleted: Type.Optional(Type.Literal(true, { description: 'The job was erased since.' })),
+    ...jobTail,
+  },
+  component('JobInEvent'),
+);
 
 /** A page of the list of jobs. */
 export const jobListSchema = pageSchema('JobList', jobInListSchema);

@@ -1,29 +1,23 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { adminRoutes } from '../accounts/admin-api.ts';
-import { accountRoutes } from '../accounts/api.ts';
 import { openCallers } from '../accounts/callers.ts';
-import { keyRoutes } from '../accounts/keys-api.ts';
 import { openLimits } from '../accounts/limits.ts';
 import { openStorage } from '../audio/open-storage.ts';
 import type { AudioStorage } from '../audio/storage.ts';
-import { auditRoutes } from '../audit/api.ts';
-import { deliveryRoutes } from '../deliveries/api.ts';
-import { eventRoutes } from '../events/api.ts';
+import { eventPayloads } from '../events/payloads.ts';
 import { consoleRoutes } from '../http/console.ts';
 import type { IdempotencyKeys } from '../http/idempotency.ts';
 import { openIdempotencyKeys } from '../http/idempotency.ts';
 import type { Route } from '../http/route.ts';
 import { buildServer, closeServer } from '../http/server.ts';
 import { operatorRoutes, serviceRoutes } from '../http/service-routes.ts';
-import { jobRoutes } from '../jobs/api.ts';
 import { openJobEndings } from '../jobs/endings.ts';
 import { openJobFeed } from '../jobs/feed.ts';
 import type { Metrics } from '../metrics.ts';
 import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
-import { webhookRoutes } from '../webhooks/api.ts';
 import { openSecretBox } from '../webhooks/secrets.ts';
 import { askMetricsOfAll } from './all-metrics.ts';
+import { adminApiRoutes, apiRoutes } from './api-routes.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 import { openReadiness } from './readiness.ts';
 import { showProtections } from './sandbox.ts';
@@ -50,7 +44,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const withReference = (documented: Route[]) => [
     ...documented,
     ...(config.roles.includes('api') ? consoleRoutes() : []),
-    ...serviceRoutes({ documented, version, readiness }),
+    ...serviceRoutes({ documented, events: eventPayloads, version, readiness }),
   ];
   const isApart = config.adminPort !== null;
   const main = buildServer({ ...common, routes: withReference([...api.routes, ...(isApart ? [] : operator)]) });
@@ -105,19 +99,13 @@ async function openApi(
     ...{ db, box: secretBox, log },
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
-  const routes = [
-    ...jobRoutes({
-      ...{ db, config, storage, tools: { folder: config.toolsDir }, endings, feed, clock },
-      metrics: jobMetrics(metrics),
-    }),
-    ...accountRoutes({ db, rates }),
-    ...keyRoutes({ db }),
-    ...webhookRoutes({ db, config, secretBox, clock }),
-    ...deliveryRoutes({ db }),
-    ...eventRoutes({ db }),
-  ];
+  const deps = {
+    ...{ db, config, storage, endings, feed, clock, secretBox, rates },
+    tools: { folder: config.toolsDir },
+    metrics: jobMetrics(metrics),
+  };
   return {
-    ...{ routes, operator: [...adminRoutes({ db, rates }), ...auditRoutes({ db })], idempotency },
+    ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency },
     async close() {
       idempotency.close();
       await Promise.all([endings.close(), feed.close()]);

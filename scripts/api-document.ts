@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import type { AdminDeps } from '../src/accounts/admin-api.ts';
+import { eventPayloads } from '../src/events/payloads.ts';
+import { operatorRoutes, serviceRoutes } from '../src/http/service-routes.ts';
+import { writeJson } from '../src/json.ts';
+import type { ApiDeps } from '../src/roles/api-routes.ts';
+import { adminApiRoutes, apiRoutes } from '../src/roles/api-routes.ts';
+
+export type ApiDocument = Record<string, unknown> & { components: { schemas: Record<string, object> } };
+
+/** The OpenAPI document as a node with all roles serves it, made without starting one. */
+export async function apiDocument(): Promise<ApiDocument> {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };
+  const metricsText = async () => ({ contentType: 'text/plain', text: '' });
+  // Describing a route calls none of its dependencies.
+  const deps = { config: {} } as ApiDeps & AdminDeps;
+  const routes = serviceRoutes({
+    documented: [...apiRoutes(deps), ...adminApiRoutes(deps), ...operatorRoutes({ readiness, metricsText })],
+    events: eventPayloads,
+    version: (JSON.parse(manifest) as { version: string }).version,
+    readiness,
+  });
+  const route = routes.find(({ path }) => path === '/openapi.json')!;
+  const { body } = await route.handle({} as never);
+  return JSON.parse(writeJson(body)) as ApiDocument;
+}

@@ -1,0 +1,684 @@
+// Made from the API document by `node scripts/docs.ts`; do not edit.
+
+export interface Word {
+  /**
+   * Seconds from the start of the audio.
+   */
+  start: number;
+  end: number;
+  text: string;
+  /**
+   * 0 to 1; null where the engine gives none.
+   */
+  confidence: number | null;
+}
+export interface Segment {
+  /**
+   * Seconds from the start of the audio.
+   */
+  start: number;
+  end: number;
+  text: string;
+  /**
+   * 0 to 1; null where the engine gives none.
+   */
+  confidence: number | null;
+  /**
+   * With timestamps=word.
+   */
+  words?: Word[];
+}
+export interface Job {
+  id: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  plan: 'lite' | 'pro';
+  model: string | null;
+  language: string | null;
+  audio: {
+    filename: string | null;
+    format: string;
+    duration_seconds: number;
+    size_bytes: number;
+  };
+  /**
+   * As the request carried it, unchanged; null without it.
+   */
+  metadata: {} | unknown[] | string | number | boolean | null;
+  /**
+   * Null until completed.
+   */
+  text: string | null;
+  /**
+   * Null until completed.
+   */
+  segments: Segment[] | null;
+  error: {
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    message: string;
+  } | null;
+  /**
+   * Credits; null until known.
+   */
+  cost: number | null;
+  progress: number;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+  /**
+   * 1 for the next to start; while it is queued.
+   */
+  queue_position?: number;
+}
+export interface ErrorBody {
+  error: {
+    /**
+     * A sentence that says what to do.
+     */
+    message: string;
+    /**
+     * Equal to the HTTP status.
+     */
+    code: number;
+    /**
+     * A stable word to program against.
+     */
+    type:
+      | 'invalid_request'
+      | 'forbidden_url'
+      | 'unauthenticated'
+      | 'insufficient_balance'
+      | 'plan_limit'
+      | 'missing_scope'
+      | 'not_found'
+      | 'method_not_allowed'
+      | 'conflict'
+      | 'too_large'
+      | 'unsupported_media_type'
+      | 'unprocessable_audio'
+      | 'rate_limited'
+      | 'internal'
+      | 'unavailable';
+    /**
+     * The field at fault, when one is.
+     */
+    param?: string;
+  };
+  /**
+   * With 429: seconds after which one request will pass.
+   */
+  retry_after?: number;
+  /**
+   * With 403 missing_scope: what the key lacks.
+   */
+  required_scope?: string;
+  /**
+   * With 402: what the audio costs.
+   */
+  needed_credits?: number;
+  /**
+   * With 402: what can be spent.
+   */
+  available_credits?: number;
+  /**
+   * The job, where the failed request made one.
+   */
+  job_id?: string;
+  request_id: string;
+}
+/**
+ * More than text and usage only with verbose_json.
+ */
+export interface OpenAiTranscription {
+  text: string | null;
+  usage: {
+    type: 'duration';
+    seconds: number;
+  };
+  task?: 'transcribe';
+  /**
+   * In English, such as english.
+   */
+  language?: string;
+  /**
+   * Seconds.
+   */
+  duration?: number;
+  segments?: unknown[];
+  words?: {
+    word: string;
+    start: number;
+    end: number;
+  }[];
+}
+export interface JobInList {
+  id: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  plan: 'lite' | 'pro';
+  model: string | null;
+  language: string | null;
+  audio: {
+    filename: string | null;
+    format: string;
+    duration_seconds: number;
+    size_bytes: number;
+  };
+  /**
+   * As the request carried it, unchanged; null without it.
+   */
+  metadata: {} | unknown[] | string | number | boolean | null;
+  /**
+   * Null until completed.
+   */
+  text: string | null;
+  error: {
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    message: string;
+  } | null;
+  /**
+   * Credits; null until known.
+   */
+  cost: number | null;
+  progress: number;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+}
+export interface JobList {
+  data: JobInList[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+/**
+ * The data of each server-sent event, by the name of the event.
+ */
+export interface JobStreamEvents {
+  status: {
+    id: string;
+    status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+    queue_position?: number;
+    error: {
+      type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+      message: string;
+    } | null;
+  };
+  progress: {
+    progress: number;
+  };
+  segment: {
+    /**
+     * A number that came before replaces the earlier segment.
+     */
+    index: number;
+    /**
+     * Seconds from the start of the audio.
+     */
+    start: number;
+    end: number;
+    text: string;
+    /**
+     * 0 to 1; null where the engine gives none.
+     */
+    confidence: number | null;
+    words?: Word[];
+  };
+}
+export interface Transcript {
+  text: string | null;
+  language: string | null;
+  duration_seconds: number;
+  segments: Segment[];
+}
+export interface Balance {
+  /**
+   * What can be spent; null when unlimited.
+   */
+  amount: number | null;
+  /**
+   * Set aside for accepted jobs.
+   */
+  held: number;
+  units: 'credits';
+  unlimited: boolean;
+  /**
+   * Credits per minute of audio.
+   */
+  rates: {
+    lite: number;
+    pro: number;
+  };
+  plan: 'lite' | 'pro';
+}
+export interface Key {
+  id: string;
+  name: string | null;
+  /**
+   * How the key begins.
+   */
+  prefix: string;
+  /**
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their streams; `jobs:write`: transcribe, cancel, erase and change jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, send deliveries again; `usage:read`: read the balance and the usage; `keys:write`: list, create and delete the account's keys.
+   *
+   * @maxItems 100
+   */
+  scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  created_at: string;
+  /**
+   * From when on the key is refused; null: never.
+   */
+  expires_at: string | null;
+  /**
+   * At most a minute old; null: not used yet.
+   */
+  last_used_at: string | null;
+}
+export interface KeyList {
+  data: Key[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface NewKey {
+  id: string;
+  name: string | null;
+  /**
+   * How the key begins.
+   */
+  prefix: string;
+  /**
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their streams; `jobs:write`: transcribe, cancel, erase and change jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, send deliveries again; `usage:read`: read the balance and the usage; `keys:write`: list, create and delete the account's keys.
+   *
+   * @maxItems 100
+   */
+  scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  created_at: string;
+  /**
+   * From when on the key is refused; null: never.
+   */
+  expires_at: string | null;
+  /**
+   * At most a minute old; null: not used yet.
+   */
+  last_used_at: string | null;
+  /**
+   * Shown only in this answer.
+   */
+  key: string;
+}
+export interface WebhookWithSecret {
+  id: string;
+  url: string;
+  events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
+  description: string | null;
+  active: boolean;
+  disabled_reason: ('manual' | 'consecutive_failures') | null;
+  disabled_at: string | null;
+  /**
+   * Failed attempts since the last one that succeeded.
+   */
+  consecutive_failures: number;
+  failing_since: string | null;
+  created_at: string;
+  updated_at: string;
+  /**
+   * Signs deliveries. Shown only in this answer.
+   */
+  secret: string;
+}
+export interface Webhook {
+  id: string;
+  url: string;
+  events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
+  description: string | null;
+  active: boolean;
+  disabled_reason: ('manual' | 'consecutive_failures') | null;
+  disabled_at: string | null;
+  /**
+   * Failed attempts since the last one that succeeded.
+   */
+  consecutive_failures: number;
+  failing_since: string | null;
+  created_at: string;
+  updated_at: string;
+}
+export interface WebhookList {
+  data: Webhook[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface TestSent {
+  event_id: string;
+  type: 'webhook.test';
+}
+export interface Delivery {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  /**
+   * Null when the webhook is deleted and the attempt was never made.
+   */
+  url: string | null;
+  /**
+   * 1 to 4.
+   */
+  attempt: number;
+  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
+  /**
+   * The status line of the answer; null when none came.
+   */
+  response_status: number | null;
+  error: {
+    reason:
+      'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
+    message: string;
+  } | null;
+  /**
+   * From the start of name resolution to the end of the attempt.
+   */
+  duration_ms: number | null;
+  timings: {
+    /**
+     * Name resolution.
+     */
+    dns_ms: number | null;
+    /**
+     * TCP.
+     */
+    connect_ms: number | null;
+    /**
+     * TLS.
+     */
+    tls_ms: number | null;
+    /**
+     * Up to the first byte of the answer.
+     */
+    first_byte_ms: number | null;
+  };
+  created_at: string;
+  completed_at: string | null;
+  next_attempt_at: string | null;
+}
+export interface DeliveryList {
+  data: Delivery[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface DeliveryWithExchange {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  /**
+   * Null when the webhook is deleted and the attempt was never made.
+   */
+  url: string | null;
+  /**
+   * 1 to 4.
+   */
+  attempt: number;
+  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
+  /**
+   * The status line of the answer; null when none came.
+   */
+  response_status: number | null;
+  error: {
+    reason:
+      'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
+    message: string;
+  } | null;
+  /**
+   * From the start of name resolution to the end of the attempt.
+   */
+  duration_ms: number | null;
+  timings: {
+    /**
+     * Name resolution.
+     */
+    dns_ms: number | null;
+    /**
+     * TCP.
+     */
+    connect_ms: number | null;
+    /**
+     * TLS.
+     */
+    tls_ms: number | null;
+    /**
+     * Up to the first byte of the answer.
+     */
+    first_byte_ms: number | null;
+  };
+  created_at: string;
+  completed_at: string | null;
+  next_attempt_at: string | null;
+  /**
+   * The address that was connected to.
+   */
+  remote_address: string | null;
+  /**
+   * As it was sent; null when nothing was.
+   */
+  request: {
+    headers: {};
+    body: string | null;
+  } | null;
+  /**
+   * The headers and the first 4 KiB of the body; null when none came.
+   */
+  response: {
+    headers: {};
+    body: string;
+  } | null;
+}
+export interface Redelivered {
+  event_id: string;
+}
+export interface Recovered {
+  /**
+   * How many events are sent again.
+   */
+  events: number;
+  /**
+   * Only where more than 100,000 events lie in that time: ask again with this as since.
+   */
+  next_since?: string;
+}
+export interface Event {
+  id: string;
+  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  job_id: string | null;
+  created_at: string;
+}
+export interface EventList {
+  data: Event[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface EventWithDeliveries {
+  id: string;
+  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  job_id: string | null;
+  created_at: string;
+  /**
+   * The body as it is sent to webhooks.
+   */
+  payload: {};
+  deliveries: Delivery[];
+}
+export interface Account {
+  id: string;
+  name: string;
+  plan: 'lite' | 'pro';
+  balance: Balance;
+  created_at: string;
+}
+export interface AccountList {
+  data: Account[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface LedgerEntry {
+  id: string;
+  account_id: string;
+  kind: 'credit';
+  amount: number;
+  note: string | null;
+  created_at: string;
+}
+export interface AuditEntry {
+  id: string;
+  created_at: string;
+  actor: {
+    type: 'operator' | 'key';
+    key_id: string | null;
+  };
+  /**
+   * The peer of the connection: a proxy, where one stands before the service.
+   */
+  address: string;
+  action:
+    | 'account.created'
+    | 'account.changed'
+    | 'credits.added'
+    | 'key.created'
+    | 'key.deleted'
+    | 'webhook.created'
+    | 'webhook.changed'
+    | 'webhook.deleted'
+    | 'webhook.secret_rotated'
+    | 'secrets.rotated';
+  /**
+   * The account that was changed; empty when all were.
+   */
+  account_id: string;
+  /**
+   * The account, key, webhook or ledger entry.
+   */
+  target_id: string;
+  /**
+   * Names of changed fields, plan, amount, scopes.
+   */
+  details: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: unknown;
+  };
+  request_id: string;
+}
+export interface AuditList {
+  data: AuditEntry[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface JobInEvent {
+  id: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  plan: 'lite' | 'pro';
+  model: string | null;
+  language: string | null;
+  audio: {
+    filename: string | null;
+    format: string;
+    duration_seconds: number;
+    size_bytes: number;
+  };
+  /**
+   * As the request carried it, unchanged; null without it.
+   */
+  metadata: {} | unknown[] | string | number | boolean | null;
+  /**
+   * Null until completed.
+   */
+  text: string | null;
+  /**
+   * Null until completed.
+   */
+  segments?: Segment[] | null;
+  /**
+   * The segments were left out, because the body would be over 256 KiB.
+   */
+  segments_omitted?: true;
+  /**
+   * The job was erased since.
+   */
+  deleted?: true;
+  error: {
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    message: string;
+  } | null;
+  /**
+   * Credits; null until known.
+   */
+  cost: number | null;
+  progress: number;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+}
+/**
+ * A job ended with a transcript, asynchronous or not.
+ */
+export interface TranscriptionCompleted {
+  id: string;
+  type: 'transcription.completed';
+  created_at: string;
+  /**
+   * As the request carried it; absent without it.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  data: {
+    job: JobInEvent;
+  };
+}
+/**
+ * A job ended without a transcript; `data.job.error` says why.
+ */
+export interface TranscriptionFailed {
+  id: string;
+  type: 'transcription.failed';
+  created_at: string;
+  /**
+   * As the request carried it; absent without it.
+   */
+  metadata?: {
+    [k: string]: unknown;
+  };
+  data: {
+    job: JobInEvent;
+  };
+}
+/**
+ * A test was asked for one webhook; it is sent to that webhook alone.
+ */
+export interface WebhookTest {
+  id: string;
+  type: 'webhook.test';
+  created_at: string;
+  data: {
+    webhook: Webhook;
+  };
+}
