@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
+import { readEvents } from './event-stream.ts';
 import type { ServiceAccount, TestService } from './service.ts';
 import { openService } from './service.ts';
 import { until } from './until.ts';
@@ -53,4 +54,41 @@ test('HEAD of a stream and requests that are reset at once follow no job', async
   assert.match(heads[0]!.headers.get('content-type')!, /^text\/event-stream/);
   assert.deepEqual([afterHeads.status, afterResets.status], [200, 200]);
   await Promise.all([afterHeads.body!.cancel(), afterResets.body!.cancel()]);
+});
+
+test('streams of a key that is revoked, or expires, end within two seconds; those of other keys go on', async () => {
+  await using service = await openService(SETTINGS);
+  const account = await service.account();
+  const id = await submit(service, account);
+  const ask = (route: string, method: string, key: string, body?: object) =>
+    fetch(service.baseUrl + route, {
+      method,
+      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const makeKey = async (body: object) =>
+    (await (await ask('/v1/keys', 'POST', account.key, body)).json()) as { id: string; key: string };
+  const follow = (key: string) => ask(`/v1/jobs/${id}/events`, 'GET', key);
+  const endOf = (answer: Response) => Array.fromAsync(answer.body!).then(() => Date.now());
+  const revoked = await makeKey({});
+  const expiresAt = Date.now() + 3_000;
+  const expiring = await makeKey({ expires_at: new Date(expiresAt).toISOString() });
+  const [ofRevoked, ofExpiring, other] = await Promise.all([revoked, expiring, account].map(({ key }) => follow(key)));
+  const otherEvents = Array.fromAsync(readEvents(other!.body!));
+  const expiredEnd = endOf(ofExpiring!);
+
+  const revokedAt = Date.now();
+  const gone = await ask(`/v1/keys/${revoked.id}`, 'DELETE', account.key);
+  const revokedEnd = await endOf(ofRevoked!);
+  const expiredEndAt = await expiredEnd;
+  await ask(`/v1/jobs/${id}/cancel`, 'POST', account.key);
+
+  assert.equal(gone.status, 204);
+  assert.ok(revokedEnd - revokedAt < 2_000, `the stream of a revoked key went on for ${revokedEnd - revokedAt} ms`);
+  assert.ok(expiredEndAt >= expiresAt - 100, 'the stream ended before its key');
+  assert.ok(
+    expiredEndAt - expiresAt < 2_000,
+    `the stream of an expired key went on for ${expiredEndAt - expiresAt} ms`,
+  );
+  assert.equal((await otherEvents).at(-1)?.data.status, 'canceled');
 });

@@ -7,6 +7,7 @@ import { clientOf } from '../rules/client-address.ts';
 import { makeId } from '../runtime/clock.ts';
 import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
+import { callOf, continueBody, endOf, followKey } from './call.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { Connections, logClosed } from './connections.ts';
 import type { Auth, Limits } from './guards.ts';
@@ -16,9 +17,9 @@ import { fingerprintOf } from './idempotency.ts';
 import type { SchemaError } from './invalid.ts';
 import { describeInvalid } from './invalid.ts';
 import { methodsAt } from './methods.ts';
+import type { OpenStreams } from './open-streams.ts';
 import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './read.ts';
-import type { Account, Answer, Call, Route } from './route.ts';
-import { UNKEYED } from './route.ts';
+import type { Answer, Route } from './route.ts';
 import { lazyValidators } from './validators.ts';
 import type { HttpMetrics } from './visit.ts';
 import { newVisit, watchEnd } from './visit.ts';
@@ -36,6 +37,8 @@ export type ServerOptions = {
   metrics: HttpMetrics;
   /** Without it the header Idempotency-Key means nothing. */
   idempotency?: IdempotencyKeys;
+  /** Ends the streams of keys that end. Absent: they go on. */
+  streams?: OpenStreams;
   /** Absent: none. */
   connections?: ConnectionLimits;
   /** Time for a JSON body to arrive. */
@@ -194,17 +197,17 @@ function addRoutes(app: FastifyInstance, options: ServerOptions): void {
       refuseEncoded(request);
       continueBody(request, reply);
     });
-    for (const endpoint of options.routes.filter((route) => !route.upload)) addRoute(scope, endpoint);
+    for (const endpoint of options.routes.filter((route) => !route.upload)) addRoute(scope, endpoint, options.streams);
   });
   app.register(async (scope) => {
     // An upload's handler reads the body itself, as it comes.
     scope.addContentTypeParser('*', async () => undefined);
     scope.addHook('preParsing', async (request) => refuseEncoded(request));
-    for (const endpoint of options.routes.filter((route) => route.upload)) addRoute(scope, endpoint);
+    for (const endpoint of options.routes.filter((route) => route.upload)) addRoute(scope, endpoint, options.streams);
   });
 }
 
-function addRoute(scope: FastifyInstance, endpoint: Route): void {
+function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams | undefined): void {
   const { method, path, schema } = endpoint;
   if (endpoint.auth === 'key' && endpoint.scope === undefined) throw new Error(`${method} ${path} declares no scope`);
   const querySchema = strictSchema(schema.query);
@@ -226,8 +229,12 @@ function addRoute(scope: FastifyInstance, endpoint: Route): void {
       request.query = readQuery(request.query as Record<string, unknown>, querySchema);
       if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
     },
-    handler: async (request, reply) =>
-      await settleAndSend(request, reply, await endpoint.handle(callOf(request, reply))),
+    handler: async (request, reply) => {
+      const over = endOf(reply);
+      const answer = await endpoint.handle(callOf(request, reply, over.signal));
+      if (answer.stream) followKey(request, reply, { over, stream: answer.stream, streams });
+      return await settleAndSend(request, reply, answer);
+    },
   });
 }
 
@@ -235,43 +242,6 @@ function addRoute(scope: FastifyInstance, endpoint: Route): void {
 async function settleAndSend(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<FastifyReply> {
   const isHeard = !reply.raw.destroyed;
   return sendAnswer(request, reply, (await request.visit.ticket?.settle(answer, isHeard)) ?? answer);
-}
-
-function callOf(request: FastifyRequest, reply: FastifyReply): Call<unknown, unknown, unknown> {
-  const over = new AbortController();
-  const abort = () => over.abort(new Error('the request is over'));
-  // A caller may have hung up while its key was looked up: no other event tells of it.
-  if (reply.raw.destroyed) abort();
-  else reply.raw.once('close', abort);
-  const contentLength = request.headers['content-length'];
-  return {
-    // Routes without a key have no account, and their handlers do not ask for one.
-    account: request.visit.account as Account,
-    params: request.params,
-    query: request.query,
-    body: request.body,
-    actor: {
-      key: request.visit.key,
-      address: request.socket.remoteAddress ?? '',
-      requestId: request.id,
-    },
-    signal: over.signal,
-    upload: {
-      open() {
-        continueBody(request, reply);
-        return request.raw;
-      },
-      contentType: request.headers['content-type'] ?? '',
-      contentLength: contentLength === undefined ? null : Number(contentLength),
-    },
-    once: request.visit.ticket ?? UNKEYED,
-    note: (fields) => void Object.assign(request.visit.notes, fields),
-  };
-}
-
-/** Lets a caller that asked first (Expect: 100-continue) send its body. */
-function continueBody(request: FastifyRequest, reply: FastifyReply): void {
-  if (request.headers.expect !== undefined) reply.raw.writeContinue();
 }
 
 function refuseEncoded(request: FastifyRequest): void {

@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { openCallers } from '../accounts/callers.ts';
 import { openLimits } from '../accounts/limits.ts';
+import { findValidKeys } from '../accounts/store.ts';
 import { openStorage } from '../audio/open-storage.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import { eventPayloads } from '../events/payloads.ts';
 import { consoleRoutes } from '../http/console.ts';
 import type { IdempotencyKeys } from '../http/idempotency.ts';
 import { openIdempotencyKeys } from '../http/idempotency.ts';
+import type { OpenStreams } from '../http/open-streams.ts';
+import { watchStreamKeys } from '../http/open-streams.ts';
 import type { Route } from '../http/route.ts';
 import { buildServer, closeServer } from '../http/server.ts';
 import { operatorRoutes, serviceRoutes } from '../http/service-routes.ts';
@@ -68,7 +71,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 }
 
 /** What the listeners of a node have in common. */
-function serverOptions({ config, order, db, log }: RoleContext, { idempotency }: Api) {
+function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api) {
   return {
     auth: { adminToken: order.adminToken, findCaller: openCallers(db, log) },
     limits: openLimits(db, {
@@ -79,12 +82,19 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency }:
       default: config.rateLimitDefault,
     }),
     ...(idempotency && { idempotency }),
+    ...(streams && { streams }),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
     log,
   };
 }
 
-type Api = { routes: Route[]; operator: Route[]; idempotency?: IdempotencyKeys; close(): Promise<void> };
+type Api = {
+  routes: Route[];
+  operator: Route[];
+  idempotency?: IdempotencyKeys;
+  streams?: OpenStreams;
+  close(): Promise<void>;
+};
 
 async function openApi(
   { config, order, db, log, clock }: RoleContext,
@@ -94,6 +104,7 @@ async function openApi(
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const endings = await openJobEndings({ db, clock, log });
   const feed = await openJobFeed({ db, clock, log });
+  const streams = watchStreamKeys({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
   const secretBox = openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64'));
   const idempotency = openIdempotencyKeys({
     ...{ db, box: secretBox, log },
@@ -105,10 +116,10 @@ async function openApi(
     metrics: jobMetrics(metrics),
   };
   return {
-    ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency },
+    ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
     async close() {
       idempotency.close();
-      await Promise.all([endings.close(), feed.close()]);
+      await Promise.all([endings.close(), feed.close(), streams.close()]);
     },
   };
 }

@@ -1,0 +1,63 @@
+import type { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OpenStreams } from './open-streams.ts';
+import type { Account, Call } from './route.ts';
+import { UNKEYED } from './route.ts';
+
+/** What a handler is given of a request. @param signal  aborts when the request is over */
+export function callOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signal: AbortSignal,
+): Call<unknown, unknown, unknown> {
+  const contentLength = request.headers['content-length'];
+  return {
+    // Routes without a key have no account, and their handlers do not ask for one.
+    account: request.visit.account as Account,
+    params: request.params,
+    query: request.query,
+    body: request.body,
+    actor: {
+      key: request.visit.key,
+      address: request.socket.remoteAddress ?? '',
+      requestId: request.id,
+    },
+    signal,
+    upload: {
+      open() {
+        continueBody(request, reply);
+        return request.raw;
+      },
+      contentType: request.headers['content-type'] ?? '',
+      contentLength: contentLength === undefined ? null : Number(contentLength),
+    },
+    once: request.visit.ticket ?? UNKEYED,
+    note: (fields) => void Object.assign(request.visit.notes, fields),
+  };
+}
+
+/** Aborts when the request is over: the caller hung up, or has its whole answer. */
+export function endOf(reply: FastifyReply): AbortController {
+  const over = new AbortController();
+  const abort = () => over.abort(new Error('the request is over'));
+  // A caller may have hung up while its key was looked up: no other event tells of it.
+  if (reply.raw.destroyed) abort();
+  else reply.raw.once('close', abort);
+  return over;
+}
+
+/** Lets the stream that answers a request go on for as long as the key of the request is valid. */
+export function followKey(
+  { visit }: FastifyRequest,
+  reply: FastifyReply,
+  { over, stream, streams }: { over: AbortController; stream: Readable; streams: OpenStreams | undefined },
+): void {
+  if (!visit.account || !visit.key || !streams || over.signal.aborted) return;
+  const remove = streams.add({ key: { lane: visit.account.lane, id: visit.key.id }, over, stream });
+  reply.raw.once('close', remove);
+}
+
+/** Lets a caller that asked first (Expect: 100-continue) send its body. */
+export function continueBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.expect !== undefined) reply.raw.writeContinue();
+}
