@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { openTestFolder, silenceWav } from '../../test/fixtures/audio.ts';
+import { webmOfTinyPackets } from '../../test/fixtures/bombs.ts';
 import { toneSpeech } from '../../test/fixtures/tone/speech.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
@@ -92,6 +93,20 @@ test('the probe refuses a film without sound', async () => {
   const probed = await probeAudio(file, options);
 
   assert.deepEqual(probed, { kind: 'refused', message: 'The file holds no audio track.' });
+});
+
+test('a file that cannot be walked through in 3 s is taken with the length that was seen of it', async () => {
+  await using folder = await openTestFolder();
+  const file = await folder.write('tiny-packets.webm', webmOfTinyPackets(60_000_000));
+  const startedAtMs = performance.now();
+
+  const probed = await probeAudio(file, options);
+
+  assert.ok(probed.kind === 'audio' && probed.format === 'webm', JSON.stringify(probed));
+  // A millisecond each thousand packets.
+  assert.ok(probed.durationMs < 8_572, `${probed.durationMs} ms`);
+  const tookMs = performance.now() - startedAtMs;
+  assert.ok(tookMs < 4_000, `${tookMs} ms`);
 });
 
 test('a wav file of no samples is no sound', async () => {

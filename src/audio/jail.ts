@@ -59,15 +59,19 @@ async function openInput(path: string): Promise<FileHandle> {
 
 /**
  * Runs a jailed program to its end and keeps what it wrote.
- * @returns null where it went past a bound: too long, too much output, or ended by a signal
+ * @returns `code` is null where it was still running after `wallMs`; null where it wrote too much, or was ended by a signal
  */
 export async function runJailed(
   program: JailedProgram,
   args: string[],
   bounds: JailBounds & { wallMs: number; stdoutMaxBytes: number },
-): Promise<{ code: number; stdout: string; lastWords: string } | null> {
+): Promise<{ code: number | null; stdout: string; lastWords: string } | null> {
   const jailed = await openJailed(program, args, bounds);
-  const timer = setTimeout(() => jailed.kill(), bounds.wallMs);
+  let isOutOfTime = false;
+  const timer = setTimeout(() => {
+    isOutOfTime = true;
+    jailed.kill();
+  }, bounds.wallMs);
   try {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -78,7 +82,9 @@ export async function runJailed(
     }
     const { code } = await jailed.ended;
     bounds.signal?.throwIfAborted();
-    return code === null ? null : { code, stdout: Buffer.concat(chunks).toString(), lastWords: jailed.lastWords() };
+    if (code === null && !isOutOfTime) return null;
+    const stdout = Buffer.concat(chunks).toString();
+    return { code: isOutOfTime ? null : code, stdout, lastWords: jailed.lastWords() };
   } finally {
     clearTimeout(timer);
     jailed.close();

@@ -11,8 +11,8 @@ import { JOB_STATES } from '../rules/job-state.ts';
 import { PLANS } from '../rules/plan.ts';
 import { parseTime } from '../rules/time.ts';
 import { cancelJob, deleteJob } from './control.ts';
+import { openFairSemaphore } from './fair-semaphore.ts';
 import type { JobFeed } from './feed.ts';
-import { openGate } from './gate.ts';
 import type { Job, JobMetrics } from './job.ts';
 import { openAiRoute } from './openai-api.ts';
 import { openQueuePositions } from './queue-position.ts';
@@ -32,7 +32,7 @@ import { openUploadAdmission } from './upload-admission.ts';
 import { showJobInList, showWaitingJob } from './view.ts';
 import { watchJob } from './watch.ts';
 
-export type JobRoutesDeps = Omit<TranscribeDeps, 'probeGate' | 'uploads' | 'config'> & {
+export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'> & {
   config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
   feed: JobFeed;
   /** Told of the jobs that end here: those that are canceled. */
@@ -55,8 +55,9 @@ const JOB_LINKS = {
 
 /** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
 export function jobRoutes(deps: JobRoutesDeps): Route[] {
-  const probeGate = openGate(2 * os.availableParallelism());
-  const transcribeDeps = { ...deps, probeGate, uploads: openUploadAdmission(deps) };
+  const cores = os.availableParallelism();
+  const probes = openFairSemaphore({ permits: 2 * cores, perOwner: cores });
+  const transcribeDeps = { ...deps, probes, uploads: openUploadAdmission(deps) };
   const positions = openQueuePositions(deps);
   return [
     defineRoute({

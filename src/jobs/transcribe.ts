@@ -16,7 +16,7 @@ import type { StoredAudio } from './create.ts';
 import { createJob } from './create.ts';
 import type { JobEndings } from './endings.ts';
 import { findEngineLanguages } from './engine-store.ts';
-import type { Gate } from './gate.ts';
+import type { FairSemaphore } from './fair-semaphore.ts';
 import type { Job } from './job.ts';
 import type { jobSchema } from './reference.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
@@ -36,8 +36,8 @@ export type TranscribeDeps = {
   tools: ToolPaths;
   endings: JobEndings;
   clock: Clock;
-  /** Keeps a burst of uploads from becoming a burst of processes. */
-  probeGate: Gate;
+  /** Keeps a burst of uploads from becoming a burst of processes; its owners are the accounts. */
+  probes: FairSemaphore;
   uploads: UploadAdmission;
 };
 
@@ -133,7 +133,7 @@ async function takeUpload<Request extends UploadRequest, Result extends Answer>(
     }
     // Jobs that were accepted during the upload may have taken the last credit.
     await deps.uploads.requireCredit(account);
-    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, file.key)) } };
+    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file.key)) } };
   } catch (cause) {
     await storage.remove(file.key);
     throw cause;
@@ -157,10 +157,11 @@ async function findResumable({ db }: TranscribeDeps, account: Account, id: strin
   return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
 }
 
-async function probe({ storage, tools, config, probeGate }: TranscribeDeps, key: string) {
+async function probe({ storage, tools, config, probes }: TranscribeDeps, account: Account, key: string) {
   await using file = await storage.localPath(key);
   const { path } = file;
-  const result = await probeGate(() => probeAudio(path, { tools, maxAudioSeconds: config.maxAudioSeconds }));
+  const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
+  const result = await probeAudio(path, options, (work) => probes(account.id, work));
   if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
   return { format: result.format, durationMs: result.durationMs };
 }

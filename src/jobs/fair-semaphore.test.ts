@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { randomFrom } from '../../test/random.ts';
+import { openFairSemaphore } from './fair-semaphore.ts';
+
+/** Work that the test ends; what was started is told in its order. */
+function openWork(semaphore: ReturnType<typeof openFairSemaphore>) {
+  const started: string[] = [];
+  const ends: { name: string; end: () => void }[] = [];
+  return {
+    started,
+    ends,
+    run: (name: string) =>
+      semaphore(name[0]!, () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        started.push(name);
+        ends.push({ name, end: resolve });
+        return promise;
+      }),
+    async end(name: string) {
+      const index = ends.findIndex((entry) => entry.name === name);
+      ends.splice(index, 1)[0]!.end();
+      await turnOfTheLoop();
+    },
+  };
+}
+
+test('one owner never holds all permits, and owners that wait take turns', async () => {
+  const work = openWork(openFairSemaphore({ permits: 3, perOwner: 2 }));
+  const done = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(work.run);
+  await turnOfTheLoop();
+  assert.deepEqual(work.started, ['a1', 'a2', 'b1']);
+
+  await work.end('a1');
+  await work.end('a2');
+  await work.end('b1');
+  await work.end('a3');
+
+  assert.deepEqual(work.started, ['a1', 'a2', 'b1', 'a3', 'b2', 'c1', 'a4']);
+  for (const name of ['b2', 'c1', 'a4']) await work.end(name);
+  await Promise.all(done);
+});
+
+test('work that fails gives its permit back', async () => {
+  const semaphore = openFairSemaphore({ permits: 1, perOwner: 1 });
+
+  await assert.rejects(
+    semaphore('a', async () => Promise.reject(new Error('broken'))),
+    /broken/,
+  );
+
+  assert.equal(await semaphore('a', async () => 'done'), 'done');
+});
+
+test('whatever is run by whom in whatever order: no bound is passed, and all of it is done', async () => {
+  const random = randomFrom(20261122);
+  const semaphore = openFairSemaphore({ permits: 4, perOwner: 2 });
+  const running: string[] = [];
+
+  const all = Array.from({ length: 300 }, async () => {
+    const owner = random.pick(['a', 'b', 'c', 'd', 'e']);
+    await semaphore(owner, async () => {
+      running.push(owner);
+      assert.ok(running.length <= 4 && running.filter((other) => other === owner).length <= 2, running.join());
+      for (let turns = random.integer(5); turns >= 0; turns--) await turnOfTheLoop();
+      running.splice(running.indexOf(owner), 1);
+    });
+  });
+
+  await Promise.all(all);
+  assert.deepEqual(running, []);
+});

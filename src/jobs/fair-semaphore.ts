@@ -1,0 +1,50 @@
+/** Runs work of many owners, at most so much of it at once; what waits is started owner by owner. */
+export type FairSemaphore = <Result>(owner: string, work: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * @param permits   how much runs at once, 1 or more
+ * @param perOwner  how much of one owner runs at once, so that others never wait for all of it
+ */
+export function openFairSemaphore({ permits, perOwner }: { permits: number; perOwner: number }): FairSemaphore {
+  const running = new Map<string, number>();
+  /** What waits of each owner, in the order of the owners' turns. */
+  const waiting = new Map<string, (() => void)[]>();
+  let free = permits;
+
+  function startWaiting(): void {
+    for (const [owner, starts] of waiting) {
+      if (free === 0) return;
+      const ofOwner = running.get(owner) ?? 0;
+      if (ofOwner >= perOwner) continue;
+      waiting.delete(owner);
+      const start = starts.shift()!;
+      // Behind all others; the loop comes to it again.
+      if (starts.length > 0) waiting.set(owner, starts);
+      free -= 1;
+      running.set(owner, ofOwner + 1);
+      start();
+    }
+  }
+
+  function release(owner: string): void {
+    const left = running.get(owner)! - 1;
+    if (left > 0) running.set(owner, left);
+    else running.delete(owner);
+    free += 1;
+    startWaiting();
+  }
+
+  return async (owner, work) => {
+    const { promise: started, resolve: start } = Promise.withResolvers<void>();
+    const starts = waiting.get(owner);
+    if (starts) starts.push(start);
+    else waiting.set(owner, [start]);
+    startWaiting();
+    await started;
+    try {
+      return await work();
+    } finally {
+      release(owner);
+    }
+  };
+}
