@@ -309,5 +309,6 @@ export function dataPaths(dataDir: string) {
     models: path.join(dataDir, 'models'),
     adminToken: path.join(dataDir, 'admin-token'),
     secretsKey: path.join(dataDir, 'secrets-key'),
+    nodeId: path.join(dataDir, 'node-id'),
   };
 }

@@ -7,11 +7,13 @@ import { NewerSchemaError } from './db/migrate.ts';
 import { UnusableDatabaseError } from './db/unusable-database-error.ts';
 import type { Log } from './log.ts';
 import { openLog } from './log.ts';
-import { prepareDataDir } from './roles/data-dir.ts';
+import { keptNodeId, prepareDataDir } from './roles/data-dir.ts';
 import type { ProcessName } from './roles/messages.ts';
+import type { Node } from './roles/node.ts';
 import { prepareSandbox, SandboxError } from './roles/sandbox.ts';
 import { superviseRoles } from './roles/supervisor.ts';
 import { SESSION_POOL_CONNECTIONS } from './rules/connection-share.ts';
+import { systemClock } from './runtime/clock.ts';
 
 // SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
 const ROLES_STOP_MS = 8_500;
@@ -35,6 +37,7 @@ async function main(): Promise<void> {
   if (config.audioSandbox === 'require') await sandbox;
   const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
+  let node: Node | null = null;
   const roles = superviseRoles(processesFor(config), {
     entry: new URL('./roles/process.ts', import.meta.url),
     // A model that is fetched now is then the engine.
@@ -44,6 +47,7 @@ async function main(): Promise<void> {
       console.error(message);
       stopWanted.resolve(1);
     },
+    onHolderEnded: (holder) => void node?.release(holder),
   });
   const database = await openStore(config, log, stopping.signal);
   if (!database) {
@@ -51,7 +55,9 @@ async function main(): Promise<void> {
     process.exit(await stopWanted.promise);
   }
   if (offersModel) await offerModel(config, stopping.signal);
+  node = await joinDatabase(database.directUrl ?? database.url, config, log, stopping.signal);
   roles.start({
+    nodeId: node.id,
     databaseUrl: database.url,
     ...(database.directUrl && { databaseDirectUrl: database.directUrl }),
     ...(database.maxConnections && { maxConnections: database.maxConnections }),
@@ -62,6 +68,7 @@ async function main(): Promise<void> {
 
   const code = await stopWanted.promise;
   await roles.stop(ROLES_STOP_MS);
+  await node.close();
   await database.stop();
   process.exit(code);
 }
@@ -109,6 +116,14 @@ async function openStore(config: Config, log: Log, stopping: AbortSignal): Promi
 
 function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+}
+
+/** Takes this node's name, and whatever it was at when it ended last. */
+async function joinDatabase(url: string, config: Config, log: Log, signal: AbortSignal): Promise<Node> {
+  const { openDatabase } = await import('./db/sql.ts');
+  const { openNode } = await import('./roles/node.ts');
+  const db = openDatabase(url, { maxConnections: 1 });
+  return await openNode({ db, lockUrl: url, keptId: keptNodeId(config), clock: systemClock, log, signal });
 }
 
 /** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */

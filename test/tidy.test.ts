@@ -111,6 +111,8 @@ const ACROSS_SHARDS = [
   'src/jobs/audio-store.ts',
   // A figure for the operator.
   'src/jobs/backlog-store.ts',
+  // A process that ended worked for all accounts.
+  'src/jobs/lease-store.ts',
   // The bound on waiting jobs holds for the whole service.
   'src/jobs/store.ts',
 ];

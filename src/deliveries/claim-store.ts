@@ -25,6 +25,8 @@ export type ClaimRequest = {
   lane: number;
   limit: number;
   leaseMs: number;
+  /** The process that claims, `<node>/<process>`, so that its leases can be released by name when it has ended. */
+  holder?: string | null;
   /** Claims only first attempts to webhooks that have succeeded, and not failed since. */
   healthyOnly?: boolean;
   now?: Date | null;
@@ -102,11 +104,11 @@ async function tryToLockClaims(tx: Sql, lane: number): Promise<boolean> {
   return row!.isOurs;
 }
 
-async function claim(tx: Sql, { lane, limit, leaseMs, healthyOnly = false, now = null }: ClaimRequest) {
+async function claim(tx: Sql, { lane, limit, leaseMs, healthyOnly = false, now = null, holder = null }: ClaimRequest) {
   return await tx.rows<ClaimedDelivery>({
     name: 'claim-due-deliveries',
     text: CLAIM,
-    values: [lane, limit, now, leaseMs, MAX_IN_FLIGHT_PER_WEBHOOK, healthyOnly],
+    values: [lane, limit, now, leaseMs, MAX_IN_FLIGHT_PER_WEBHOOK, healthyOnly, holder],
   });
 }
 
@@ -249,14 +251,14 @@ const CLAIM = `
     limit $2
   ),
   fresh as (
-    insert into delivery_leases (lane, webhook_id, delivery_id, attempt_id, ends_at)
-    select $1, c.webhook_id, c.id, c.attempt_id, (select now from moment) + $4 * interval '1 millisecond'
+    insert into delivery_leases (lane, webhook_id, delivery_id, attempt_id, holder, ends_at)
+    select $1, c.webhook_id, c.id, c.attempt_id, $7, (select now from moment) + $4 * interval '1 millisecond'
     from chosen c
     where not c.was_leased
   ),
   renewed as (
     update delivery_leases l
-    set attempt_id = ${NEXT_ID('l.attempt_id')},
+    set attempt_id = ${NEXT_ID('l.attempt_id')}, holder = $7,
       ends_at = (select now from moment) + $4 * interval '1 millisecond'
     where l.lane = $1 and l.delivery_id = any(array(select id from chosen)) and l.ends_at <= (select now from moment)
       and exists (select from leases where not is_held)

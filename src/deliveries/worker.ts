@@ -39,6 +39,8 @@ export type DelivererDeps = {
   random?: () => number;
   /** How long a claim lasts; at least three times the time for an attempt. */
   leaseMs?: number;
+  /** This process, so that its leases can be released by name when it has ended. */
+  holder?: string | null;
 };
 
 export type Deliverer = {
@@ -120,7 +122,8 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     const healthyOnly = inFlight.size >= HEALTHY_ONLY_FROM || suspectsInFlight >= MAX_SUSPECTS_IN_FLIGHT;
     // What another deliverer claims just now is not waited for; what it leaves is looked for soon.
     const onTaken = () => wakeIn(lane, TAKEN_MS);
-    const claimed = await claimDueDeliveries(db, { lane, limit: room, leaseMs, healthyOnly, now: now(), onTaken });
+    const request = { lane, limit: room, leaseMs, holder: deps.holder ?? null, healthyOnly, now: now(), onTaken };
+    const claimed = await claimDueDeliveries(db, request);
     for (const delivery of claimed) begin(delivery);
     if (claimed.length === room) claims.add(lane);
   }

@@ -10,9 +10,9 @@ export async function measureJobBacklog(sql: Sql, now: Date | null = null): Prom
     text: `
       -- every lane: a figure for the operator
       select count(*) as due,
-        coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(next_at)), 0)::float8 as "oldestDueSeconds"
+        coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(created_at)), 0)::float8 as "oldestDueSeconds"
       from jobs
-      where state = 'queued' and next_at <= coalesce($1::timestamptz, clock_timestamp())`,
+      where state = 'queued'`,
     values: [now],
   });
   return rows[0]!;

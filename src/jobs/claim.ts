@@ -1,29 +1,22 @@
 import type { Database } from '../db/sql.ts';
 import type { ClaimedJob } from './job.ts';
-import { claimDueJob, findAccountsInTurn, lanesWithDueJobs } from './queue-store.ts';
+import type { Holder } from './lease-store.ts';
+import { claimQueuedJob, findCandidates } from './queue-store.ts';
 
-// How many accounts of a lane are tried when other workers take the same turns at the same moment.
-const CANDIDATES_PER_LANE = 8;
+// How many are tried when other workers take the same turns at the same moment.
+const CANDIDATES = 8;
+// Shorter than the wait for an answer: a claim that is run when nobody waits for it any more would start a job nowhere.
+const CLAIM_VALID_MS = 3_000;
 
-/** Claims the job whose turn it is: accounts start jobs one after the other, however many each has waiting. */
-export async function claimNextJob(db: Database, leaseMs: number): Promise<ClaimedJob | null> {
-  const lanes = await lanesWithDueJobs(db, null);
-  const accounts = await Promise.all(lanes.map((lane) => accountsOf(db, lane)));
-  for (const { lane, accountId } of accounts.flat().sort(byTurn)) {
-    const job = await claimDueJob(db, { lane, accountId, leaseMs, now: null });
+/**
+ * Claims the job whose turn it is, in at most nine statements: first jobs that were under way before and came back to the
+ * queue; then accounts start jobs one after the other, however many each has waiting.
+ */
+export async function claimNextJob(db: Database, leaseMs: number, holder: Holder = null): Promise<ClaimedJob | null> {
+  const { moment, candidates } = await findCandidates(db, CANDIDATES);
+  for (const candidate of candidates.slice(0, CANDIDATES)) {
+    const job = await claimQueuedJob(db, { ...candidate, holder, leaseMs, moment, validMs: CLAIM_VALID_MS });
     if (job) return job;
   }
   return null;
-}
-
-type Candidate = { lane: number; accountId: string; lastStartedAt: Date | null };
-
-async function accountsOf(db: Database, lane: number): Promise<Candidate[]> {
-  const rows = await findAccountsInTurn(db, { lane, now: null, limit: CANDIDATES_PER_LANE });
-  return rows.map((row) => ({ lane, ...row }));
-}
-
-/** Who never had a turn comes first, then who waits longest. */
-function byTurn(left: Candidate, right: Candidate): number {
-  return (left.lastStartedAt?.getTime() ?? 0) - (right.lastStartedAt?.getTime() ?? 0);
 }

@@ -2,11 +2,17 @@ import type { Database } from '../db/sql.ts';
 import type { Log } from '../log.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { ClaimedJob } from './job.ts';
-import { renewLease } from './queue-store.ts';
+import type { Claim } from './lease-store.ts';
+import { renewLeases } from './lease-store.ts';
 
-/** A worker that dies gives its jobs up after so long. Three heartbeats may be missed before. */
-export const LEASE_MS = 60_000;
-const HEARTBEAT_MS = 15_000;
+/**
+ * A node that dies gives its jobs up after so long. A database that stands still for 8 s must not end a lease: it was last
+ * renewed up to 2 s before, and the next renewal waits for the database when that goes on.
+ */
+export const LEASE_MS = 12_000;
+const RENEW_EVERY_MS = 2_000;
+// After a failure, so that a renewal waits whenever the database comes back.
+const RENEW_AGAIN_MS = 250;
 
 /** Another worker holds the job now: what this one finds out no longer counts. */
 export class LeaseLostError extends Error {
@@ -16,36 +22,73 @@ export class LeaseLostError extends Error {
   }
 }
 
-/**
- * Renews a job's lease and shows its progress until disposed. A database that is away is no loss: nobody else can take
- * the job then either, and the end is fenced.
- * @param onLost  called at most once, when somebody else has the job
- */
-export function keepLease(
-  job: ClaimedJob,
-  deps: { db: Database; clock: Clock; log: Log },
-  { progress, onLost }: { progress: () => number; onLost: (cause: LeaseLostError) => void },
-): AsyncDisposable {
-  const done = new AbortController();
-  const beating = beat();
+type Held = {
+  job: Claim;
+  progress: () => number;
+  /** Called at most once, when the job is no longer held under this claim. */
+  onLost: (cause: LeaseLostError) => void;
+};
 
-  async function beat(): Promise<void> {
+/** Renews the leases of all jobs of this process in one statement, and stores their progress. */
+export type Leases = AsyncDisposable & {
+  /** Keeps a claimed job's lease until disposed. */
+  hold(job: ClaimedJob, options: Omit<Held, 'job'>): Disposable;
+};
+
+/**
+ * A database that is away is no loss: nobody else can take a job then either, and whoever comes back to it first renews
+ * before anybody takes over (see sweep in worker.ts). What still goes wrong is fenced by the lease's number.
+ */
+export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log: Log }): Leases {
+  const held = new Map<string, Held>();
+  const done = new AbortController();
+  const renewing = renewUntilDone();
+
+  async function renewUntilDone(): Promise<void> {
+    let waitMs = RENEW_EVERY_MS;
     while (!done.signal.aborted) {
-      await deps.clock.sleep(HEARTBEAT_MS, done.signal);
+      await clock.sleep(waitMs, done.signal);
       if (done.signal.aborted) return;
-      try {
-        const isHeld = await renewLease(deps.db, job, { leaseMs: LEASE_MS, progress: progress(), now: null });
-        if (!isHeld) return onLost(new LeaseLostError(job.id));
-      } catch (cause) {
-        deps.log.warn({ job_id: job.id, err: cause }, 'could not renew a lease');
-      }
+      waitMs = await renewAll().then(
+        () => RENEW_EVERY_MS,
+        (cause: unknown) => {
+          log.warn({ jobs: held.size, err: cause }, 'could not renew leases');
+          return RENEW_AGAIN_MS;
+        },
+      );
     }
   }
 
+  async function renewAll(): Promise<void> {
+    const asked = [...held.values()];
+    if (asked.length === 0) return;
+    const claims = asked.map(({ job: { lane, id, lease }, progress }) => ({ lane, id, lease, progress: progress() }));
+    const kept = new Set(await renewLeases(db, claims, { leaseMs: LEASE_MS, now: null }));
+    for (const entry of asked) if (!kept.has(entry.job.id)) lose(entry);
+  }
+
+  function lose(entry: Held): void {
+    if (held.get(entry.job.id) !== entry) return;
+    held.delete(entry.job.id);
+    entry.onLost(new LeaseLostError(entry.job.id));
+  }
+
   return {
+    hold(job, options) {
+      const before = held.get(job.id);
+      // It was taken from us, and came back, before a renewal told.
+      if (before) lose(before);
+      const entry: Held = { job, ...options };
+      held.set(job.id, entry);
+      return {
+        [Symbol.dispose]() {
+          if (held.get(job.id) === entry) held.delete(job.id);
+        },
+      };
+    },
     async [Symbol.asyncDispose]() {
       done.abort();
-      await beating;
+      await renewing;
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../db/sql.ts';
-import type { Claim } from './queue-store.ts';
+import type { Claim } from './lease-store.ts';
 
 /**
  * Keeps what a job under way has found out, and its progress, for those who watch it. Written under the claim: after a

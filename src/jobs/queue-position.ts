@@ -3,7 +3,7 @@ import type { Queue } from '../rules/queue-position.ts';
 import { queuePosition } from '../rules/queue-position.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Job } from './job.ts';
-import { findRankInAccount, measureQueues } from './queue-position-store.ts';
+import { findRank, measureQueues } from './queue-position-store.ts';
 
 /** Knows the place of a queued job among all; null when it is not queued (any more). */
 export type QueuePositions = { of(job: Job): Promise<number | null> };
@@ -31,8 +31,9 @@ export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }
           measuredAtMs = Number.NEGATIVE_INFINITY;
         });
       }
-      const [rank, queues] = await Promise.all([findRankInAccount(db, job), measuring]);
-      return rank === null ? null : queuePosition({ accountId: job.accountId, rank, queues });
+      const [found, queues] = await Promise.all([findRank(db, job), measuring]);
+      if (found?.kind !== 'waiting') return found?.rank ?? null;
+      return found.returnedJobs + queuePosition({ accountId: job.accountId, rank: found.rank, queues });
     },
   };
 }

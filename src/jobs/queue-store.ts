@@ -1,97 +1,102 @@
 import type { Sql } from '../db/sql.ts';
-import { LANE_COUNT } from '../rules/lane.ts';
 import type { ClaimedJob, Job, JobErrorType } from './job.ts';
+import type { Claim, Holder } from './lease-store.ts';
 import { JOB_COLUMNS } from './store.ts';
 
-/** What proves that this process holds a job: the number that its claim gave to the lease. */
-export type Claim = Pick<Job, 'lane' | 'id' | 'lease'>;
+export type { Claim };
 
 type Now = Date | null;
 
+/** A job that was started before and came back to the queue, or an account whose turn it is to start one. */
+export type Candidate = { lane: number; jobId: string | null; accountId: string };
+
 /**
- * The accounts of a lane that have a job due, the one that waited longest for its turn first. Looks at one index entry per
- * account with open jobs, however many jobs it has.
+ * What may start next, in its order: jobs that came back to the queue, the oldest first; then the accounts that have jobs
+ * waiting, the one that waited longest for its turn first. Looks at one index entry per account, however many jobs it has.
  */
-export async function findAccountsInTurn(
-  sql: Sql,
-  { lane, now, limit }: { lane: number; now: Now; limit: number },
-): Promise<{ accountId: string; lastStartedAt: Date | null }[]> {
-  return await sql.rows({
-    name: 'find_accounts_in_turn',
+export async function findCandidates(sql: Sql, limit: number): Promise<{ moment: Date; candidates: Candidate[] }> {
+  const [row] = await sql.rows<{ moment: Date; candidates: Candidate[] | null }>({
+    name: 'find_job_candidates',
     text: `
+      -- every lane: accounts of all lanes take turns
       with recursive waiting as (
         (
-          select account_id, next_at
+          select lane, account_id
           from jobs
-          where lane = $1 and state in ('queued', 'processing')
-          order by account_id, next_at
+          where state = 'queued'
+          order by lane, account_id
           limit 1
         )
         union all
-        select next_account.account_id, next_account.next_at
+        select next_account.lane, next_account.account_id
         from waiting
         cross join lateral (
-          select jobs.account_id, jobs.next_at
+          select jobs.lane, jobs.account_id
           from jobs
-          where lane = $1 and state in ('queued', 'processing') and jobs.account_id > waiting.account_id
-          order by jobs.account_id, jobs.next_at
+          where state = 'queued' and (jobs.lane, jobs.account_id) > (waiting.lane, waiting.account_id)
+          order by jobs.lane, jobs.account_id
           limit 1
         ) as next_account
+      ), returned as (
+        select lane, id, account_id, row_number() over (order by created_at, id) as position
+        from jobs
+        where state = 'queued' and lease > 0
+        order by created_at, id
+        limit $1
+      ), in_turn as (
+        select waiting.lane, waiting.account_id,
+          row_number() over (order by job_turns.last_started_at nulls first) as position
+        from waiting
+        left join job_turns on job_turns.lane = waiting.lane and job_turns.account_id = waiting.account_id
+        order by position
+        limit $1
+      ), candidates as (
+        select 1 as class, position, lane, id as job_id, account_id from returned
+        union all
+        select 2, position, lane, null, account_id from in_turn
       )
-      select waiting.account_id as "accountId", job_turns.last_started_at as "lastStartedAt"
-      from waiting
-      left join job_turns on job_turns.lane = $1 and job_turns.account_id = waiting.account_id
-      where waiting.next_at <= coalesce($2::timestamptz, clock_timestamp())
-      order by job_turns.last_started_at nulls first
-      limit $3`,
-    values: [lane, now, limit],
+      select clock_timestamp() as moment, (
+        select json_agg(json_build_object('lane', lane, 'jobId', job_id, 'accountId', account_id) order by class, position)
+        from candidates
+      ) as candidates`,
+    values: [limit],
   });
+  return { moment: row!.moment, candidates: row!.candidates ?? [] };
 }
 
-/** Lanes with a job due. */
-export async function lanesWithDueJobs(sql: Sql, now: Now): Promise<number[]> {
-  const rows = await sql.rows<{ lane: number }>({
-    name: 'lanes_with_due_jobs',
-    text: `
-      select lanes.lane
-      from generate_series(0, $1::int - 1) as lanes (lane)
-      where exists (
-        select 1
-        from jobs
-        where jobs.lane = lanes.lane and state in ('queued', 'processing')
-          and next_at <= coalesce($2::timestamptz, clock_timestamp())
-      )`,
-    values: [LANE_COUNT, now],
-  });
-  return rows.map((row) => row.lane);
-}
+export type JobClaim = Candidate & {
+  holder: Holder;
+  leaseMs: number;
+  /** When the candidate was read, and for how long that is good: a claim that is run later finds nothing. */
+  moment: Date;
+  validMs: number;
+};
 
 /**
- * Takes an account's longest waiting job, queued or with a lease that ended, and notes its turn. Null when others were
- * faster. Until `leaseMs` from now nobody else can take it.
+ * Takes the candidate: the job itself, or the account's oldest waiting job, with a note of the account's turn. Null when
+ * others were faster. Until `leaseMs` from now nobody else can take it.
  */
-export async function claimDueJob(
-  sql: Sql,
-  { lane, accountId, leaseMs, now }: { lane: number; accountId: string; leaseMs: number; now: Now },
-): Promise<ClaimedJob | null> {
+export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<ClaimedJob | null> {
+  const { lane, jobId, accountId, holder, leaseMs, moment, validMs } = claim;
   const rows = await sql.rows<ClaimedJob>({
-    name: 'claim_due_job',
+    name: jobId === null ? 'claim_job_of_account' : 'claim_returned_job',
     text: `
       with clock as (
-        select coalesce($4::timestamptz, clock_timestamp()) as moment
+        select clock_timestamp() as moment
       ), due as (
         select id
         from jobs
-        where lane = $1 and account_id = $2 and state in ('queued', 'processing')
+        where lane = $1 and account_id = $2 and state = 'queued' ${jobId === null ? '' : 'and id = $7'}
           and next_at <= (select moment from clock)
-        order by next_at
+          and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
+        order by created_at, id
         limit 1
         for update skip locked
       ), claimed as (
         update jobs
-        set state = 'processing', attempts = attempts + 1, lease = lease + 1,
+        set state = 'processing', attempts = attempts + 1, lease = lease + 1, holder = $4,
           next_at = (select moment from clock) + $3 * interval '1 millisecond',
-          started_at = coalesce(started_at, (select moment from clock))
+          started_at = (select moment from clock)
         from due
         where jobs.lane = $1 and jobs.id = due.id
         returning ${JOB_COLUMNS}
@@ -106,41 +111,9 @@ export async function claimDueJob(
       select claimed.*, accounts.unlimited, pg_notify('job_changed', claimed.id)
       from claimed
       join accounts on accounts.lane = $1 and accounts.id = $2`,
-    values: [lane, accountId, leaseMs, now],
+    values: [lane, accountId, leaseMs, holder, moment, validMs, ...(jobId === null ? [] : [jobId])],
   });
   return rows[0] ?? null;
-}
-
-/** Moves the lease's end to `leaseMs` from now and shows the progress. False when the lease was lost. */
-export async function renewLease(
-  sql: Sql,
-  claim: Claim,
-  { leaseMs, progress, now }: { leaseMs: number; progress: number; now: Now },
-): Promise<boolean> {
-  const changed = await sql.run({
-    name: 'renew_job_lease',
-    text: `
-      update jobs
-      set next_at = coalesce($4::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond', progress = $6
-      where lane = $1 and id = $2 and lease = $3 and state = 'processing'`,
-    values: [claim.lane, claim.id, claim.lease, now, leaseMs, progress],
-  });
-  return changed === 1;
-}
-
-/** Gives a job back as if it had never been claimed: at once due for anybody. False when the lease was lost. */
-export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boolean> {
-  const changed = await sql.rows({
-    name: 'hand_back_job',
-    text: `
-      update jobs
-      set state = 'queued', attempts = attempts - 1, progress = 0, started_at = null,
-        next_at = coalesce($4::timestamptz, clock_timestamp())
-      where lane = $1 and id = $2 and lease = $3 and state = 'processing'
-      returning pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
-    values: [claim.lane, claim.id, claim.lease, now],
-  });
-  return changed.length === 1;
 }
 
 /** Locks a job that is still held under this claim, for the rest of the transaction. False when the lease was lost. */

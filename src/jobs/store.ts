@@ -105,7 +105,7 @@ export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number>
       from (
         select 1
         from jobs
-        where state in ('queued', 'processing') and state = 'queued'
+        where state = 'queued'
         limit $1
       ) as waiting`,
     values: [atMost],

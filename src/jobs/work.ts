@@ -5,9 +5,10 @@ import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
 import type { JobEndings } from './endings.ts';
 import type { ClaimedJob, Job, Outcome } from './job.ts';
-import { keepLease, LeaseLostError } from './lease.ts';
+import type { Leases } from './lease.ts';
+import { LeaseLostError } from './lease.ts';
+import { handBackJob } from './lease-store.ts';
 import { openPreview } from './preview.ts';
-import { handBackJob } from './queue-store.ts';
 import type { GatedEngine, RunDeps } from './run.ts';
 import { runJob } from './run.ts';
 import { eraseAudio } from './sweep.ts';
@@ -38,13 +39,13 @@ const AWAY_RETRIES = { most: 720, delayMs: 5_000, firstDelayMs: 250 };
 export async function workOn(
   job: ClaimedJob,
   gated: GatedEngine,
-  deps: TranscriberDeps & { endings: JobEndings },
+  deps: TranscriberDeps & { endings: JobEndings; leases: Leases },
   stopSignal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([stopSignal, lost.signal]);
   let progress = 0;
-  await using _lease = keepLease(job, deps, { progress: () => progress, onLost: (cause) => lost.abort(cause) });
+  using _lease = deps.leases.hold(job, { progress: () => progress, onLost: (cause) => lost.abort(cause) });
   using watch = deps.endings.watch(job);
   void watch.ended.then(() => lost.abort(new EndedElsewhereError()));
   const preview = openPreview(job, deps);

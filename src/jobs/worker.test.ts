@@ -7,10 +7,13 @@ import { openJobRoom } from '../../test/job-room.ts';
 import { until } from '../../test/until.ts';
 import { wavFile } from '../../test/wav.ts';
 import { StorageAwayError } from '../audio/storage.ts';
+import type { Database } from '../db/sql.ts';
 import { EngineError } from '../engines/engine.ts';
 import { claimNextJob } from './claim.ts';
 import { endJob } from './end.ts';
 import type { Outcome } from './job.ts';
+import { returnLapsedJobs } from './lease-store.ts';
+import { claimQueuedJob, findCandidates } from './queue-store.ts';
 
 type Room = Awaited<ReturnType<typeof openJobRoom>>;
 type Account = Awaited<ReturnType<Room['account']>>;
@@ -32,11 +35,6 @@ const ledgerSum = async (room: Room, account: Account) =>
   )[0]!;
 const eventTypes = async (room: Room) =>
   (await room.db.rows<{ type: string }>({ text: 'select type from events order by id' })).map((row) => row.type);
-/** As if a minute had passed: whoever holds a job has let its lease run out. */
-const endLeases = (room: Room) =>
-  room.db.rows({
-    text: `update jobs set next_at = clock_timestamp() where state = 'processing' returning pg_notify('jobs_due', '')`,
-  });
 const submit = async (room: Room, account: Account, seconds = 1, fields: Record<string, string> = {}) =>
   (await room.transcribe(account, wavFile(seconds), { async: 'true', ...fields })).json.id as string;
 const COMPLETED: Outcome = {
@@ -206,7 +204,8 @@ test('a result that comes after the lease was lost is refused and changes nothin
   await using room = await openJobRoom();
   const account = await room.account({ credits: 10 });
   const id = await submit(room, account);
-  const stale = (await claimNextJob(room.db, 0))!;
+  const stale = (await claimNextJob(room.db, 60_000))!;
+  await room.endLeases();
   const current = (await claimNextJob(room.db, 60_000))!;
 
   const late = await endJob(endDeps(room), stale, COMPLETED);
@@ -258,7 +257,7 @@ test('a job whose lease ended is taken over, and the first worker stops working 
   const stuck = await slow.nextCall();
 
   await room.startWorker(quick, { concurrency: 1 });
-  await endLeases(room);
+  await room.endLeases();
   (await quick.nextCall()).say('quick');
   const job = await room.ended(account, id);
   stuck.say('slow');
@@ -271,7 +270,10 @@ test('a job that was begun three times without an end fails, and no engine sees 
   await using room = await openJobRoom();
   const account = await room.account();
   const id = await submit(room, account);
-  for (let i = 0; i < 3; i++) assert.equal((await claimNextJob(room.db, 0))?.attempts, i + 1);
+  for (let i = 0; i < 3; i++) {
+    assert.equal((await claimNextJob(room.db, 60_000))?.attempts, i + 1);
+    await room.endLeases();
+  }
   const engine = openFakeEngine({ says: 'never' });
 
   await room.startWorker(engine);
@@ -329,6 +331,63 @@ test('jobs of one account start in the order in which they came', async () => {
 
   assert.deepEqual(claimed, ids);
   assert.equal(await claimNextJob(room.db, 60_000), null);
+});
+
+test('a job that was under way when its worker died starts again before all that wait, and the oldest first', async () => {
+  await using room = await openJobRoom();
+  const [dead, other] = [await room.account(), await room.account()];
+  const [first, second] = [await submit(room, dead, 0.1), await submit(room, dead, 0.1)];
+  for (let i = 0; i < 2; i++) await claimNextJob(room.db, 60_000);
+  const waiting = [await submit(room, dead, 0.1), await submit(room, other, 0.1)];
+  await room.endLeases();
+  const places = [];
+  for (const id of [first, second]) places.push((await room.job(dead, id)).queue_position);
+  for (const [account, id] of [
+    [dead, waiting[0]],
+    [other, waiting[1]],
+  ] as const)
+    places.push((await room.job(account, id!)).queue_position);
+
+  const claimed = [];
+  for (let i = 0; i < 4; i++) claimed.push((await claimNextJob(room.db, 60_000))?.id);
+
+  assert.deepEqual(claimed, [first, second, waiting[1], waiting[0]]);
+  assert.deepEqual(places, [1, 2, 4, 3]);
+});
+
+test('a claim takes few statements, however many accounts have jobs waiting', async () => {
+  await using room = await openJobRoom();
+  const lanes = new Set<number>();
+  while (lanes.size < 12) {
+    const account = await room.account();
+    lanes.add(account.lane);
+    await submit(room, account, 0.1);
+  }
+  let statements = 0;
+  const rows: Database['rows'] = (statement) => {
+    statements += 1;
+    return room.db.rows(statement);
+  };
+
+  const job = await claimNextJob({ ...room.db, rows }, 60_000);
+
+  assert.ok(job !== null);
+  assert.equal(statements, 2);
+});
+
+test('a claim or a sweep that the database runs late changes nothing', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const id = await submit(room, account, 0.1);
+  const { candidates } = await findCandidates(room.db, 1);
+  const moment = new Date(Date.now() - 10_000);
+  const times = { leaseMs: 60_000, moment, validMs: 3_000 };
+
+  const late = await claimQueuedJob(room.db, { ...candidates[0]!, ...times, holder: null });
+  const claimed = await claimNextJob(room.db, 0);
+  const swept = await returnLapsedJobs(room.db, times);
+
+  assert.deepEqual([late, claimed?.id, swept], [null, id, []]);
 });
 
 test('each plan has its own engine', async () => {

@@ -11,7 +11,9 @@ import { claimNextJob } from './claim.ts';
 import { openJobEndings } from './endings.ts';
 import { openGate } from './gate.ts';
 import type { ClaimedJob, JobMetrics } from './job.ts';
-import { LEASE_MS } from './lease.ts';
+import { LEASE_MS, openLeases } from './lease.ts';
+import type { Holder } from './lease-store.ts';
+import { readMoment, returnLapsedJobs } from './lease-store.ts';
 import type { GatedEngine, PieceTimeout } from './run.ts';
 import { StopError, workOn } from './work.ts';
 
@@ -33,12 +35,19 @@ export type TranscriberDeps = {
   clock: Clock;
   log: Log;
   metrics?: JobMetrics;
+  /** This process, so that its leases can be released by name when it has ended. */
+  holder?: Holder;
   /** How long one piece may take; the default is made for the slowest machine. */
   pieceTimeout?: PieceTimeout;
 };
 
-// NOTIFY starts jobs at once; the poll finds leases that ended, and what a lost connection did not tell.
+// NOTIFY starts jobs at once; the poll finds what a lost connection did not tell.
 const POLL_MS = 1_000;
+const SWEEP_EVERY_MS = 1_000;
+// Shorter than the wait for an answer: a sweep that the database runs after it stood still must change nothing.
+const SWEEP_VALID_MS = 3_000;
+// After trouble with the database, holders come first to renew their leases.
+const SWEEPS_SKIPPED_AFTER_TROUBLE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 // A stop has 10 s in all; what has not been handed back by then is left to its lease.
 const STOP_MS = 8_000;
@@ -53,6 +62,8 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
   const stopListening = await db.listen('jobs_due', bell.ring);
   // Jobs that are canceled, or ended by others, while they are worked on here.
   const endings = await openJobEndings(deps);
+  const leases = openLeases(deps);
+  const sweeping = sweepUntilStopped();
   const claiming = claimUntilStopped();
 
   async function claimUntilStopped(): Promise<void> {
@@ -73,16 +84,36 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
     }
   }
 
+  /** Returns jobs whose holders died to the queue. Leases of a node that is alive end only when it cannot renew them. */
+  async function sweepUntilStopped(): Promise<void> {
+    let skipped = 0;
+    while (!stopping.signal.aborted) {
+      try {
+        if (skipped === 0) await sweep();
+        else skipped -= 1;
+      } catch (cause) {
+        skipped = SWEEPS_SKIPPED_AFTER_TROUBLE;
+        log.warn({ err: cause }, 'could not look for leases that ended');
+      }
+      await clock.sleep(SWEEP_EVERY_MS, stopping.signal);
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    const ids = await returnLapsedJobs(db, { moment: await readMoment(db), validMs: SWEEP_VALID_MS });
+    if (ids.length > 0) log.warn({ job_ids: ids }, 'leases ended: the jobs are back in the queue');
+  }
+
   async function fillPlaces(): Promise<void> {
     while (running.size < config.transcribeConcurrency && !stopping.signal.aborted) {
-      const job = await claimNextJob(db, LEASE_MS);
+      const job = await claimNextJob(db, LEASE_MS, deps.holder);
       if (job === null) return;
       start(job);
     }
   }
 
   function start(job: ClaimedJob): void {
-    const work: Promise<void> = workOn(job, engines[job.plan], { ...deps, endings }, stopping.signal)
+    const work: Promise<void> = workOn(job, engines[job.plan], { ...deps, endings, leases }, stopping.signal)
       .catch((cause: unknown) => log.error({ job_id: job.id, err: cause }, 'a job is left to its lease'))
       .finally(() => {
         running.delete(work);
@@ -96,11 +127,11 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
       stopping.abort(new StopError());
       bell.ring();
       await stopListening();
-      await claiming;
+      await Promise.all([claiming, sweeping]);
       const done = new AbortController();
       await Promise.race([Promise.all(running), clock.sleep(STOP_MS, done.signal)]);
       done.abort();
-      await endings.close();
+      await Promise.all([endings.close(), leases[Symbol.asyncDispose]()]);
     },
   };
 }

@@ -3,6 +3,19 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, write
 import type { Config } from '../config.ts';
 import { dataPaths } from '../config.ts';
 
+/** A name for a node: in its data directory, or for the life of one process. */
+export function newNodeId(): string {
+  return `node_${randomBytes(10).toString('hex')}`;
+}
+
+/** The name that this data directory gives to its node, made at the first start (0600). Copies of it have the same one. */
+export function keptNodeId(config: Config): string {
+  const file = dataPaths(config.dataDir).nodeId;
+  const id = keptText(file, newNodeId);
+  if (!/^node_[0-9a-f]{20}$/.test(id)) throw new Error(`${file} does not hold the name of a node; remove it`);
+  return id;
+}
+
 export type Secrets = { adminToken: string; secretsKey: Buffer };
 
 /**

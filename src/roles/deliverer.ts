@@ -15,6 +15,7 @@ export async function start({ config, order, db, log, clock, report }: RoleConte
     log,
     clock,
     metrics,
+    holder: order.holder,
   });
   report({ ready: true, reasons: [] });
   return {

@@ -29,6 +29,8 @@ export type StartOrder = {
   secretsKeyBase64: string;
   /** Null on a node that opens no audio. */
   sandbox: Sandbox | null;
+  /** `<node>/<process>`: the name under which this process, and no other ever, holds leases. */
+  holder: string;
 };
 
 /** One process's metrics, as prom-client gives them; opaque to the parent. */

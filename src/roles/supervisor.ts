@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { roleEnvironment } from '../config.ts';
 import type { Log } from '../log.ts';
 import type { MetricsSnapshot, ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
@@ -17,6 +18,8 @@ const NODE_OPTIONS: Partial<Record<ProcessName, string[]>> = { http: ['--expose-
 type Member = {
   name: ProcessName;
   child: ChildProcess | null;
+  /** Null until it was given its order. */
+  holder: string | null;
   status: RoleStatus;
   startedAtMs: number;
   restartDelayMs: number;
@@ -25,9 +28,12 @@ type Member = {
 
 type MetricsRound = { asker: Member; askerRequestId: number; waitingFor: Set<Member>; snapshots: MetricsSnapshot[] };
 
+/** What every process of the node is told, and the name of the node. */
+export type NodeOrder = Omit<StartOrder, 'holder'> & { nodeId: string };
+
 export type Supervisor = {
   /** Hands every process its order; until then they load their code and wait. */
-  start(order: StartOrder): void;
+  start(order: NodeOrder): void;
   /** Asks every process to stop and kills what still lives after `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>;
 };
@@ -38,15 +44,22 @@ export type Supervisor = {
  */
 export function superviseRoles(
   names: ProcessName[],
-  options: { entry: URL; preparesEarly: boolean; log: Log; onFatal: (message: string) => void },
+  options: {
+    entry: URL;
+    preparesEarly: boolean;
+    log: Log;
+    onFatal: (message: string) => void;
+    /** Told when a process ended that may have held leases, before another takes its place. */
+    onHolderEnded?: (holder: string) => void;
+  },
 ): Supervisor {
-  const { entry, preparesEarly, log, onFatal } = options;
-  let order: StartOrder | null = null;
+  const { entry, preparesEarly, log, onFatal, onHolderEnded } = options;
+  let order: NodeOrder | null = null;
   let stopping = false;
   let nextMetricsRound = 1;
   const metricsRounds = new Map<number, MetricsRound>();
   const members = names.map(
-    (name): Member => ({ name, child: null, status: starting(name), startedAtMs: 0, restartDelayMs: 0 }),
+    (name): Member => ({ name, child: null, holder: null, status: starting(name), startedAtMs: 0, restartDelayMs: 0 }),
   );
   for (const member of members) launch(member);
 
@@ -68,7 +81,12 @@ export function superviseRoles(
     member.child = child;
     child.on('message', (message) => onMessage(member, message as ToParent));
     child.once('exit', (code, signal) => onEnd(member, { code, signal }));
-    if (order) send(member, { kind: 'start', order });
+    if (order) giveOrder(member, order);
+  }
+
+  function giveOrder(member: Member, { nodeId, ...rest }: NodeOrder): void {
+    member.holder = `${nodeId}/${randomUUID()}`;
+    send(member, { kind: 'start', order: { ...rest, holder: member.holder } });
   }
 
   function onMessage(member: Member, message: ToParent): void {
@@ -80,6 +98,8 @@ export function superviseRoles(
 
   function onEnd(member: Member, how: { code: number | null; signal: NodeJS.Signals | null } | { err: unknown }): void {
     member.child = null;
+    if (member.holder !== null) onHolderEnded?.(member.holder);
+    member.holder = null;
     for (const requestId of metricsRounds.keys()) addSnapshot(member, requestId, null);
     if (stopping) return;
     const livedMs = Date.now() - member.startedAtMs;
@@ -128,7 +148,7 @@ export function superviseRoles(
   return {
     start(newOrder) {
       order = newOrder;
-      for (const member of members) send(member, { kind: 'start', order });
+      for (const member of members) if (member.child) giveOrder(member, order);
       tellStatuses();
     },
     async stop(timeoutMs) {

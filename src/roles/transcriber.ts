@@ -36,6 +36,7 @@ export async function start(
       clock,
       log,
       metrics: jobMetrics(metrics),
+      holder: context.order.holder,
     });
     return { engines, detector, worker, watching };
   });

@@ -5,14 +5,16 @@ export type Sharer = keyof typeof FULL;
 const FULL = { http: 20, transcriber: 10, deliverer: 8, janitor: 3 };
 // One for LISTEN in each process but the janitor's.
 const LISTENING = 3;
+// The parent's: a lock on the node's name, and one that releases what a process left behind.
+const PARENT = 2;
 const FEWEST = 2;
 
 /** PgBouncer's own `default_pool_size`: what a node may take behind a pooler that pools by session. */
 export const SESSION_POOL_CONNECTIONS = 20;
 /** Below it no process could work beside its own transactions. */
-export const FEWEST_CONNECTIONS = LISTENING + FEWEST * Object.keys(FULL).length;
+export const FEWEST_CONNECTIONS = LISTENING + PARENT + FEWEST * Object.keys(FULL).length;
 /** What a whole node opens at most. */
-export const FULL_CONNECTIONS = LISTENING + Object.values(FULL).reduce((sum, count) => sum + count, 0);
+export const FULL_CONNECTIONS = LISTENING + PARENT + Object.values(FULL).reduce((sum, count) => sum + count, 0);
 
 /** Size of a process's pool, when a whole node may open `total` connections; null for no limit. */
 export function connectionShare(name: Sharer, total: number | null): number {

@@ -5,12 +5,12 @@ import { isTerminal, JOB_STATES, nextState } from './job-state.ts';
 
 // state by state, what each move leads to; - where it is not legal.
 const TABLE = `
-             start       retry       hand_back  complete   fail    cancel
-queued       processing  -           -          -          -       canceled
-processing   -           processing  queued     completed  failed  canceled
-completed    -           -           -          -          -       -
-failed       -           -           -          -          -       -
-canceled     -           -           -          -          -       -`;
+             start       hand_back  release  complete   fail    cancel
+queued       processing  -          -        -          -       canceled
+processing   -           queued     queued   completed  failed  canceled
+completed    -           -          -        -          -       -
+failed       -           -          -        -          -       -
+canceled     -           -          -        -          -       -`;
 
 const [moves, ...rows] = TABLE.trim()
   .split('\n')

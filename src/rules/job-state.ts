@@ -1,7 +1,7 @@
 export const JOB_STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
-export type JobMove = 'start' | 'retry' | 'hand_back' | 'complete' | 'fail' | 'cancel';
+export type JobMove = 'start' | 'hand_back' | 'release' | 'complete' | 'fail' | 'cancel';
 
 type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
 
@@ -9,8 +9,8 @@ type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
 export const JOB_MOVES: readonly Move[] = [
   { from: 'queued', move: 'start', to: 'processing', meaning: 'a transcriber claims it' },
   { from: 'queued', move: 'cancel', to: 'canceled', meaning: 'the client cancels before the start' },
-  { from: 'processing', move: 'retry', to: 'processing', meaning: 'its lease ended: another transcriber claims it' },
   { from: 'processing', move: 'hand_back', to: 'queued', meaning: 'the transcriber stops and gives it back' },
+  { from: 'processing', move: 'release', to: 'queued', meaning: 'the transcriber ended, or its lease did' },
   { from: 'processing', move: 'complete', to: 'completed', meaning: 'the transcript is stored and charged' },
   { from: 'processing', move: 'fail', to: 'failed', meaning: 'audio, engine or balance do not allow an end' },
   { from: 'processing', move: 'cancel', to: 'canceled', meaning: 'the client cancels while it runs' },

@@ -25,10 +25,9 @@ export type Seen = { request: Received; status: number };
 
 const DRAIN_MS = 120_000;
 
-/** Waits until no job and no delivery is open. @param onWait  asked at every look: to hurry leases of the dead, say */
-export async function drained(db: Database, onWait: () => Promise<unknown> = async () => undefined): Promise<void> {
+/** Waits until no job and no delivery is open. */
+export async function drained(db: Database): Promise<void> {
   const count = async (): Promise<number> => {
-    await onWait();
     const [row] = await db.rows<{ open: number }>({
       text: `
         select (select count(*) from jobs where state in ('queued', 'processing'))

@@ -65,7 +65,7 @@ export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<
   await clients.stop();
   const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   try {
-    await drained(db, () => db.run({ text: END_LEASES_OF_THE_DEAD }));
+    await drained(db);
     const findings = await findFaults(db, clients.accepted, seen);
     return {
       killed,
@@ -79,12 +79,6 @@ export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<
     await db.close();
   }
 }
-
-// A lease lasts a minute and is renewed every 15 s: one that was not renewed for 20 s is a dead process's.
-const END_LEASES_OF_THE_DEAD = `
-  update jobs
-  set next_at = clock_timestamp()
-  where state = 'processing' and next_at < clock_timestamp() + interval '40 seconds'`;
 
 /** What may not be in a report, as sentences; empty when all is well. */
 export function complaintsAbout({ findings, killed }: KillReport): string[] {

@@ -34,8 +34,8 @@ export type ServiceUnderFire = AsyncDisposable & {
   stopDatabase(): Promise<() => Promise<void>>;
   dataDir: string;
   logText(): string;
-  /** A further node on the same database and files, with some roles only. */
-  addNode(roles: string): Promise<DemoService>;
+  /** A further node on the same database, with some roles only; on the same files unless others are named. */
+  addNode(roles: string, files?: string): Promise<DemoService>;
   /** The processes of the service, its parent first; without PostgreSQL. */
   servicePids(): number[];
   /** Resolves when every process has been started again and says that it is ready. */
@@ -116,8 +116,8 @@ export async function openServiceUnderFire(
       return () => outside!.startAgain();
     },
     logText: () => readFileSync(path.join(dataDir, 'service.log'), 'utf8'),
-    async addNode(roles) {
-      const node = await startService({ dataDir, port: await freePort(0), env: { ...settings, ROLES: roles } });
+    async addNode(roles, files = dataDir) {
+      const node = await startService({ dataDir: files, port: await freePort(0), env: { ...settings, ROLES: roles } });
       nodes.push(node);
       return node;
     },

@@ -2,6 +2,7 @@
 export type Break = { name: string; changes: { file: string; find: string; replace: string }[] };
 
 const QUEUE = 'src/jobs/queue-store.ts';
+const LEASE = 'src/jobs/lease-store.ts';
 const FINISH = 'src/deliveries/finish-store.ts';
 const CLAIM = 'src/deliveries/claim-store.ts';
 const END = 'src/jobs/end.ts';
@@ -32,9 +33,33 @@ export const BREAKS: Break[] = [
     name: 'a job is never renewed',
     changes: [
       {
-        file: QUEUE,
-        find: "$5 * interval '1 millisecond', progress = $6",
-        replace: "0 * $5 * interval '1 millisecond', progress = $6",
+        file: LEASE,
+        find: "$5 * interval '1 millisecond', progress",
+        replace: "0 * $5 * interval '1 millisecond', progress",
+      },
+    ],
+  },
+  {
+    name: 'jobs whose lease has not ended go back to the queue',
+    changes: [
+      {
+        file: LEASE,
+        find: "where state = 'processing' and next_at <= clock_timestamp()",
+        replace: "where state = 'processing' and next_at <= clock_timestamp() + interval '8 seconds'",
+      },
+    ],
+  },
+  {
+    name: 'the jobs of the living are returned with those of the dead',
+    changes: [{ file: LEASE, find: 'and starts_with(holder, $1)', replace: 'and $1::text is not null' }],
+  },
+  {
+    name: 'the deliveries of the living are released with those of the dead',
+    changes: [
+      {
+        file: 'src/deliveries/lease-store.ts',
+        find: 'where starts_with(holder, $1)',
+        replace: 'where $1::text is not null',
       },
     ],
   },

@@ -13,7 +13,7 @@ const LAST_ATTEMPT = 4;
 const JITTER = 0.1;
 
 /** Deliveries move by the rules, are claimed when due and leased, settled by their holder, and logged without a gap. */
-export function checkDeliveries({ changes, arrivals, memory }: Run, complain: Complain): void {
+export function checkDeliveries({ changes, arrivals, memory, endedAtMs }: Run, complain: Complain): void {
   const accepted = new Set(
     arrivals.filter(({ status }) => status === 204).map(({ headers }) => headers['X-Service-Delivery-Id']),
   );
@@ -38,6 +38,10 @@ export function checkDeliveries({ changes, arrivals, memory }: Run, complain: Co
     for (const step of steps) {
       const { what, before, after, atMs } = step;
       if (what === 'lease') {
+        if (step.slot === 'parent') {
+          if (!(endedAtMs.get(before.holder)! <= atMs)) complain(`deliveries: ${id} was taken from ${before.holder}`);
+          continue;
+        }
         if (!after) end = { claim: claim!, transaction: step.transaction };
         claim = after ? step : null;
         if (!claim) continue;

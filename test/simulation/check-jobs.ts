@@ -32,7 +32,7 @@ export function checkJobs(run: Run, complain: (text: string) => void): void {
 function checkMoves(
   id: string,
   changes: Change[],
-  { calls, isFaultless }: Run,
+  { calls, endedAtMs, isFaultless }: Run,
   complain: (text: string) => void,
 ): void {
   let claim: Change | null = null;
@@ -43,12 +43,18 @@ function checkMoves(
       before.state === after.state || JOB_MOVES.some(({ from, to }) => from === before.state && to === after.state);
     if (!isLegal) complain(`jobs: ${id} went from ${before.state} to ${after.state}`);
     if (after.lease !== before.lease) {
+      if (before.state !== 'queued') complain(`jobs: ${id} was claimed while it was ${before.state}`);
       if (Date.parse(before.next_at) > atMs) complain(`jobs: ${id} was claimed before it was due`);
       if (!(Date.parse(after.next_at) > atMs)) complain(`jobs: ${id} was claimed without a lease`);
       if (after.attempts > MOST_ATTEMPTS || (isFaultless && after.attempts > 1)) {
         complain(`jobs: ${id} was begun ${after.attempts} times`);
       }
       claim = change;
+    } else if (before.state === 'processing' && after.state === 'queued') {
+      const isHandedBack = slot === claim?.slot && after.attempts === before.attempts - 1;
+      const hasHolderEnded = slot === 'parent' && endedAtMs.get(before.holder)! <= atMs;
+      if (!isHandedBack && !hasHolderEnded && Date.parse(before.next_at) > atMs)
+        complain(`jobs: ${id} was taken from ${before.holder} by ${slot} while it was held`);
     } else if (after.state === 'processing' && after.next_at !== before.next_at) {
       if (!(Date.parse(after.next_at) > atMs)) complain(`jobs: ${id} was renewed without a lease`);
     } else if (['completed', 'failed'].includes(after.state) && before.state === 'processing') {

@@ -13,6 +13,8 @@ export type Run = {
   arrivals: Arrival[];
   memory: Memory;
   calls: Call[];
+  /** Processes that have ended, by the name under which they held leases, and when. */
+  endedAtMs: Map<string, number>;
   /** Nothing went wrong in this run but receivers and engines. */
   isFaultless: boolean;
   /** Nothing was open at its end. */

@@ -1,12 +1,15 @@
 import type { AudioStorage } from '../../src/audio/storage.ts';
 import { readConfig } from '../../src/config.ts';
+import { releaseLeasesOf } from '../../src/deliveries/lease-store.ts';
 import { startDeliverer } from '../../src/deliveries/worker.ts';
 import type { Engine } from '../../src/engines/engine.ts';
 import { EngineError } from '../../src/engines/engine.ts';
 import { openJobEndings } from '../../src/jobs/endings.ts';
+import { returnJobsOf } from '../../src/jobs/lease-store.ts';
 import { startTranscriber } from '../../src/jobs/worker.ts';
 import { openLog } from '../../src/log.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { makeId } from '../../src/runtime/clock.ts';
 import { openSecretBox } from '../../src/webhooks/secrets.ts';
 import type { SimulatedServer } from './database.ts';
 import { setPoster } from './fake-post.ts';
@@ -34,9 +37,11 @@ export type Ground = {
   calls: Call[];
   /** Probability that the engine fails, or takes longer than a lease lasts. */
   engineTrouble: { fails: number; crawls: number };
+  /** Processes that have ended, by the name under which they held leases, and what the database's clock showed then. */
+  endedAtMs: Map<string, number>;
 };
 
-export type Node = { actor: Actor; stop(): Promise<void> };
+export type Node = { actor: Actor; holder: string; stop(): Promise<void> };
 
 const LOG = openLog('silent');
 // A poll may come late on a busy machine; that it often does saves the simulation most of its idle steps.
@@ -57,13 +62,28 @@ export async function die(actor: Actor): Promise<void> {
 export function startNode(slot: string, ground: Ground): Node {
   const actor = newActor(slot);
   const clock = clockOf(actor, ground.world);
-  const started = slot.startsWith('deliverer') ? deliverer(actor, clock, ground) : transcriber(actor, clock, ground);
+  const holder = `${slot}/${makeId('req')}`;
+  const start = slot.startsWith('deliverer') ? deliverer : transcriber;
+  const started = start(actor, holder, clock, ground);
   return {
-    actor,
+    ...{ actor, holder },
     async stop() {
       await (await started).stop();
     },
   };
+}
+
+/** The end of a process, noted for the checks. */
+export async function endProcess({ actor, holder }: Node, { world, server, endedAtMs }: Ground): Promise<void> {
+  await die(actor);
+  endedAtMs.set(holder, Math.floor(world.nowMs() + server.clockOffsetMs));
+}
+
+/** What the parent does for a process that has ended. */
+export async function releaseLeases(holder: string, { server }: Ground): Promise<void> {
+  const db = server.open(newActor('parent'));
+  await returnJobsOf(db, holder);
+  await releaseLeasesOf(db, holder);
 }
 
 export function clockOf(actor: Actor, world: World): Clock {
@@ -78,20 +98,21 @@ export function clockOf(actor: Actor, world: World): Clock {
   };
 }
 
-function deliverer(actor: Actor, clock: Clock, { server, receivers, world }: Ground) {
+function deliverer(actor: Actor, holder: string, clock: Clock, { server, receivers, world }: Ground) {
   setPoster(receivers.posterFor(actor));
   return startDeliverer({
-    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock },
+    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock, holder },
     random: () => world.random.next(),
   });
 }
 
-async function transcriber(actor: Actor, clock: Clock, ground: Ground) {
+async function transcriber(actor: Actor, holder: string, clock: Clock, ground: Ground) {
   const db = ground.server.open(actor);
   const engine = engineOf(actor, ground);
   const endings = await openJobEndings({ db, clock, log: LOG });
   return await startTranscriber({
     ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, endings, clock, log: LOG },
+    holder,
     tools: { folder: null },
   });
 }

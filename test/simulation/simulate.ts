@@ -5,7 +5,7 @@ import { findViolations } from './check.ts';
 import type { SimulatedPostgres } from './database.ts';
 import { ruleNature } from './nature.ts';
 import type { Ground, Node } from './nodes.ts';
-import { die, SLOTS, startNode } from './nodes.ts';
+import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
 import type { Change } from './schema.ts';
 import { READ_CHANGES } from './schema.ts';
@@ -44,7 +44,14 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   world = here;
   const server = postgres.enter(here);
   const receivers = openReceivers(here, () => here.nowMs() + server.clockOffsetMs);
-  const ground: Ground = { world: here, server, receivers, calls: [], engineTrouble: { fails: 0.05, crawls: 0.06 } };
+  const ground: Ground = {
+    world: here,
+    server,
+    receivers,
+    calls: [],
+    engineTrouble: { fails: 0.05, crawls: 0.06 },
+    endedAtMs: new Map(),
+  };
   const nodes = new Map<string, Node>();
   const callers = openCallers(ground);
   const accounts = await callers.makeAccounts(postgres.admin, 2 + here.random.integer(2));
@@ -66,7 +73,13 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   await die(callers.actor);
 
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
-  const run = { changes, arrivals: receivers.arrivals, memory: callers.memory, calls: ground.calls };
+  const run = {
+    changes,
+    arrivals: receivers.arrivals,
+    memory: callers.memory,
+    calls: ground.calls,
+    endedAtMs: ground.endedAtMs,
+  };
   const isFaultless = trouble.count() + server.troubled() === 0;
   const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
   world = null;
@@ -129,7 +142,11 @@ function planTrouble(ground: Ground, nodes: Map<string, Node>) {
 
   function crash(node: Node): void {
     if (!node.actor.isAlive) return;
-    here.work(die(node.actor), () => undefined);
+    // Now and then the parent dies with it: then its leases run out.
+    const hasParent = random.next() < 0.6;
+    here.work(endProcess(node, ground), () => {
+      if (hasParent) void releaseLeases(node.holder, ground).catch(isExpected);
+    });
     here.after(null, random.next() * 5_000, () => nodes.set(node.actor.slot, startNode(node.actor.slot, ground)));
   }
 
@@ -137,7 +154,7 @@ function planTrouble(ground: Ground, nodes: Map<string, Node>) {
     const { actor } = node;
     void node.stop().then(() => {
       if (!actor.isAlive) return;
-      here.work(die(actor), () => undefined);
+      here.work(endProcess(node, ground), () => undefined);
       nodes.set(actor.slot, startNode(actor.slot, ground));
     });
   }

@@ -1,0 +1,87 @@
+import type { SessionLock } from '../db/session-lock.ts';
+import { holdSessionLock } from '../db/session-lock.ts';
+import type { Database } from '../db/sql.ts';
+import { isDatabaseAway } from '../db/sql.ts';
+import { releaseLeasesOf } from '../deliveries/lease-store.ts';
+import { returnJobsOf } from '../jobs/lease-store.ts';
+import type { Log } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { newNodeId } from './data-dir.ts';
+
+/** This node among those that share the database. */
+export type Node = {
+  /** Begins the names of the holders of all its leases. */
+  id: string;
+  /** Releases the leases of a process that has ended. Tries again while the database is away; never rejects. */
+  release(holder: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type NodeDeps = {
+  db: Database;
+  /** PostgreSQL itself, not a pooler: the lock is the session's. */
+  lockUrl: string;
+  /** What DATA_DIR/node-id holds. */
+  keptId: string;
+  clock: Clock;
+  log: Log;
+  /** Ends the wait for a database that is away. */
+  signal: AbortSignal;
+};
+
+const RETRY_MS = 500;
+// By then all leases have ended by themselves.
+const MOST_RELEASE_TRIES = 60;
+
+/**
+ * Takes the name that the data directory gives to this node, and whatever the node was at when it ended last. Where another
+ * process has that name (on a copy of the directory, or on the same one), this node goes by a new name until its end, and
+ * leaves the other's leases alone: a lock in the database tells, which ends with the process that holds it.
+ * Waits for a database that is away.
+ */
+export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeDeps): Promise<Node> {
+  const closing = new AbortController();
+  signal.addEventListener('abort', () => closing.abort());
+  const lock = await lockPatiently();
+  const isOwnName = lock?.isHeld() ?? false;
+  const id = isOwnName ? keptId : newNodeId();
+  if (!isOwnName && !signal.aborted)
+    log.warn({ node: keptId, goes_by: id }, 'another process runs as this node; see DATA_DIR/node-id');
+
+  async function lockPatiently(): Promise<SessionLock | null> {
+    while (!signal.aborted) {
+      try {
+        return await holdSessionLock(lockUrl, keptId);
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        log.warn({ err: error }, 'the database is away; trying again');
+        await clock.sleep(RETRY_MS, signal);
+      }
+    }
+    return null;
+  }
+
+  async function release(holders: string): Promise<void> {
+    for (let tries = 1; !closing.signal.aborted; tries++) {
+      try {
+        const [jobs, deliveries] = await Promise.all([returnJobsOf(db, holders), releaseLeasesOf(db, holders)]);
+        if (jobs.length + deliveries > 0) log.info({ jobs: jobs.length, deliveries }, 'interrupted work goes on');
+        return;
+      } catch (error) {
+        if (!isDatabaseAway(error) || tries >= MOST_RELEASE_TRIES)
+          return log.error({ err: error, holders }, 'leases of a process that ended are left to run out');
+        await clock.sleep(RETRY_MS, closing.signal);
+      }
+    }
+  }
+
+  if (isOwnName) await release(`${id}/`);
+  return {
+    id,
+    release,
+    async close() {
+      closing.abort();
+      await lock?.release();
+    },
+  };
+}
