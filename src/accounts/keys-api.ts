@@ -5,7 +5,7 @@ import { requireScope } from '../http/guards.ts';
 import { decodeCursor, pageOf, pageQuery } from '../http/page.ts';
 import type { Account, Actor, Once, Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { DOCUMENTED, nullable, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import type { Scope } from '../rules/scopes.ts';
 import { firstScopeBeyond, SCOPES } from '../rules/scopes.ts';
@@ -23,12 +23,13 @@ const TAG = 'Keys';
 const idParams = Type.Object({ id: Type.String() });
 const nameSchema = Type.String({ minLength: 1, maxLength: 200 });
 const wishSchema = Type.Object({
-  name: Type.Optional(Type.Union([nameSchema, Type.Null()])),
+  name: Type.Optional(nullable(nameSchema)),
   scopes: Type.Optional(scopesSchema),
   expires_at: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
-      description: 'ISO 8601 time from which the key is refused; null: never.',
-    }),
+    nullable(
+      Type.String({ maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }),
+      'ISO 8601 time from which the key is refused; null: never.',
+    ),
   ),
 });
 

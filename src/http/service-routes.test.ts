@@ -178,12 +178,18 @@ test('the document says what the validator does: unknown fields refused, default
   ]);
 });
 
-test('/docs is a page of its own, with everything escaped', async () => {
+test('/docs loads scripts and styles from this machine alone, under a policy without exceptions', async () => {
   await using node = openNode({ ready: true, reasons: [] });
 
   const { body, headers } = await node.app.inject({ url: '/docs' });
+  const urls = [...body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, url]) => url!);
+  const files = await Promise.all(urls.map((url) => node.app.inject({ url })));
+  const unknown = await node.app.inject({ url: '/docs/package.json' });
 
   assert.match(String(headers['content-type']), /^text\/html/);
-  assert.match(body, /Transcribe &#60;a file&#62; &#38; more/);
-  assert.doesNotMatch(body, /<script|src=|https?:\/\//);
+  assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
+  assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
+  assert.equal(files.length, 3);
+  assert.ok(files.every(({ statusCode, body: text }) => statusCode === 200 && text.length > 100));
+  assert.equal(unknown.statusCode, 404);
 });

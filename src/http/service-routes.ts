@@ -1,8 +1,8 @@
 import { ApiError } from '../errors.ts';
 import { RawJson, writeJson } from '../json.ts';
-import { writeDocsPage } from './docs-page.ts';
 import type { EventPayload } from './openapi.ts';
 import { describeApi } from './openapi.ts';
+import { referenceRoutes } from './reference.ts';
 import type { Route } from './route.ts';
 import { defineRoute } from './route.ts';
 import { Type } from './schema.ts';
@@ -25,7 +25,6 @@ export type ServiceDeps = {
 
 const TAG = 'Service';
 const NOT_READY_RETRY_SECONDS = '2';
-const DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 export type OperatorDeps = {
   readiness: Readiness;
@@ -37,7 +36,7 @@ export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
   const { documented, events = [], version } = deps;
   const document = describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(document), docsRoute(writeDocsPage(document))];
+  return [...routes, openApiRoute(document), ...referenceRoutes()];
 }
 
 /** What tells operators how the node fares: served by every node whatever its roles, where /admin is. */
@@ -108,19 +107,6 @@ function openApiRoute(document: Record<string, unknown>): Route {
     ...common('/openapi.json', 'This API as OpenAPI 3.1'),
     schema: { answers: { 200: Type.Unknown() } },
     handle: async () => ({ status: 200, body: written }),
-  });
-}
-
-function docsRoute(page: string): Route {
-  return defineRoute({
-    ...common('/docs', 'This API as a page to read'),
-    schema: { answers: { 200: { media: { 'text/html': Type.String() } } } },
-    handle: async () => ({
-      status: 200,
-      body: page,
-      contentType: 'text/html; charset=utf-8',
-      headers: { 'content-security-policy': DOCS_POLICY },
-    }),
   });
 }
 

@@ -13,5 +13,5 @@ test('generated requests to every operation are answered as /openapi.json says',
   const { code, report } = await runSchemathesis(program!, environment);
 
   assert.equal(code, 0, report.slice(-20_000));
-  assert.match(report, /No issues found/);
+  assert.match(report, /\b(\d{3,}) generated, \1 passed/);
 });
