@@ -14,8 +14,9 @@ function wantedTools(env) {
 function hasModel(dataDir) {
   try {
     return fs.readdirSync(path.join(dataDir, 'models')).length > 0;
-  } catch {
-    return false;
+  } catch (error) {
+    // A folder that cannot be read may hold models: the service says what to mend.
+    return error.code !== 'ENOENT';
   }
 }
 

@@ -56,7 +56,7 @@ export async function openWorkingEngine(wanted: EngineSpec | null, options: Engi
     throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`);
   }
   if (wanted !== null) return await openWarm(wanted, options);
-  for (const model of rankModels(await pulledModels(options.modelsDir))) {
+  for (const model of rankModels(await readableModels(options.modelsDir))) {
     try {
       return await openWarm({ kind: 'sherpa-onnx', model }, options);
     } catch (error) {
@@ -66,6 +66,15 @@ export async function openWorkingEngine(wanted: EngineSpec | null, options: Engi
   }
   if (findPocketsphinx(options.tools)) return await openWarm({ kind: 'pocketsphinx' }, options);
   throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
+}
+
+/** @throws EngineError  when the folder is there and cannot be read */
+async function readableModels(modelsDir: string): Promise<string[]> {
+  try {
+    return await pulledModels(modelsDir);
+  } catch (cause) {
+    throw new EngineError('engine_error', (cause as Error).message, { cause });
+  }
 }
 
 /** Recognisers in the order of the catalogue, best first; then those that it does not know, by name. */

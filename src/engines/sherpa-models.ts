@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { EngineError } from './engine.ts';
 import { languagesOfModel } from './model-languages.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 
@@ -20,9 +21,13 @@ type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'langu
 /** Families told by their files come first: their names say more than the metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
 
-/** The family and the settings of a model folder; null when it holds no model that sherpa-onnx knows. */
+/** The family and the settings of a model folder; null when it holds no model that sherpa-onnx knows. @throws EngineError */
 export async function detectSherpaModel(folderPath: string): Promise<SherpaModel | null> {
-  const names = await readdir(folderPath).catch(() => []);
+  const names = await readdir(folderPath).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+    const message = `The folder ${folderPath} cannot be read (${error.code}). Let the service's user read it.`;
+    throw new EngineError('engine_error', message, { cause: error });
+  });
   const folder = { path: folderPath, names: names.sort() };
   for (const family of FAMILIES) {
     const found = await family(folder);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, truncate } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'node:test';
@@ -109,6 +109,18 @@ test('without models pocketsphinx is chosen', async () => {
 
   await engine[Symbol.asyncDispose]();
   assert.deepEqual(spec, { kind: 'pocketsphinx' });
+});
+
+test('a models folder that cannot be read is an error that names it, not a machine without models', async () => {
+  await using folder = await openTestFolder();
+  const [modelsDir, model] = [path.join(folder.path, 'models'), path.join(folder.path, 'model')];
+  // Nobody can follow a link to itself, not even root.
+  for (const link of [modelsDir, model]) await symlink(link, link);
+
+  await assert.rejects(openWorkingEngine(null, { ...settings, modelsDir }), {
+    message: `The folder ${modelsDir} cannot be read (ELOOP). Let the service's user read it.`,
+  });
+  await assert.rejects(openSherpa(model, settings), /The folder .*\/model cannot be read \(ELOOP\)/);
 });
 
 test('the metadata of a model is read without its graph', async () => {

@@ -23,13 +23,25 @@ export function partialDir(modelsDir: string): string {
   return path.join(modelsDir, '.partial');
 }
 
-/** Names of the models that are there. A folder that is there is whole: it got its name as the last step of its pull. */
+/**
+ * Names of the models that are there. A folder that is there is whole: it got its name as the last step of its pull.
+ * @throws ModelError  `unreadable`, when the models folder is there and cannot be read
+ */
 export async function pulledModels(modelsDir: string): Promise<string[]> {
-  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(noneUnlessUnreadable(modelsDir));
   return entries
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort();
+}
+
+/** What is not there holds nothing; everything else must be mended: going on without models would be a worse engine. */
+function noneUnlessUnreadable(folder: string): (error: NodeJS.ErrnoException) => [] {
+  return (error) => {
+    if (error.code === 'ENOENT') return [];
+    const message = `The folder ${folder} cannot be read (${error.code}). Let the service's user read it.`;
+    throw new ModelError('unreadable', message, { cause: error });
+  };
 }
 
 export async function isPulled(modelsDir: string, name: string): Promise<boolean> {

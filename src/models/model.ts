@@ -47,7 +47,8 @@ export type ModelProblem =
   | 'wrong_bytes'
   | 'no_space'
   | 'busy'
-  | 'not_pulled';
+  | 'not_pulled'
+  | 'unreadable';
 
 /** Something the operator can mend or wait out: the message says what to do. */
 export class ModelError extends Error {
