@@ -11,36 +11,67 @@ here=\${0%/*}/..
 LD_LIBRARY_PATH=$here/lib exec "$here/root/usr/bin/\${0##*/}" "$@"
 `;
 
+const DAY_MS = 86_400_000;
+// Decoders of untrusted media get security fixes, which nobody else brings to this folder.
+const MAX_AGE_MS = 30 * DAY_MS;
+const RETRY_AFTER_MS = DAY_MS;
+
 /**
  * Unpacks Debian packages, and all that they depend on and this machine lacks, into a folder of this user: no right of
- * root is needed to fetch and unpack, only to install. Done once.
+ * root is needed to fetch and unpack, only to install. Done once, and again when what is there is older than 30 days.
  * Resolves with the folder: `bin` with the programs, `lib` with every shared library (for LD_LIBRARY_PATH), `share`.
  */
-async function unpackTools(packages) {
-  const folder = folderFor(packages);
-  if (fs.existsSync(folder)) return folder;
+async function unpackTools(packages, { cache = cacheFolder(), make = makeTools, nowMs = Date.now() } = {}) {
+  const folder = folderFor(packages, cache);
+  const madeMs = fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? null;
+  if (madeMs !== null && nowMs - madeMs <= MAX_AGE_MS) return folder;
   const making = `${folder}.${process.pid}`;
-  const root = path.join(making, 'root');
   try {
-    fs.mkdirSync(root, { recursive: true });
-    await download(packages, making);
-    await unpackAll(path.join(making, 'cache', 'archives'), root);
-    layOut(making);
-    for (const scratch of ['state', 'cache']) fs.rmSync(path.join(making, scratch), { recursive: true });
-    fs.renameSync(making, folder);
+    await make(packages, making);
+    // Its age counts from here, whatever the packages say of their files.
+    setAge(making, nowMs);
+    putInPlace(making, folder);
+  } catch (error) {
+    if (madeMs === null) throw error;
+    process.stderr.write(`verbatim: the tools in ${folder} are old and stay: ${error.message}\n`);
+    setAge(folder, nowMs - MAX_AGE_MS + RETRY_AFTER_MS);
   } finally {
     fs.rmSync(making, { recursive: true, force: true });
   }
   return folder;
 }
 
+async function makeTools(packages, making) {
+  const root = path.join(making, 'root');
+  fs.mkdirSync(root, { recursive: true });
+  await download(packages, making);
+  await unpackAll(path.join(making, 'cache', 'archives'), root);
+  layOut(making);
+  for (const scratch of ['state', 'cache']) fs.rmSync(path.join(making, scratch), { recursive: true });
+}
+
+/** A service that runs from the old tools finds the new ones under the same names. */
+function putInPlace(making, folder) {
+  const old = `${folder}.old.${process.pid}`;
+  if (fs.existsSync(folder)) fs.renameSync(folder, old);
+  fs.renameSync(making, folder);
+  fs.rmSync(old, { recursive: true, force: true });
+}
+
+function setAge(folder, atMs) {
+  fs.utimesSync(folder, atMs / 1000, atMs / 1000);
+}
+
+function cacheFolder() {
+  return process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+}
+
 /** Another release of the system needs other libraries, so its description is part of the name. */
-function folderFor(packages) {
+function folderFor(packages, cache) {
   const system = fs.readFileSync('/etc/os-release', 'utf8');
   const hash = createHash('sha256')
     .update(JSON.stringify([packages, process.arch, system, STARTER]))
     .digest('hex');
-  const cache = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
   return path.join(cache, 'verbatim', `tools-${hash.slice(0, 16)}`);
 }
 
