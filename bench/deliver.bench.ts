@@ -53,7 +53,11 @@ const deliverer = fork(here('../src/roles/process.ts'), ['deliverer'], {
     NODE_EXTRA_CA_CERTS: files.ca,
   },
 });
-const order = { databaseUrl: server.url, adminToken: 'x'.repeat(32), secretsKeyBase64: SECRETS_KEY.toString('base64') };
+const order = {
+  databaseUrl: server.url,
+  adminToken: 'x'.repeat(32),
+  secretsKeysBase64: SECRETS_KEY.toString('base64'),
+};
 deliverer.send({ kind: 'start', order });
 await once(deliverer, 'message');
 

@@ -81,8 +81,8 @@ export async function openDeliveryRoom() {
         ...env,
       },
     });
-    const secretsKeyBase64 = SECRETS_KEY.toString('base64');
-    child.send({ kind: 'start', order: { databaseUrl: server.url, adminToken: 'x'.repeat(32), secretsKeyBase64 } });
+    const secretsKeysBase64 = SECRETS_KEY.toString('base64');
+    child.send({ kind: 'start', order: { databaseUrl: server.url, adminToken: 'x'.repeat(32), secretsKeysBase64 } });
     await once(child, 'message');
     return {
       pid: child.pid!,

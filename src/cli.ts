@@ -12,6 +12,7 @@ const USAGE = `usage: verbatim accounts create <name> [--plan lite|pro] [--credi
        verbatim keys list <account id>
        verbatim keys revoke <key id>
        verbatim audit list [--account <account id>]
+       verbatim secrets rotate
        verbatim models list | pull <name> | remove <name>
 
 Talks to the service at VERBATIM_URL (default ADMIN_HOST:ADMIN_PORT, else http://127.0.0.1:8080) with ADMIN_TOKEN, or with the token that the
@@ -72,6 +73,7 @@ const COMMANDS: Record<string, Command> = {
   'keys create': { options: ['name', 'scopes', 'expires-at'], words: 1, run: createKey },
   'keys list': { options: [], words: 1, run: listKeys },
   'audit list': { options: ['account'], words: 0, run: listAudit },
+  'secrets rotate': { options: [], words: 0, run: rotateSecrets },
   'keys revoke': { options: [], words: 1, run: revokeKey },
 };
 
@@ -180,6 +182,28 @@ function describeKey({ id, prefix, scopes, created_at, expires_at, last_used_at,
 async function revokeKey(service: Service, [id]: string[]): Promise<Result> {
   await ask(service, 'DELETE', `/admin/v1/keys/${encodeURIComponent(id!)}`);
   return { answer: { id, revoked: true }, lines: [`${id} is revoked`] };
+}
+
+/** Encrypts all webhook secrets with the first key of SECRETS_KEY. What was done stays done: it may be run again. */
+async function rotateSecrets(service: Service): Promise<Result> {
+  type Step = { rotated: number; unreadable: number; next_cursor: string | null; remaining: number | null };
+  let total = { rotated: 0, unreadable: 0 };
+  let step: Step = { rotated: 0, unreadable: 0, next_cursor: null, remaining: null };
+  do {
+    const body = step.next_cursor === null ? {} : { cursor: step.next_cursor };
+    step = await ask<Step>(service, 'POST', '/admin/v1/secrets/rotate', body);
+    total = { rotated: total.rotated + step.rotated, unreadable: total.unreadable + step.unreadable };
+  } while (step.next_cursor !== null);
+  const { rotated, unreadable } = total;
+  if (step.remaining !== 0) {
+    throw new CommandError(
+      `${rotated} webhooks are encrypted anew, ${step.remaining} are not yet by the first key of SECRETS_KEY; no listed ` +
+        `key opens ${unreadable} of them. List every key that was in use, restart all nodes, and run this again.`,
+    );
+  }
+  const next =
+    'After a day, when kept answers of Idempotency-Keys are gone, the other keys can be removed from SECRETS_KEY.';
+  return { answer: { ...total, remaining: 0 }, lines: [`${rotated} webhooks are encrypted anew, none is left.`, next] };
 }
 
 /** The newest 100 changes. */

@@ -82,16 +82,23 @@ export const httpUrl: Reader<string> = (given) => {
   return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
 };
 
+// A secret without a key's id is tried with each.
+const MAX_SECRETS_KEYS = 8;
+
 export const token: Reader<string> = (given) => {
   return /^[\x21-\x7e]{16,256}$/.test(given ?? '')
     ? { value: given! }
     : { mistake: 'must be 16 to 256 printable characters without spaces' };
 };
 
-export const key32: Reader<Buffer> = (given) => {
-  const value = Buffer.from(given ?? '', 'base64');
-  const isGood = /^[A-Za-z0-9+/]{43}=$/.test(given ?? '') && value.length === 32;
-  return isGood ? { value } : { mistake: 'must be 32 bytes in base64 (openssl rand -base64 32)' };
+/** One key or several, separated by commas or lines. */
+export const keys32: Reader<Buffer[]> = (given) => {
+  const parts = (given ?? '').trim().split(/[\s,]+/);
+  const keys = parts.map((part) => Buffer.from(part, 'base64'));
+  const isGood = parts.every((part, i) => /^[A-Za-z0-9+/]{43}=$/.test(part) && keys[i]!.length === 32);
+  if (!isGood) return { mistake: 'must be 32 bytes in base64 (openssl rand -base64 32), or several, with commas' };
+  if (keys.length > MAX_SECRETS_KEYS) return { mistake: `must list at most ${MAX_SECRETS_KEYS} keys` };
+  return { value: keys };
 };
 
 export const rateLimit: Reader<RateLimit> = (given) => {

@@ -69,6 +69,7 @@ test('everything lies inside the data directory', () => {
 });
 
 const KEY = Buffer.alloc(32, 7);
+const OTHER_KEY = Buffer.alloc(32, 9);
 const MISTAKE = Symbol('mistake');
 
 type Row = [reader: string, read: Reader<unknown>, rows: [given: string | null, expected: unknown][]];
@@ -209,10 +210,15 @@ const READERS: Row[] = [
     ],
   ],
   [
-    'key of 32 bytes',
-    read.key32,
+    'keys of 32 bytes',
+    read.keys32,
     [
-      [KEY.toString('base64'), KEY],
+      [KEY.toString('base64'), [KEY]],
+      [`${KEY.toString('base64')},${OTHER_KEY.toString('base64')}`, [KEY, OTHER_KEY]],
+      [`${KEY.toString('base64')}\n${OTHER_KEY.toString('base64')}\n`, [KEY, OTHER_KEY]],
+      [`${KEY.toString('base64')},`, MISTAKE],
+      [`${KEY.toString('base64')},short`, MISTAKE],
+      [Array(9).fill(KEY.toString('base64')).join(), MISTAKE],
       [KEY.subarray(1).toString('base64'), MISTAKE],
       [KEY.toString('hex'), MISTAKE],
       [KEY.toString('base64url'), MISTAKE],

@@ -105,11 +105,11 @@ export const SETTINGS = {
     'bearer token of /admin/v1; made at first start, kept in DATA_DIR/admin-token',
     read.optional(read.token),
   ),
-  secretsKey: setting(
+  secretsKeys: setting(
     'SECRETS_KEY',
     null,
-    '32 bytes in base64 that encrypt webhook secrets; made at first start, kept in DATA_DIR/secrets-key',
-    read.optional(read.key32),
+    '32 bytes in base64 that encrypt webhook secrets; several, with commas: the first encrypts, all decrypt; made at first start, kept in DATA_DIR/secrets-key',
+    read.optional(read.keys32),
   ),
   engineLite: setting(
     'ENGINE_LITE',

@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     ...(database.directUrl && { databaseDirectUrl: database.directUrl }),
     ...(database.maxConnections && { maxConnections: database.maxConnections }),
     adminToken: secrets.adminToken,
-    secretsKeyBase64: secrets.secretsKey.toString('base64'),
+    secretsKeysBase64: secrets.secretsKeys.map((key) => key.toString('base64')).join(),
     sandbox: await sandbox,
   });
 

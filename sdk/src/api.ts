@@ -592,6 +592,24 @@ export interface AuditList {
    */
   next_cursor: string | null;
 }
+export interface SecretsRotation {
+  /**
+   * Webhooks whose secrets were sealed anew by this request.
+   */
+  rotated: number;
+  /**
+   * Webhooks whose secrets no listed key opens; they stay as they are.
+   */
+  unreadable: number;
+  /**
+   * Where the next request goes on; null at the end.
+   */
+  next_cursor: string | null;
+  /**
+   * At the end: webhooks whose secrets are not sealed by the first key.
+   */
+  remaining: number | null;
+}
 export interface JobInEvent {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';

@@ -30,6 +30,7 @@ const TAGS: Record<string, string> = {
   Events: 'What was emitted.',
   Accounts: 'For operators: accounts and their credits.',
   Keys: 'API keys.',
+  Secrets: 'For operators: how stored secrets are encrypted.',
   Audit: 'For operators: who changed what.',
   Service: 'Health, metrics and this document.',
 };

@@ -11,6 +11,8 @@ import type { JobRoutesDeps } from '../jobs/api.ts';
 import { jobRoutes } from '../jobs/api.ts';
 import type { WebhookDeps } from '../webhooks/api.ts';
 import { webhookRoutes } from '../webhooks/api.ts';
+import type { SealedDeps } from '../webhooks/sealed-api.ts';
+import { sealedRoutes } from '../webhooks/sealed-api.ts';
 
 export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps;
 
@@ -27,6 +29,6 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 }
 
 /** Every route under /admin/v1. */
-export function adminApiRoutes(deps: AdminDeps): Route[] {
-  return [...adminRoutes(deps), ...auditRoutes(deps)];
+export function adminApiRoutes(deps: AdminDeps & SealedDeps): Route[] {
+  return [...adminRoutes(deps), ...auditRoutes(deps), ...sealedRoutes(deps)];
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { dataPaths } from '../config.ts';
+import { keys32 } from '../config-values.ts';
 
 /** A name for a node: in its data directory, or for the life of one process. */
 export function newNodeId(): string {
@@ -16,7 +17,7 @@ export function keptNodeId(config: Config): string {
   return id;
 }
 
-export type Secrets = { adminToken: string; secretsKey: Buffer };
+export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 
 /**
  * Makes the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
@@ -30,15 +31,14 @@ export function prepareDataDir(config: Config): Secrets {
   mkdirSync(paths.audio, { recursive: true, mode: 0o700 });
   mkdirSync(paths.models, { recursive: true, mode: 0o700 });
   const adminToken = config.adminToken ?? keptText(paths.adminToken, () => randomBytes(32).toString('base64url'));
-  const secretsKey =
-    config.secretsKey ??
-    Buffer.from(
-      keptText(paths.secretsKey, () => randomBytes(32).toString('base64')),
-      'base64',
-    );
-  if (secretsKey.length !== 32)
-    throw new Error(`${paths.secretsKey} must hold 32 bytes in base64; restore it from your backup`);
-  return { adminToken, secretsKey };
+  return { adminToken, secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey) };
+}
+
+/** The keys in the file, one in each line. */
+function keptKeys(file: string): Buffer[] {
+  const keys = keys32(keptText(file, () => randomBytes(32).toString('base64')));
+  if ('value' in keys) return keys.value;
+  throw new Error(`${file} ${keys.mistake}; restore it from your backup`);
 }
 
 /** The text kept in a file; made and written when there is none. Two starts at once agree on one text. */

@@ -1,6 +1,6 @@
 import { startDeliverer } from '../deliveries/worker.ts';
 import { openMetrics, snapshotMetrics } from '../metrics.ts';
-import { openSecretBox } from '../webhooks/secrets.ts';
+import { openSecretBoxOf } from '../webhooks/secrets.ts';
 import type { RoleContext, RunningRole } from './process.ts';
 
 export const plansOnce = true;
@@ -11,7 +11,7 @@ export async function start({ config, order, db, log, clock, report }: RoleConte
   const deliverer = await startDeliverer({
     db,
     config,
-    secretBox: openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64')),
+    secretBox: openSecretBoxOf(order.secretsKeysBase64),
     log,
     clock,
     metrics,

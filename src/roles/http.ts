@@ -18,7 +18,7 @@ import { openJobEndings } from '../jobs/endings.ts';
 import { openJobFeed } from '../jobs/feed.ts';
 import type { Metrics } from '../metrics.ts';
 import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../metrics.ts';
-import { openSecretBox } from '../webhooks/secrets.ts';
+import { openSecretBoxOf } from '../webhooks/secrets.ts';
 import { askMetricsOfAll } from './all-metrics.ts';
 import { adminApiRoutes, apiRoutes } from './api-routes.ts';
 import type { RoleContext, RunningRole } from './process.ts';
@@ -105,7 +105,7 @@ async function openApi(
   const endings = await openJobEndings({ db, clock, log });
   const feed = await openJobFeed({ db, clock, log });
   const streams = watchStreamKeys({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
-  const secretBox = openSecretBox(Buffer.from(order.secretsKeyBase64, 'base64'));
+  const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
     ...{ db, box: secretBox, log },
     maxKeysPerAccount: config.maxIdempotencyKeys,

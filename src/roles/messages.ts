@@ -26,7 +26,8 @@ export type StartOrder = {
   /** What the whole node may open, where something limits it. */
   maxConnections?: number;
   adminToken: string;
-  secretsKeyBase64: string;
+  /** In base64, separated by commas: the first encrypts. */
+  secretsKeysBase64: string;
   /** Null on a node that opens no audio. */
   sandbox: Sandbox | null;
   /** `<node>/<process>`: the name under which this process, and no other ever, holds leases. */
