@@ -141,6 +141,31 @@ test('after kill -9 of the transcriber alone, its jobs are under way again at on
   await finish(here.engine, here.jobs);
 });
 
+test('after kill -9 of the deliverer, what it was sending is sent again at once, under the same attempt number', async () => {
+  const hanging = Promise.withResolvers<{ status: number }>();
+  await using receiver = await openReceiver({ reply: (_, index) => (index === 0 ? hanging.promise : { status: 204 }) });
+  await using engine = await openSpeechServer(SPOKEN);
+  // The lease of an attempt lasts four times as long as the attempt may take.
+  await using service = await openServiceUnderFire('external', receiver, {
+    ENGINE_LITE: `openai:${engine.baseUrl}`,
+    ENGINE_PRO: `openai:${engine.baseUrl}`,
+    WEBHOOK_TIMEOUT_MS: '30000',
+  });
+  await submit(service, receiver, 1);
+  const first = await receiver.waitFor(1);
+
+  await service.kill('deliverer');
+  const killedAtMs = Date.now();
+  const second = await receiver.waitFor(2);
+  hanging.resolve({ status: 204 });
+
+  // The process that takes its place has to start first.
+  assert.ok(second.receivedAt - killedAtMs < OTHER_NODE_MS, `${second.receivedAt - killedAtMs} ms`);
+  for (const name of ['x-service-event-id', 'x-service-attempt'])
+    assert.equal(second.headers[name], first.headers[name]);
+  assert.notEqual(second.headers['x-service-delivery-id'], first.headers['x-service-delivery-id']);
+});
+
 test('the jobs of a node that is killed whole are taken up by another node within 15 s', async () => {
   await using here = await openEnvironment('external');
   const { service, jobs } = here;

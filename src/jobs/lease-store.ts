@@ -106,19 +106,23 @@ export async function returnLapsedJobs(
 }
 
 /**
- * Puts the jobs of processes that have ended back in the queue. Returns their ids. The attempt counts: the job may be what
- * ended the process.
+ * Puts the jobs of processes that have ended back in the queue. Returns their ids. The attempt counts, since the job may be
+ * what ended the process, unless the job was started less than `freeStarts` times in all.
  * @param holders  the beginning of the holders' names: one process, or all of a node
  */
-export async function returnJobsOf(sql: Sql, holders: string): Promise<string[]> {
+export async function returnJobsOf(
+  sql: Sql,
+  { holders, freeStarts }: { holders: string; freeStarts: number },
+): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     text: `
       -- every lane: the processes worked for all accounts
       update jobs
-      set ${BACK_IN_QUEUE}, next_at = clock_timestamp()
+      set ${BACK_IN_QUEUE}, next_at = clock_timestamp(),
+        attempts = case when lease < $2 then attempts - 1 else attempts end
       where state = 'processing' and starts_with(holder, $1)
       returning id, pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
-    values: [holders],
+    values: [holders, freeStarts],
   });
   return rows.map(({ id }) => id);
 }

@@ -29,6 +29,9 @@ export type NodeDeps = {
   signal: AbortSignal;
 };
 
+// A node is seldom brought down by a job of its own, and takes up all that was under way at once: a few crashes in a row,
+// for whatever reason, must not use up the attempts of these jobs. A job that does bring it down comes to its end all the same.
+const FREE_STARTS_AFTER_NODE_CRASH = 10;
 const RETRY_MS = 500;
 // By then all leases have ended by themselves.
 const MOST_RELEASE_TRIES = 60;
@@ -61,10 +64,13 @@ export async function openNode({ db, lockUrl, keptId, clock, log, signal }: Node
     return null;
   }
 
-  async function release(holders: string): Promise<void> {
+  async function release(holders: string, freeStarts: number): Promise<void> {
     for (let tries = 1; !closing.signal.aborted; tries++) {
       try {
-        const [jobs, deliveries] = await Promise.all([returnJobsOf(db, holders), releaseLeasesOf(db, holders)]);
+        const [jobs, deliveries] = await Promise.all([
+          returnJobsOf(db, { holders, freeStarts }),
+          releaseLeasesOf(db, holders),
+        ]);
         if (jobs.length + deliveries > 0) log.info({ jobs: jobs.length, deliveries }, 'interrupted work goes on');
         return;
       } catch (error) {
@@ -75,10 +81,10 @@ export async function openNode({ db, lockUrl, keptId, clock, log, signal }: Node
     }
   }
 
-  if (isOwnName) await release(`${id}/`);
+  if (isOwnName) await release(`${id}/`, FREE_STARTS_AFTER_NODE_CRASH);
   return {
     id,
-    release,
+    release: (holder) => release(holder, 0),
     async close() {
       closing.abort();
       await lock?.release();

@@ -82,7 +82,7 @@ export async function endProcess({ actor, holder }: Node, { world, server, ended
 /** What the parent does for a process that has ended. */
 export async function releaseLeases(holder: string, { server }: Ground): Promise<void> {
   const db = server.open(newActor('parent'));
-  await returnJobsOf(db, holder);
+  await returnJobsOf(db, { holders: holder, freeStarts: 0 });
   await releaseLeasesOf(db, holder);
 }
 
