@@ -7,5 +7,6 @@ test('failures, cancels, erasures and kill -9 in the middle of it all neither lo
   const report = await runLedgerStorm({ jobs: 160, seed: 20, killEveryMs: 500 });
 
   t.diagnostic(JSON.stringify(report));
+  assert.ok(report.paidInPart > 0, 'no text was paid for in part');
   assert.ok(report.kills > 1 && report.canceled > 2 && report.failed > 2 && report.completed > 10);
 });

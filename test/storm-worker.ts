@@ -16,7 +16,7 @@ const [url = '', folder = '', seed = ''] = process.argv.slice(2);
 const random = randomFrom(Number(seed));
 const SLOTS = 6;
 const LONGEST_CALL_MS = 150;
-const FAILURES = 0.2;
+const FAILURES = 0.1;
 
 const engine: Engine = {
   name: 'stormy',

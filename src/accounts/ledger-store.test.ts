@@ -5,7 +5,7 @@ import { randomFrom } from '../../test/random.ts';
 import type { Database } from '../db/sql.ts';
 import { laneOf } from '../rules/lane.ts';
 import { makeId } from '../runtime/clock.ts';
-import { addCredit, captureForJob, findAccount, holdForJob, insertAccount, releaseForJob } from './store.ts';
+import { addCredit, findAccount, holdForJob, insertAccount, settleJob } from './store.ts';
 
 async function openAccount(db: Database, units: number | null) {
   const account = { id: makeId('acct'), name: 'one', plan: 'pro' as const, units, ledgerId: makeId('led') };
@@ -28,7 +28,7 @@ async function sumsOf(db: Database, id: string) {
   return sums!;
 }
 
-test('a hold moves units aside, a capture settles the difference, a release gives back', async () => {
+test('a hold moves units aside; its end takes the cost and gives back the rest', async () => {
   await using db = await openTestDatabase();
   const account = await openAccount(db, 1_000);
 
@@ -36,9 +36,8 @@ test('a hold moves units aside, a capture settles the difference, a release give
   await holdForJob(db, { account, jobId: 'job_2', units: 200 });
   assert.deepEqual(await balanceOf(db, account.id), { amount: 500, held: 500 });
 
-  const captured = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 300, costUnits: 250 });
-  await releaseForJob(db, { account, jobId: 'job_2', heldUnits: 200 });
-  assert.deepEqual(captured, { kind: 'captured' });
+  await settleJob(db, { account, jobId: 'job_1', heldUnits: 300, costUnits: 250 });
+  await settleJob(db, { account, jobId: 'job_2', heldUnits: 200, costUnits: 0 });
   assert.deepEqual(await balanceOf(db, account.id), { amount: 750, held: 0 });
   assert.deepEqual(await sumsOf(db, account.id), { amount: 750, held: 0 });
 });
@@ -53,18 +52,14 @@ test('a hold that the balance does not cover changes nothing and says what is mi
   assert.deepEqual(await balanceOf(db, account.id), { amount: 100, held: 0 });
 });
 
-test('a capture beyond its hold takes the rest from the amount, or changes nothing when that is short', async () => {
+test('a cost beyond its hold is refused and changes nothing', async () => {
   await using db = await openTestDatabase();
   const account = await openAccount(db, 100);
   await holdForJob(db, { account, jobId: 'job_1', units: 80 });
 
-  const short = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 101 });
-  assert.deepEqual(short, { kind: 'short', thereUnits: 100 });
-  assert.deepEqual(await balanceOf(db, account.id), { amount: 20, held: 80 });
+  await assert.rejects(settleJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 81 }), /job_1 costs 81/);
 
-  const captured = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 100 });
-  assert.deepEqual(captured, { kind: 'captured' });
-  assert.deepEqual(await balanceOf(db, account.id), { amount: 0, held: 0 });
+  assert.deepEqual(await balanceOf(db, account.id), { amount: 20, held: 80 });
 });
 
 test('an account that its operator debited below zero still gets its holds settled, and no new ones', async () => {
@@ -73,10 +68,9 @@ test('an account that its operator debited below zero still gets its holds settl
   await holdForJob(db, { account, jobId: 'job_1', units: 80 });
   await addCredit(db, { account, units: -500, note: 'chargeback' });
 
-  const captured = await captureForJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 70 });
+  await settleJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 70 });
   const held = await holdForJob(db, { account, jobId: 'job_2', units: 1 });
 
-  assert.deepEqual(captured, { kind: 'captured' });
   assert.deepEqual(held, { kind: 'short', missingUnits: 471 });
   assert.deepEqual(await balanceOf(db, account.id), { amount: -470, held: 0 });
 });
@@ -85,9 +79,9 @@ test('a hold cannot be ended twice', async () => {
   await using db = await openTestDatabase();
   const account = await openAccount(db, 100);
   await holdForJob(db, { account, jobId: 'job_1', units: 80 });
-  await releaseForJob(db, { account, jobId: 'job_1', heldUnits: 80 });
+  await settleJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 0 });
 
-  await assert.rejects(releaseForJob(db, { account, jobId: 'job_1', heldUnits: 80 }));
+  await assert.rejects(settleJob(db, { account, jobId: 'job_1', heldUnits: 80, costUnits: 0 }));
 
   assert.deepEqual(await balanceOf(db, account.id), { amount: 100, held: 0 });
 });
@@ -97,7 +91,7 @@ test('an unlimited account pays nothing and leaves no ledger', async () => {
   const account = await openAccount(db, null);
 
   await holdForJob(db, { account, jobId: 'job_1', units: 80 });
-  await captureForJob(db, { account, jobId: 'job_1', heldUnits: 0, costUnits: 80 });
+  await settleJob(db, { account, jobId: 'job_1', heldUnits: 0, costUnits: 80 });
   const credit = await addCredit(db, { account, units: 5, note: null });
 
   assert.equal(credit, null);
@@ -132,14 +126,13 @@ test('concurrent jobs of random cost never overdraw, and the ledger sums up at e
     const held = await db.transaction((tx) => holdForJob(tx, { ...job, units: plan.units }));
     await checkSums();
     if (held.kind === 'short') return 0;
-    return await db.transaction(async (tx) => {
-      const settled = plan.fails
-        ? null
-        : await captureForJob(tx, { ...job, heldUnits: plan.units, costUnits: plan.costUnits });
-      if (settled?.kind === 'captured') return plan.costUnits;
-      await releaseForJob(tx, { ...job, heldUnits: plan.units });
-      return 0;
-    });
+    const missing = Math.max(0, plan.costUnits - plan.units);
+    const grown = await db.transaction((tx) => holdForJob(tx, { ...job, units: missing }));
+    await checkSums();
+    const heldUnits = plan.units + (grown.kind === 'held' ? missing : 0);
+    const costUnits = plan.fails || grown.kind === 'short' ? 0 : plan.costUnits;
+    await db.transaction((tx) => settleJob(tx, { ...job, heldUnits, costUnits }));
+    return costUnits;
   }
 
   async function checkSums(): Promise<void> {

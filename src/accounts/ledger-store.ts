@@ -18,7 +18,8 @@ type Move = {
 };
 
 /**
- * Sets a job's cost aside: amount → held. Concurrent holds take turns on the account's row and never overdraw it.
+ * Sets a job's cost aside: amount → held. A job may hold several times, as its audio turns out longer. Concurrent holds
+ * take turns on the account's row and never overdraw it.
  * @param units  whole units (rules/price.ts), 0 or more
  * @param now    null for the database's clock
  */
@@ -33,39 +34,21 @@ export async function holdForJob(
 }
 
 /**
- * Takes what a job cost: the hold ends, and the difference to the true cost goes back to, or comes out of, the amount.
- * `short`: the audio was longer than its hold and the amount does not cover the rest; nothing was changed. `thereUnits` are
- * the amount and the hold.
- * Belongs in the transaction that ends the job: its fence is what keeps a hold from being taken twice.
+ * Ends a job's hold: takes what the job cost and gives the rest back. A cost of 0 is entered as a release.
+ * Belongs in the transaction that ends the job: its fence is what keeps a hold from being ended twice.
+ * @throws Error  when the cost is more than is held: a hold grows before its job costs more
  */
-export async function captureForJob(
+export async function settleJob(
   tx: Sql,
   job: { account: Payer; jobId: string; heldUnits: number; costUnits: number; now?: Date | null },
-): Promise<{ kind: 'captured' } | { kind: 'short'; thereUnits: number }> {
+): Promise<void> {
   const { account, jobId, heldUnits, costUnits, now } = job;
-  if (account.unlimited) return { kind: 'captured' };
+  if (account.unlimited) return;
+  if (costUnits > heldUnits) throw new Error(`job ${jobId} costs ${costUnits} units and holds ${heldUnits}`);
+  const kind = costUnits === 0 ? 'release' : 'capture';
   const amountChange = heldUnits - costUnits;
   // Giving back is always right, even to an account that its operator debited below zero.
-  const leastAmount = amountChange >= 0 ? null : 0;
-  const move: Move = { kind: 'capture', amountChange, heldChange: -heldUnits, leastAmount, jobId, note: null };
-  if (await enter(tx, account, move, now)) return { kind: 'captured' };
-  return { kind: 'short', thereUnits: heldUnits + (await amountOf(tx, account)) };
-}
-
-/** Gives a job's hold back: held → amount. Belongs in the transaction that fails or cancels the job. */
-export async function releaseForJob(
-  tx: Sql,
-  { account, jobId, heldUnits, now }: { account: Payer; jobId: string; heldUnits: number; now?: Date | null },
-): Promise<void> {
-  if (account.unlimited) return;
-  const move: Move = {
-    kind: 'release',
-    amountChange: heldUnits,
-    heldChange: -heldUnits,
-    leastAmount: null,
-    jobId,
-    note: null,
-  };
+  const move: Move = { kind, amountChange, heldChange: -heldUnits, leastAmount: null, jobId, note: null };
   if (!(await enter(tx, account, move, now))) throw new Error(`account ${account.id} of job ${jobId} is gone`);
 }
 

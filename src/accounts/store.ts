@@ -3,7 +3,7 @@ import type { Account } from '../http/route.ts';
 import { LANE_COUNT, laneOf } from '../rules/lane.ts';
 
 export { findCallerByKeyHash, findValidKeys } from './key-store.ts';
-export { addCredit, captureForJob, holdForJob, releaseForJob } from './ledger-store.ts';
+export { addCredit, holdForJob, settleJob } from './ledger-store.ts';
 export { admit } from './rate-store.ts';
 
 /** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */

@@ -1,8 +1,8 @@
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 
-/** A stretch of the audio of at most 30 s; `samples` is its own memory. */
-export type Piece = { startSeconds: number; samples: Pcm };
+/** A stretch of the audio of at most 30 s; `samples` is its own memory, `isWhole` says that there is no other piece. */
+export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 
 /** Engines take at most so much at once (attention is quadratic in length); a cut before 20 s would only make more pieces. */
 export const PIECE_MAX_SECONDS = 30;
@@ -39,12 +39,12 @@ export async function* cutPieces(
     while (held.length > pieceMax) {
       const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, pieceMax));
       const end = findCut(held, pieceMax, speech ?? []);
-      yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end) };
+      yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end), isWhole: false };
       start += end;
       held = held.slice(end);
     }
   }
-  if (held.length > 0) yield { startSeconds: start / SAMPLE_RATE, samples: held };
+  if (held.length > 0) yield { startSeconds: start / SAMPLE_RATE, samples: held, isWhole: start === 0 };
 }
 
 /** The sample in the middle of the quietest window; the latest of equals, so that silence makes long pieces. */

@@ -16,13 +16,17 @@ export async function lockJob(
 }
 
 /** Cancels a job that has not ended, and tells who works on it and who waits for it. */
-export async function cancelOpenJob(tx: Sql, { lane, id }: Pick<Job, 'lane' | 'id'>, now: Date | null): Promise<Job> {
+export async function cancelOpenJob(
+  tx: Sql,
+  { lane, id }: Pick<Job, 'lane' | 'id'>,
+  { costUnits, now }: { costUnits: number; now: Date | null },
+): Promise<Job> {
   const rows = await tx.rows<Job>({
     name: 'cancel_job',
     text: `
       with canceled as (
         update jobs
-        set state = 'canceled', cost_units = 0, next_at = null,
+        set state = 'canceled', cost_units = $4, next_at = null,
           completed_at = coalesce($3::timestamptz, clock_timestamp())
         where lane = $1 and id = $2 and state in ('queued', 'processing')
         returning ${JOB_COLUMNS}, pg_notify('job_ended', id), pg_notify('job_changed', id)
@@ -32,7 +36,7 @@ export async function cancelOpenJob(tx: Sql, { lane, id }: Pick<Job, 'lane' | 'i
       )
       select canceled.*
       from canceled`,
-    values: [lane, id, now],
+    values: [lane, id, now, costUnits],
   });
   return rows[0]!;
 }

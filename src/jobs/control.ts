@@ -1,4 +1,4 @@
-import { releaseForJob } from '../accounts/store.ts';
+import { settleJob } from '../accounts/store.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import type { Database, Sql } from '../db/sql.ts';
 import { dropWaitingOfJob } from '../deliveries/drop-store.ts';
@@ -7,6 +7,7 @@ import { eraseEvents } from '../events/erase.ts';
 import type { Account, Once } from '../http/route.ts';
 import { isId } from '../rules/ids.ts';
 import { isTerminal, nextState } from '../rules/job-state.ts';
+import { chargedUnits } from '../rules/price.ts';
 import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
 import type { Job, JobMetrics } from './job.ts';
 import { eraseAudio } from './sweep.ts';
@@ -20,8 +21,9 @@ export type ControlDeps = {
 };
 
 /**
- * Ends a job without a transcript, a price or an event, and gives its hold back. Whoever works on it hears of it by
- * NOTIFY, or at the next look, and its word counts no more.
+ * Ends a job without a transcript or an event. Pieces that could be read are charged, the rest of the hold is given back;
+ * pieces that the engine has not finished, or whose text is not stored yet, are free. The worker learns of the end by
+ * NOTIFY or its next poll; writes under its lease are rejected from now on.
  * @throws ApiError  409 when the job has ended
  */
 export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once) {
@@ -77,8 +79,9 @@ async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
 
 /** The job's row is locked before the account's, in the same order as at a job's end. */
 async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
-  const canceled = await cancelOpenJob(tx, job, null);
-  await releaseForJob(tx, { account, jobId: job.id, heldUnits: job.heldUnits });
+  const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
+  const canceled = await cancelOpenJob(tx, job, { costUnits, now: null });
+  await settleJob(tx, { account, jobId: job.id, heldUnits: job.heldUnits, costUnits });
   return canceled;
 }
 

@@ -1,7 +1,7 @@
-import { captureForJob, releaseForJob } from '../accounts/store.ts';
-import type { Database, Sql } from '../db/sql.ts';
+import { settleJob } from '../accounts/store.ts';
+import type { Database } from '../db/sql.ts';
 import { emitEvent } from '../events/emit.ts';
-import { costUnits, creditsFromUnits } from '../rules/price.ts';
+import { chargedUnits, costUnits } from '../rules/price.ts';
 import type { ClaimedJob, Job, Outcome } from './job.ts';
 import type { Ending } from './queue-store.ts';
 import { endClaimedJob, lockClaimedJob } from './queue-store.ts';
@@ -25,12 +25,16 @@ export async function endJob(
   outcome: Outcome,
 ): Promise<Job | null> {
   return await db.transaction(async (tx) => {
-    if (!(await lockClaimedJob(tx, job))) return null;
-    const ending = await settle(tx, job, outcome, rates[job.plan]);
+    const locked = await lockClaimedJob(tx, job);
+    if (locked === null) return null;
+    const ending = endingOf(outcome, rates[job.plan], locked.transcribedUnits);
+    const account = { id: job.accountId, lane: job.lane, unlimited: job.unlimited };
+    const held = { account, jobId: job.id, heldUnits: locked.heldUnits };
+    await settleJob(tx, { ...held, costUnits: ending.costUnits });
     const ended = await endClaimedJob(tx, job, ending, null);
     if (ended === null) throw new Error(`job ${job.id} changed under its lock`);
     await emitEvent(tx, {
-      account: { id: job.accountId, lane: job.lane },
+      account,
       type: ended.state === 'completed' ? 'transcription.completed' : 'transcription.failed',
       jobId: job.id,
       data: { job: showJob(ended) },
@@ -41,19 +45,11 @@ export async function endJob(
   });
 }
 
-/** Takes the cost of what was decoded, or gives the hold back; what the ledger says decides how the job ends. */
-async function settle(tx: Sql, job: ClaimedJob, outcome: Outcome, rate: number): Promise<Ending> {
-  const account = { id: job.accountId, lane: job.lane, unlimited: job.unlimited };
-  const held = { account, jobId: job.id, heldUnits: job.heldUnits };
-  if (outcome.kind === 'completed') {
-    const cost = costUnits(outcome.durationMs, rate);
-    const capture = await captureForJob(tx, { ...held, costUnits: cost });
-    if (capture.kind === 'captured') return completion(outcome, cost);
-    await releaseForJob(tx, held);
-    return tooExpensive(outcome, cost, capture.thereUnits);
-  }
-  await releaseForJob(tx, held);
-  return failure(outcome);
+function endingOf(outcome: Outcome, rate: number, transcribedUnits: number): Ending {
+  if (outcome.kind === 'failed')
+    return failure(outcome, chargedUnits(outcome.type, { audioUnits: 0, transcribedUnits }));
+  const audioUnits = costUnits(outcome.durationMs, rate);
+  return completion(outcome, chargedUnits('completed', { audioUnits, transcribedUnits }));
 }
 
 type Completed = Extract<Outcome, { kind: 'completed' }>;
@@ -73,23 +69,16 @@ function completion(outcome: Completed, cost: number): Ending {
   };
 }
 
-function failure({ type, message, model }: Failed): Ending {
+function failure({ type, message, model, durationMs }: Failed, cost: number): Ending {
   return {
     state: 'failed',
     model,
     detectedLanguage: null,
     transcript: null,
     segments: null,
-    durationMs: null,
-    costUnits: 0,
+    durationMs: durationMs ?? null,
+    costUnits: cost,
     errorType: type,
     errorMessage: message,
   };
-}
-
-function tooExpensive({ durationMs, model }: Completed, cost: number, thereUnits: number): Ending {
-  const message =
-    `The audio is longer than its headers say: it costs ${creditsFromUnits(cost)} credits and the balance holds ` +
-    `${creditsFromUnits(thereUnits)}. Add credits, send it again.`;
-  return { ...failure({ kind: 'failed', type: 'insufficient_balance', message, model }), durationMs };
 }

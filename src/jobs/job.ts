@@ -27,7 +27,10 @@ export type Job = {
   audioKey: string | null;
   /** What the probe showed; the decoded length once the job ended. */
   durationMs: number;
+  /** What is set aside for the job; 0 for unlimited accounts. Grows while the audio turns out longer than it claimed. */
   heldUnits: number;
+  /** Cost of the audio whose text could be read so far, in any attempt. */
+  transcribedUnits: number;
   costUnits: number | null;
   attempts: number;
   lease: number;
@@ -47,7 +50,7 @@ export type Job = {
 /** A job that this process holds: whoever claims it later gets another lease, and this one's word no longer counts. */
 export type ClaimedJob = Job & { unlimited: boolean };
 
-/** How a job's work ended; what the ledger says to it is decided when it is written down. */
+/** How a job's work ended; what it costs is decided when it is written down. */
 export type Outcome =
   | {
       kind: 'completed';
@@ -58,7 +61,14 @@ export type Outcome =
       segments: string;
       durationMs: number;
     }
-  | { kind: 'failed'; type: JobErrorType; message: string; model: string | null };
+  | {
+      kind: 'failed';
+      type: JobErrorType;
+      message: string;
+      model: string | null;
+      /** How much was decoded, where that is more than the probe showed. */
+      durationMs?: number;
+    };
 
 /** Told of each job by whoever ended it. */
 export type JobMetrics = { jobEnded(job: Job): void };

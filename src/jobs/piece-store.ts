@@ -4,19 +4,26 @@ import type { Claim } from './lease-store.ts';
 /**
  * Keeps what a job under way has found out, and its progress, for those who watch it. Written under the claim: after a
  * lost lease nothing is. Saying the same again changes nothing.
- * @param pieces  the segments of consecutive pieces, as JSON text
+ * @param pieces            the segments of consecutive pieces, as JSON text
+ * @param transcribedUnits  cost of the audio up to the end of these pieces: noted with them, so that no text that can be
+ *                          read is ever free. What an earlier attempt showed stays counted.
  */
 export async function savePieces(
   sql: Sql,
   claim: Claim,
-  { firstNumber, pieces, progress }: { firstNumber: number; pieces: string[]; progress: number },
+  {
+    firstNumber,
+    pieces,
+    progress,
+    transcribedUnits,
+  }: { firstNumber: number; pieces: string[]; progress: number; transcribedUnits: number },
 ): Promise<void> {
   await sql.run({
     name: 'save_job_pieces',
     text: `
       with held as (
         update jobs
-        set progress = $6
+        set progress = $6, transcribed_units = greatest(transcribed_units, $7)
         where lane = $1 and id = $2 and lease = $3 and state = 'processing'
         returning lane, id, lease, pg_notify('job_changed', id)
       )
@@ -25,7 +32,7 @@ export async function savePieces(
       from held
       cross join unnest($5::text[]) with ordinality as piece (segments, position)
       on conflict do nothing`,
-    values: [claim.lane, claim.id, claim.lease, firstNumber, pieces, progress],
+    values: [claim.lane, claim.id, claim.lease, firstNumber, pieces, progress, transcribedUnits],
   });
 }
 

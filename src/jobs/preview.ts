@@ -8,7 +8,7 @@ import { joinPieces, segmentsJson } from './transcript.ts';
 /** Shows a job's pieces, as they are done, to whoever watches the job from any process. */
 export type Preview = {
   /** Never waits and never fails: the job does not depend on being watched. */
-  add(piece: PieceTranscript, progress: number): void;
+  add(piece: PieceTranscript, reached: { progress: number; transcribedUnits: number }): void;
   /** Resolves when nothing is being written any more. */
   close(): Promise<void>;
 };
@@ -18,24 +18,27 @@ const PIECES_PER_WRITE = 100;
 
 /** Writes one batch at a time; what a database that is away did not take goes with the next piece. */
 export function openPreview(job: ClaimedJob, { db, log }: { db: Database; log: Log }): Preview {
-  const unsaved: string[] = [];
+  const unsaved: { segments: string; transcribedUnits: number }[] = [];
   let saved = 0;
   let progress = 0;
   let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
     while (unsaved.length > 0) {
-      const pieces = unsaved.slice(0, PIECES_PER_WRITE);
-      await savePieces(db, job, { firstNumber: saved, pieces, progress });
-      unsaved.splice(0, pieces.length);
-      saved += pieces.length;
+      const batch = unsaved.slice(0, PIECES_PER_WRITE);
+      const pieces = batch.map(({ segments }) => segments);
+      const { transcribedUnits } = batch.at(-1)!;
+      await savePieces(db, job, { firstNumber: saved, pieces, progress, transcribedUnits });
+      unsaved.splice(0, batch.length);
+      saved += batch.length;
     }
   }
 
   return {
-    add(piece, newProgress) {
-      unsaved.push(segmentsJson(joinPieces([piece]), job.wordTimes));
-      progress = newProgress;
+    add(piece, reached) {
+      const segments = segmentsJson(joinPieces([piece]), job.wordTimes);
+      unsaved.push({ segments, transcribedUnits: reached.transcribedUnits });
+      progress = reached.progress;
       writing ??= write()
         .catch((cause: unknown) => log.warn({ job_id: job.id, err: cause }, 'could not show the progress of a job'))
         .finally(() => {

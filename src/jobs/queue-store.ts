@@ -116,18 +116,33 @@ export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<Claimed
   return rows[0] ?? null;
 }
 
-/** Locks a job that is still held under this claim, for the rest of the transaction. False when the lease was lost. */
-export async function lockClaimedJob(tx: Sql, claim: Claim): Promise<boolean> {
-  const rows = await tx.rows({
+/** Locks a job that is still held under this claim, for the rest of the transaction. Null when the lease was lost. */
+export async function lockClaimedJob(
+  tx: Sql,
+  claim: Claim,
+): Promise<Pick<Job, 'heldUnits' | 'transcribedUnits'> | null> {
+  const rows = await tx.rows<Pick<Job, 'heldUnits' | 'transcribedUnits'>>({
     name: 'lock_claimed_job',
     text: `
-      select id
+      select held_units as "heldUnits", transcribed_units as "transcribedUnits"
       from jobs
       where lane = $1 and id = $2 and lease = $3 and state = 'processing'
       for update`,
     values: [claim.lane, claim.id, claim.lease],
   });
-  return rows.length === 1;
+  return rows[0] ?? null;
+}
+
+/** Notes what a job that is locked holds from now on. Belongs in the transaction that moved the balance. */
+export async function setHeldUnits(tx: Sql, { lane, id }: Claim, heldUnits: number): Promise<void> {
+  await tx.run({
+    name: 'set_job_hold',
+    text: `
+      update jobs
+      set held_units = $3
+      where lane = $1 and id = $2`,
+    values: [lane, id, heldUnits],
+  });
 }
 
 export type Ending = {

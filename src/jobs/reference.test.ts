@@ -9,7 +9,16 @@ const moment = new Date(0);
 const job: Job = {
   ...{ lane: 0, id: 'job_1', accountId: 'acct_1', state: 'queued', plan: 'lite', language: null, wordTimes: false },
   ...{ metadata: '{}', filename: null, format: 'wav', sizeBytes: 1, audioKey: null, durationMs: 1, heldUnits: 0 },
-  ...{ costUnits: null, attempts: 0, lease: 0, progress: 0, model: null, detectedLanguage: null, transcript: null },
+  ...{
+    transcribedUnits: 0,
+    costUnits: null,
+    attempts: 0,
+    lease: 0,
+    progress: 0,
+    model: null,
+    detectedLanguage: null,
+    transcript: null,
+  },
   ...{ segments: null, errorType: null, errorMessage: null, createdAt: moment, startedAt: null, completedAt: null },
 };
 

@@ -1,13 +1,16 @@
 import { access } from 'node:fs/promises';
 import { AudioError } from '../audio/audio-error.ts';
+import type { Piece } from '../audio/cut.ts';
 import { cutPieces } from '../audio/cut.ts';
 import { decodePcm } from '../audio/decode.ts';
 import type { AudioStorage } from '../audio/storage.ts';
 import type { Engine, Pcm } from '../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../engines/engine.ts';
 import type { VoiceDetector } from '../engines/vad.ts';
+import { billedMs } from '../rules/price.ts';
 import type { ToolPaths } from '../runtime/tools.ts';
 import type { Gate } from './gate.ts';
+import type { Cover, Shortage } from './hold.ts';
 import type { ClaimedJob, Outcome } from './job.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
@@ -18,6 +21,7 @@ import { joinPieces, segmentsJson, textOf } from './transcript.ts';
 /** An engine and the gate that lets in as many pieces at once as it has slots. */
 export type GatedEngine = { engine: Engine; gate: Gate };
 
+type Failed = Extract<Outcome, { kind: 'failed' }>;
 type Progress = ReturnType<typeof openProgress>;
 
 export type RunDeps = {
@@ -28,11 +32,20 @@ export type RunDeps = {
   detector?: VoiceDetector | null;
   /** How long one piece may take; the default grows with its length. */
   pieceTimeout?: PieceTimeout;
-  /** Called whenever the next piece, in the order of the audio, is done; progress is 0 to 0.99. */
-  onPiece: (piece: PieceTranscript, progress: number) => void;
+  /** Asked before the engine is given a piece: audio that the balance does not cover is not transcribed. */
+  cover: Cover;
+  /** Called whenever the next piece, in the order of the audio, is done. */
+  onPiece: (piece: PieceTranscript, reached: Reached) => void;
   /** Told of what a reader of the transcript should know of a stretch of it. */
   onWarning?: (warning: PieceWarning) => void;
 };
+
+/**
+ * How far a job is with a piece.
+ * @property progress  0 to 0.99
+ * @property isWhole   the piece is all of the audio
+ */
+export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
 
 /** `text_cut`: speech too dense for the engine, whose text may lack the end of the stretch. */
 export type PieceWarning = { code: 'text_cut'; startSeconds: number; endSeconds: number };
@@ -61,7 +74,10 @@ export async function runJob(
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
     const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
-    const pieces = await transcribePieces(job, cut, { engine, gate, progress }, deps, signal);
+    const covered = coverPieces(cut, deps.cover);
+    const pieces = await transcribePieces(job, covered.pieces, { engine, gate, progress }, deps, signal);
+    const shortage = covered.shortage();
+    if (shortage !== null) return insufficientBalance(engine, shortage);
     return completed(job, engine, pieces, counted.samples());
   } catch (cause) {
     signal.throwIfAborted();
@@ -73,7 +89,7 @@ export async function runJob(
 
 async function transcribePieces(
   job: ClaimedJob,
-  pieces: AsyncIterable<{ startSeconds: number; samples: Pcm }>,
+  pieces: AsyncIterable<Piece>,
   { engine, gate, progress }: GatedEngine & { progress: Progress },
   deps: RunDeps,
   signal: AbortSignal,
@@ -85,23 +101,53 @@ async function transcribePieces(
     // One more than there are slots: the next piece is ready when a slot falls free.
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
-    work: async ({ startSeconds, samples }) => {
+    work: async (piece) => {
+      const { startSeconds, samples, isWhole } = piece;
       const seconds = samples.length / SAMPLE_RATE;
       const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
       const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
       const said = mayHoldSpeech
         ? await gate(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
-      return { startSeconds, transcript: soundTranscript(said, seconds), endSeconds: startSeconds + seconds };
+      return { done: { startSeconds, transcript: soundTranscript(said, seconds) }, isWhole, endSample: endOf(piece) };
     },
   });
-  const done: PieceTranscript[] = [];
-  for await (const { endSeconds, ...piece } of results) {
-    done.push(piece);
-    if (piece.transcript.isCut) deps.onWarning?.({ code: 'text_cut', startSeconds: piece.startSeconds, endSeconds });
-    deps.onPiece(piece, progress.transcribed(endSeconds));
+  const transcripts: PieceTranscript[] = [];
+  for await (const { done, isWhole, endSample } of results) {
+    transcripts.push(done);
+    const endSeconds = endSample / SAMPLE_RATE;
+    if (done.transcript.isCut) deps.onWarning?.({ code: 'text_cut', startSeconds: done.startSeconds, endSeconds });
+    const transcribedMs = billedMs(endSample, SAMPLE_RATE);
+    deps.onPiece(done, { progress: progress.transcribed(endSeconds), transcribedMs, isWhole });
   }
-  return done;
+  return transcripts;
+}
+
+function endOf({ startSeconds, samples }: Piece): number {
+  return Math.round(startSeconds * SAMPLE_RATE) + samples.length;
+}
+
+/**
+ * Passes on the pieces that the hold covers, each once it does. Ends at the first that it does not, and with it the
+ * decoding; what the engine has by then is paid for, and comes to its end.
+ */
+function coverPieces(
+  pieces: AsyncIterable<Piece>,
+  cover: Cover,
+): { pieces: AsyncIterable<Piece>; shortage: () => Shortage | null } {
+  let shortage: Shortage | null = null;
+  async function* covered() {
+    for await (const piece of pieces) {
+      shortage = await cover(billedMs(endOf(piece), SAMPLE_RATE));
+      if (shortage !== null) return;
+      yield piece;
+    }
+  }
+  return { pieces: covered(), shortage: () => shortage };
+}
+
+function insufficientBalance(engine: Engine, { message, decodedMs }: Shortage): Outcome {
+  return { ...failed(engine, 'insufficient_balance', message), durationMs: decodedMs };
 }
 
 function completed(job: ClaimedJob, engine: Engine, pieces: PieceTranscript[], samples: number): Outcome {
@@ -112,12 +158,11 @@ function completed(job: ClaimedJob, engine: Engine, pieces: PieceTranscript[], s
     language: transcript.language,
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
-    // Never 0 for audio that has a sample, and never more than was decoded by a whole millisecond.
-    durationMs: Math.ceil((samples * 1000) / SAMPLE_RATE),
+    durationMs: billedMs(samples, SAMPLE_RATE),
   };
 }
 
-function failed(engine: Engine, type: Extract<Outcome, { kind: 'failed' }>['type'], message: string): Outcome {
+function failed(engine: Engine, type: Failed['type'], message: string): Failed {
   return { kind: 'failed', type, message, model: engine.name };
 }
 

@@ -7,8 +7,8 @@ import type { Job } from './job.ts';
 function columnsOf(table: string): string {
   const names = [
     ...['lane', 'id', 'account_id', 'state', 'plan', 'language', 'word_times', 'metadata', 'filename', 'format'],
-    ...['size_bytes', 'audio_key', 'duration_ms', 'held_units', 'cost_units', 'attempts', 'lease', 'progress'],
-    ...['model', 'detected_language', 'transcript', 'error_type', 'error_message'],
+    ...['size_bytes', 'audio_key', 'duration_ms', 'held_units', 'transcribed_units', 'cost_units'],
+    ...['attempts', 'lease', 'progress', 'model', 'detected_language', 'transcript', 'error_type', 'error_message'],
     ...['created_at', 'started_at', 'completed_at'],
   ];
   return names.map((name) => `${table}.${name} as "${camelCase(name)}"`).join(', ');

@@ -1,9 +1,11 @@
-import { PIECE_MAX_SECONDS } from '../audio/cut.ts';
 import { StorageAwayError } from '../audio/storage.ts';
 import { isDatabaseAway } from '../db/sql.ts';
+import { costUnits } from '../rules/price.ts';
 import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
 import type { JobEndings } from './endings.ts';
+import type { Cover } from './hold.ts';
+import { growHold, openHold } from './hold.ts';
 import type { ClaimedJob, Job, Outcome } from './job.ts';
 import type { Leases } from './lease.ts';
 import { LeaseLostError } from './lease.ts';
@@ -50,18 +52,18 @@ export async function workOn(
   void watch.ended.then(() => lost.abort(new EndedElsewhereError()));
   const preview = openPreview(job, deps);
   try {
-    const onPiece: RunDeps['onPiece'] = (piece, fraction) => {
-      progress = fraction;
+    const rate = ratesOf(deps)[job.plan];
+    const onPiece: RunDeps['onPiece'] = (piece, { transcribedMs, isWhole, ...reached }) => {
+      progress = reached.progress;
       // A piece that is all of the audio is shown by the end of the job.
-      if (job.durationMs > PIECE_MAX_SECONDS * 1000) preview.add(piece, fraction);
+      if (!isWhole) preview.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
     };
-    const onWarning: RunDeps['onWarning'] = ({ code, startSeconds, endSeconds }) =>
-      deps.log.warn(
-        { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds },
-        'the text of a piece may lack its end',
-      );
-    const outcome = await outcomeOf(job, gated, { ...deps, onPiece, onWarning }, signal);
-    const ended = await endPatiently(job, outcome, deps, signal);
+    const cover = coverUnderLease(job, rate, deps, lost, signal);
+    const outcome = await outcomeOf(job, gated, { ...deps, onPiece, cover, onWarning: warningsOf(job, deps) }, signal);
+    // The end charges what could be read: every piece that was finished is stored before.
+    if (outcome.kind === 'failed') await preview.close();
+    const endDeps = { db: deps.db, rates: ratesOf(deps), firstDelayMs: deps.config.webhookRetryDelaysMs[0]! };
+    const ended = await patiently(END_PATIENCE, () => endJob(endDeps, job, outcome), job, deps, signal);
     if (ended === null) throw new LeaseLostError(job.id);
     await afterEnd(ended, deps);
   } catch (cause) {
@@ -74,10 +76,18 @@ export async function workOn(
   }
 }
 
+function warningsOf(job: ClaimedJob, { log }: TranscriberDeps): NonNullable<RunDeps['onWarning']> {
+  return ({ code, startSeconds, endSeconds }) =>
+    log.warn(
+      { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds },
+      'the text of a piece may lack its end',
+    );
+}
+
 async function outcomeOf(
   job: ClaimedJob,
   gated: GatedEngine,
-  deps: TranscriberDeps & Pick<RunDeps, 'onPiece' | 'onWarning'>,
+  deps: TranscriberDeps & Pick<RunDeps, 'onPiece' | 'onWarning' | 'cover'>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (job.attempts > MAX_ATTEMPTS) {
@@ -86,7 +96,7 @@ async function outcomeOf(
   }
   const runDeps = { ...deps, maxAudioSeconds: deps.config.maxAudioSeconds };
   try {
-    return await runPatiently(job, gated, runDeps, signal);
+    return await patiently(STORAGE_PATIENCE, () => runJob(job, gated, runDeps, signal), job, deps, signal);
   } catch (cause) {
     signal.throwIfAborted();
     deps.log.error({ job_id: job.id, err: cause }, 'a job failed by a fault of the service');
@@ -95,48 +105,59 @@ async function outcomeOf(
   }
 }
 
-/** Tries again while the audio cannot be fetched: that is before any of the work. */
-async function runPatiently(
-  job: ClaimedJob,
-  gated: GatedEngine,
-  deps: TranscriberDeps & RunDeps,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  for (let retry = 0; ; retry++) {
-    try {
-      return await runJob(job, gated, deps, signal);
-    } catch (cause) {
-      if (!(cause instanceof StorageAwayError) || retry >= AWAY_RETRIES.most) throw cause;
-      deps.log.warn({ job_id: job.id, err: cause }, 'audio storage away; a job waits');
-      await deps.clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, signal);
-      signal.throwIfAborted();
-    }
-  }
-}
+type Patience = { isAway: (cause: unknown) => boolean; message: string };
 
-/** Tries again while the database is away; whether an answer that was lost had been a commit, the fence tells. */
-async function endPatiently(
+const STORAGE_PATIENCE: Patience = {
+  isAway: (cause) => cause instanceof StorageAwayError,
+  message: 'audio storage away; a job waits',
+};
+const HOLD_PATIENCE: Patience = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
+const END_PATIENCE: Patience = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
+
+/** Tries again while the storage or the database is away. The work may be done twice: a fence or a lock tells. */
+async function patiently<Result>(
+  { isAway, message }: Patience,
+  work: () => Promise<Result>,
   job: ClaimedJob,
-  outcome: Outcome,
-  deps: TranscriberDeps,
+  { clock, log }: TranscriberDeps,
   signal: AbortSignal,
-): Promise<Job | null> {
+): Promise<Result> {
   for (let retry = 0; ; retry++) {
     // The first try is made even at a stop: a transcript in hand is a matter of milliseconds.
     if (retry > 0) signal.throwIfAborted();
     try {
-      return await endJob(endDeps(deps), job, outcome);
+      return await work();
     } catch (cause) {
-      if (!isDatabaseAway(cause) || retry >= AWAY_RETRIES.most) throw cause;
-      deps.log.warn({ job_id: job.id, err: cause }, 'database away; the end of a job waits');
-      await deps.clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, signal);
+      if (!isAway(cause) || retry >= AWAY_RETRIES.most) throw cause;
+      log.warn({ job_id: job.id, err: cause }, message);
+      await clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, signal);
     }
   }
 }
 
-function endDeps({ db, config }: TranscriberDeps): EndDeps {
-  const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
-  return { db, rates, firstDelayMs: config.webhookRetryDelaysMs[0]! };
+/** A job that ended elsewhere, or was taken over, holds nothing more: the work on it is aborted. */
+function coverUnderLease(
+  job: ClaimedJob,
+  rate: number,
+  deps: TranscriberDeps,
+  lost: AbortController,
+  signal: AbortSignal,
+): Cover {
+  return openHold(job, {
+    rate,
+    async grow(decodedUnits) {
+      const grow = () => growHold(deps.db, job, decodedUnits);
+      const growth = await patiently(HOLD_PATIENCE, grow, job, deps, signal);
+      if (growth.kind !== 'lost') return growth;
+      const cause = new LeaseLostError(job.id);
+      lost.abort(cause);
+      throw cause;
+    },
+  });
+}
+
+function ratesOf({ config }: TranscriberDeps): EndDeps['rates'] {
+  return { lite: config.creditRateLite, pro: config.creditRatePro };
 }
 
 async function afterEnd(job: Job, deps: TranscriberDeps): Promise<void> {

@@ -195,7 +195,7 @@ test('a job whose decoded length the balance does not cover fails with insuffici
   const job = await room.ended(account, id);
 
   assert.deepEqual([job.status, job.error.type, job.text], ['failed', 'insufficient_balance', null]);
-  assert.match(job.error.message, /costs 0\.1 credits and the balance holds 0\.05\./);
+  assert.match(job.error.message, /first 3 seconds cost 0\.1 credits and the balance holds 0\.05\./);
   assert.equal(job.audio.duration_seconds, 3);
   assert.deepEqual(await ledgerSum(room, account), { amount: 3e6, held: 0, entries: 'credit hold release' });
 });

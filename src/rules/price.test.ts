@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../test/random.ts';
-import { costUnits, creditsFromUnits, UNITS_PER_CREDIT, unitsFromCredits } from './price.ts';
+import type { PricedEnd } from './price.ts';
+import {
+  billedMs,
+  chargedUnits,
+  costUnits,
+  creditsFromUnits,
+  holdGrowthUnits,
+  UNITS_PER_CREDIT,
+  unitsFromCredits,
+} from './price.ts';
 
 const COSTS: [durationMs: number, creditsPerMinute: number, units: number, credits: number][] = [
   [0, 1, 0, 0],
@@ -39,6 +48,50 @@ const BROKEN: [durationMs: number, creditsPerMinute: number][] = [
 for (const [durationMs, rate] of BROKEN) {
   test(`a cost of ${durationMs} ms at ${rate} is refused, not rounded`, () => {
     assert.throws(() => costUnits(durationMs, rate), RangeError);
+  });
+}
+
+const BILLED: [samples: number, ms: number][] = [
+  [0, 0],
+  [1, 1],
+  [16, 1],
+  [17, 2],
+  [16_000, 1000],
+  [4_796_161, 299_761],
+];
+
+for (const [samples, ms] of BILLED) {
+  test(`${samples} samples at 16 kHz are charged as ${ms} ms`, () => {
+    assert.equal(billedMs(samples, 16_000), ms);
+  });
+}
+
+const CHARGES: [end: PricedEnd, units: number][] = [
+  ['completed', 900],
+  ['canceled', 600],
+  ['insufficient_balance', 600],
+  ['unprocessable_audio', 600],
+  ['engine_error', 0],
+  ['engine_timeout', 0],
+];
+
+for (const [end, units] of CHARGES) {
+  test(`a job that ends with ${end} after 600 of 900 units could be read costs ${units}`, () => {
+    assert.equal(chargedUnits(end, { audioUnits: 900, transcribedUnits: 600 }), units);
+  });
+}
+
+const GROWTHS: [heldUnits: number, decodedUnits: number, growth: number][] = [
+  [0, 0, 0],
+  [0, 500, 500],
+  [300, 500, 200],
+  [500, 500, 0],
+  [501, 500, 0],
+];
+
+for (const [heldUnits, decodedUnits, growth] of GROWTHS) {
+  test(`a hold of ${heldUnits} units grows by ${growth} when ${decodedUnits} were decoded`, () => {
+    assert.equal(holdGrowthUnits({ heldUnits, decodedUnits }), growth);
   });
 }
 

@@ -21,6 +21,42 @@ export function costUnits(durationMs: number, creditsPerMinute: number): number 
   return asSafe(durationMs * thousandths);
 }
 
+/** Whole milliseconds of audio that are charged for so many samples: a begun one counts, so that no sample is free. */
+export function billedMs(samples: number, sampleRate: number): number {
+  return Math.ceil((samples * 1000) / sampleRate);
+}
+
+/** How a job ended; a failed one by its error type. */
+export type PricedEnd =
+  | 'completed'
+  | 'canceled'
+  | 'insufficient_balance'
+  | 'unprocessable_audio'
+  | 'engine_error'
+  | 'engine_timeout';
+
+// Not in here: failures of the service, which are free.
+const PAYS_FOR_FINISHED_PIECES: readonly PricedEnd[] = ['canceled', 'insufficient_balance', 'unprocessable_audio'];
+
+/**
+ * What an ended job costs. Text that could be read is paid for: a job that its caller cancels, or that fails for the sake
+ * of its audio or balance, costs what its finished pieces cost. A failure of the service is free.
+ * @param audioUnits        cost of all the audio that was decoded
+ * @param transcribedUnits  cost of the audio up to the end of the last piece that could be read while the job ran
+ */
+export function chargedUnits(
+  end: PricedEnd,
+  { audioUnits, transcribedUnits }: { audioUnits: number; transcribedUnits: number },
+): number {
+  if (end === 'completed') return audioUnits;
+  return PAYS_FOR_FINISHED_PIECES.includes(end) ? transcribedUnits : 0;
+}
+
+/** How much a hold must grow before more audio is transcribed; 0 when it covers all that was decoded so far. */
+export function holdGrowthUnits({ heldUnits, decodedUnits }: { heldUnits: number; decodedUnits: number }): number {
+  return Math.max(0, asSafe(decodedUnits) - asSafe(heldUnits));
+}
+
 /** Units as the credits that the API shows: the nearest number with at most six decimals. */
 export function creditsFromUnits(units: number): number {
   const micro = roundedDivide(BigInt(asSafe(units)) * 1_000_000n, BigInt(UNITS_PER_CREDIT));

@@ -6,6 +6,7 @@ const LEASE = 'src/jobs/lease-store.ts';
 const FINISH = 'src/deliveries/finish-store.ts';
 const CLAIM = 'src/deliveries/claim-store.ts';
 const END = 'src/jobs/end.ts';
+const HOLD = 'src/jobs/hold.ts';
 
 /** `find` is replaced wherever the file says it; a test fails when it no longer does. */
 export const BREAKS: Break[] = [
@@ -72,8 +73,9 @@ export const BREAKS: Break[] = [
     changes: [
       {
         file: END,
-        find: 'await releaseForJob(tx, held);',
-        replace: 'await releaseForJob(tx, held); await releaseForJob(tx, { ...held, heldUnits: 0 });',
+        find: 'await settleJob(tx, { ...held, costUnits: ending.costUnits });',
+        replace:
+          'await settleJob(tx, { ...held, costUnits: ending.costUnits }); await settleJob(tx, { ...held, heldUnits: 0, costUnits: 0 });',
       },
     ],
   },
@@ -84,6 +86,44 @@ export const BREAKS: Break[] = [
         file: 'src/jobs/create.ts',
         find: 'db.transaction((tx) => holdAndInsert(tx, order))',
         replace: 'holdAndInsert(db, order)',
+      },
+    ],
+  },
+  {
+    name: 'a hold does not grow',
+    changes: [
+      {
+        file: HOLD,
+        find: 'if (holdGrowthUnits({ heldUnits, decodedUnits }) === 0) return null;',
+        replace: 'if (decodedUnits >= 0) return null;',
+      },
+    ],
+  },
+  {
+    name: 'a hold that grew is not noted in its job',
+    changes: [{ file: HOLD, find: 'await setHeldUnits(tx, job, decodedUnits);', replace: '' }],
+  },
+  {
+    name: 'a hold that grows is counted from the claim',
+    changes: [{ file: HOLD, find: 'const { heldUnits } = locked;', replace: 'const { heldUnits } = job;' }],
+  },
+  {
+    name: 'text that could be read is free',
+    changes: [
+      {
+        file: 'src/rules/price.ts',
+        find: 'PAYS_FOR_FINISHED_PIECES.includes(end) ? transcribedUnits : 0',
+        replace: 'PAYS_FOR_FINISHED_PIECES.includes(end) ? 0 : 0',
+      },
+    ],
+  },
+  {
+    name: 'pieces are stored without their cost',
+    changes: [
+      {
+        file: 'src/jobs/piece-store.ts',
+        find: 'greatest(transcribed_units, $7)',
+        replace: 'greatest(transcribed_units, 0 * $7)',
       },
     ],
   },

@@ -9,6 +9,7 @@ import { unitsFromCredits } from '../../src/rules/price.ts';
 import { makeId } from '../../src/runtime/clock.ts';
 import { webhookRoutes } from '../../src/webhooks/api.ts';
 import { TEST_ACTOR } from '../caller.ts';
+import { RATE } from './check-money.ts';
 import type { Ground } from './nodes.ts';
 import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
 import type { Mood } from './receivers.ts';
@@ -45,7 +46,7 @@ export function openCallers({ world, server, receivers }: Ground) {
     const made: Account[] = [];
     for (let i = 0; i < count; i++) {
       const plan = random.pick(['lite', 'pro'] as const);
-      const units = random.next() < 0.2 ? null : unitsFromCredits(0.3 + random.next());
+      const units = random.next() < 0.2 ? null : unitsFromCredits(0.5 + 4 * random.next());
       made.push(
         await insertAccount(admin, { id: makeId('acct'), name: 'simulated', plan, units, ledgerId: makeId('led') }),
       );
@@ -53,15 +54,24 @@ export function openCallers({ world, server, receivers }: Ground) {
     return made;
   }
 
+  /** Short or in several pieces, and now and then longer than it claims. */
+  function recording(): { durationMs: number; decodedMs: number } {
+    const [shortMs, longMs] = [200 + random.integer(3_000), 31_000 + random.integer(60_000)];
+    const luck = random.next();
+    if (luck < 0.12) return { durationMs: shortMs, decodedMs: shortMs * 4 };
+    if (luck < 0.24) return { durationMs: shortMs, decodedMs: longMs };
+    if (luck < 0.36) return { durationMs: longMs, decodedMs: longMs };
+    return { durationMs: shortMs, decodedMs: shortMs };
+  }
+
   async function submit(account: Account): Promise<void> {
-    const durationMs = 200 + random.integer(3_000);
-    const decodedMs = random.next() < 0.15 ? durationMs * 4 : durationMs;
+    const { durationMs, decodedMs } = recording();
     const id = makeId('job');
     jobs.push({ id, account });
     await createJob(
       { db, storage: STORAGE },
       {
-        ...{ id, account, rate: 1, once: UNKEYED },
+        ...{ id, account, rate: RATE, once: UNKEYED },
         request: {
           ...{ plan: 'lite', language: null, wordTimes: false, metadata: `"of ${account.id}"`, isAsync: true },
           responseFormat: 'json',
@@ -117,7 +127,8 @@ export function openCallers({ world, server, receivers }: Ground) {
   }
 
   async function control(): Promise<void> {
-    const { id, account } = random.pick(jobs);
+    // Mostly a job that may still be under way.
+    const { id, account } = random.pick(random.next() < 0.7 ? jobs.slice(-4) : jobs);
     const deps = { db, storage: STORAGE, config: SETTINGS };
     if (random.next() < 0.6) return void (await cancelJob(deps, account, id, UNKEYED));
     memory.deleted.add(id);

@@ -26,7 +26,7 @@ export const SETTINGS = readConfig({
 export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
 export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;
 
-/** What the engine was asked and by whom: its answer names the call. */
+/** What the engine was asked, by whom, and when on the database's clock: its answer names the call. */
 export type Call = { slot: string; atMs: number };
 
 /** What all processes of one world stand in. */
@@ -117,7 +117,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, ground: G
   });
 }
 
-function engineOf(actor: Actor, { world, calls, engineTrouble }: Ground): Engine {
+function engineOf(actor: Actor, { world, server, calls, engineTrouble }: Ground): Engine {
   return {
     name: 'simulated',
     slots: 2,
@@ -125,7 +125,7 @@ function engineOf(actor: Actor, { world, calls, engineTrouble }: Ground): Engine
     transcribe: (piece, { signal, timeoutMs }) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
-        const number = calls.push({ slot: actor.slot, atMs: world.nowMs() }) - 1;
+        const number = calls.push({ slot: actor.slot, atMs: world.nowMs() + server.clockOffsetMs }) - 1;
         const luck = world.random.next();
         const crawls = luck > 1 - engineTrouble.crawls;
         const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * world.random.next();

@@ -22,10 +22,17 @@ export const SIMULATION_SCHEMA = `
         case when tg_op <> 'DELETE' then to_jsonb(new) - 'body' - 'secret' - 'previous_secret' - 'segments' end);
       return null;
     end $$;
+  create function sim.note_piece() returns trigger language plpgsql as $$
+    begin
+      insert into sim.changes (at, slot, transaction, what, after)
+      values (sim.clock_timestamp(), current_setting('application_name'), pg_current_xact_id()::text, 'piece', to_jsonb(new));
+      return null;
+    end $$;
   create trigger note after insert or update or delete on jobs for each row execute function sim.note('job');
   create trigger note after insert or update or delete on deliveries for each row execute function sim.note('delivery');
   create trigger note after insert or update or delete on delivery_leases for each row execute function sim.note('lease');
   create trigger note after insert or update or delete on webhooks for each row execute function sim.note('webhook');
+  create trigger note after insert on job_pieces for each row execute function sim.note_piece();
   create trigger note after insert on events for each row execute function sim.note('event');
   create trigger note after insert on attempts for each row execute function sim.note('attempt')`;
 
@@ -36,10 +43,10 @@ export type Change = {
   /** Who made it. */
   slot: string;
   transaction: string;
-  what: 'job' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';
-  // biome-ignore lint/suspicious/noExplicitAny: rows of six tables
+  what: 'job' | 'piece' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';
+  // biome-ignore lint/suspicious/noExplicitAny: rows of seven tables
   before: any;
-  // biome-ignore lint/suspicious/noExplicitAny: rows of six tables
+  // biome-ignore lint/suspicious/noExplicitAny: rows of seven tables
   after: any;
 };
 
