@@ -18,6 +18,7 @@ import type { SchemaError } from './invalid.ts';
 import { describeInvalid } from './invalid.ts';
 import { methodsAt } from './methods.ts';
 import type { OpenStreams } from './open-streams.ts';
+import { oneByOne } from './pipelining.ts';
 import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './read.ts';
 import type { Answer, Route } from './route.ts';
 import { lazyValidators } from './validators.ts';
@@ -88,8 +89,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   addRoutes(app, options);
   answerMalformed(app.server, (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'));
+  const handle = oneByOne(app.routing);
+  app.server.removeAllListeners('request').on('request', handle);
   // Without these listeners Node says 100 before we know whether the body is wanted, or a bare 417.
-  app.server.on('checkContinue', app.routing).on('checkExpectation', app.routing);
+  app.server.on('checkContinue', handle).on('checkExpectation', handle);
   return app;
 }
 

@@ -121,3 +121,25 @@ test('a stream that breaks off is logged as an error of its request', async () =
     [['/stream', 'broke off']],
   );
 });
+
+test('requests that come at once over one connection are handled one after the other', async () => {
+  let [underWay, most, handled] = [0, 0, 0];
+  const route = routeAt('/counted', async () => {
+    underWay += 1;
+    handled += 1;
+    most = Math.max(most, underWay);
+    await new Promise((resolve) => setImmediate(resolve));
+    underWay -= 1;
+    return { status: 200, body: {} };
+  });
+  await using server = await openServer(route);
+  const get = 'GET /counted HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  const text = await server.exchange(`${get.repeat(99)}GET /counted HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  const handledOfFew = handled;
+  await server.exchange(get.repeat(1_000));
+
+  assert.equal(statusesOf(text).filter((status) => status === 200).length, 100);
+  assert.deepEqual([most, handledOfFew], [1, 100]);
+  assert.ok(handled < 200, `${handled} requests were handled`);
+});

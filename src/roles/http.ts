@@ -132,7 +132,8 @@ async function listen(
   { host, port, settings }: Place,
 ): Promise<void> {
   try {
-    await app.listen({ host, port });
+    // For the name Fastify opens a second server, which would be without our limits.
+    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
