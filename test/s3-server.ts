@@ -20,6 +20,8 @@ export type S3Server = AsyncDisposable & {
   /** The file that holds an object's bytes. */
   fileOf(name: string): string;
   folderOfUploads: string;
+  /** From now on lists of objects are these, a page for each question; s3rver knows one page only. */
+  answerLists(pages: string[][]): { asked: number };
   /** From now on every request is answered so; null: as it should be. */
   answerAll(status: number | null): void;
 };
@@ -36,9 +38,14 @@ export async function openS3Server(): Promise<S3Server> {
   await s3.configureBuckets();
   const answer = s3.callback();
   let forced: number | null = null;
+  let pages: string[][] | null = null;
+  const listed = { asked: 0 };
   const server = http.createServer((request, response) => {
     const { searchParams: query } = new URL(request.url!, 'http://s3');
-    if (forced !== null) response.writeHead(forced).end();
+    if (pages !== null && query.has('list-type')) {
+      listed.asked += 1;
+      response.end(listPage(pages, Number(query.get('continuation-token') ?? 0)));
+    } else if (forced !== null) response.writeHead(forced).end();
     else if (request.method === 'DELETE' && query.has('uploadId')) void giveUp(query.get('uploadId')!, response);
     else if (request.method === 'GET' && query.has('uploads')) void listUploads(response);
     else answer(request, response);
@@ -69,6 +76,11 @@ export async function openS3Server(): Promise<S3Server> {
     // The account that every s3rver has.
     env: { AWS_ENDPOINT_URL_S3: endpoint, AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' },
     folderOfUploads: uploads,
+    answerLists(given) {
+      pages = given;
+      listed.asked = 0;
+      return listed;
+    },
     async contents() {
       const names = await readdir(folder, { recursive: true });
       const objects = names.filter((name) => name.endsWith('._S3rver_object'));
@@ -85,4 +97,15 @@ export async function openS3Server(): Promise<S3Server> {
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** As S3 answers ListObjectsV2; all objects are a day old. */
+function listPage(pages: string[][], number: number): string {
+  const modified = new Date(Date.now() - 86_400_000).toISOString();
+  const objects = pages[number]!.map(
+    (key) => `<Contents><Key>${key}</Key><LastModified>${modified}</LastModified></Contents>`,
+  );
+  const hasMore = number + 1 < pages.length;
+  const next = hasMore ? `<NextContinuationToken>${number + 1}</NextContinuationToken>` : '';
+  return `<ListBucketResult><IsTruncated>${hasMore}</IsTruncated>${next}${objects.join('')}</ListBucketResult>`;
 }

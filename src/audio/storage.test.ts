@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { openS3Server } from '../../test/s3-server.ts';
+import { until } from '../../test/until.ts';
 import { readConfig } from '../config.ts';
 import { openStorage } from './open-storage.ts';
 import type { SharedStorage } from './storage.ts';
@@ -156,6 +157,46 @@ for (const [name, openRoom] of OPENERS) {
     assert.equal(await room.storage.whyAway(), null);
   });
 }
+
+test('files: what a killed process left of an upload is removed after five minutes, what is being written is not', async () => {
+  await using room = await openFileRoom();
+  const disk = Promise.withResolvers<void>();
+  async function* never() {
+    yield Buffer.from('half');
+    await disk.promise;
+    throw new Error('the test is over');
+  }
+  const receiving = room.storage.receive(never(), { maxBytes: 100 });
+  await until('the file', async () => (await room.contents()).length === 1);
+  const [partial] = await room.contents();
+  const left = partial!.replace(/[0-9a-f]{12}$/, '000000000000');
+  writeFileSync(path.join(room.dataDir, 'audio', left), 'half');
+  setAge(path.join(room.dataDir, 'audio', left), 301_000);
+
+  assert.deepEqual(await Array.fromAsync(room.storage.listOlderThan(3_600_000)), []);
+
+  assert.deepEqual(await room.contents(), [partial]);
+  disk.resolve();
+  await assert.rejects(receiving, /the test is over/);
+  assert.deepEqual(await room.contents(), []);
+});
+
+test('S3: a bucket is listed a page at a time, and the next page only when the one before is done with', async () => {
+  await using room = await openS3Room();
+  const keys = ['1', '2', '3', '4'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
+  const [one, two, three, four] = keys.map((key) => `house/one/${key}`);
+  const listed = room.server.answerLists([[one!, two!], ['house/one/of-others', three!], [four!]]);
+  const askedAtEachPage: number[] = [];
+  const found: string[][] = [];
+
+  for await (const page of room.storage.listOlderThan(1_800_000)) {
+    askedAtEachPage.push(listed.asked);
+    found.push(page);
+  }
+
+  assert.deepEqual(found, [keys.slice(0, 2), [keys[2]], [keys[3]]]);
+  assert.deepEqual(askedAtEachPage, [1, 2, 3]);
+});
 
 test('S3: objects lie under the prefix, and what a decoder read is erased from this machine', async () => {
   await using room = await openS3Room();

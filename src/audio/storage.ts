@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, opendir, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '../errors.ts';
 
@@ -48,6 +48,9 @@ export class StorageAwayError extends ApiError {
 
 // As many as S3 lists at once.
 const PAGE_FILES = 1000;
+const PARTIAL_PREFIX = 'partial-';
+// An upload under way brings 16 KiB every 30 s, or is ended.
+const PARTIAL_AGE_MS = 300_000;
 
 /** Keeps audio as files, one per key, in a folder that only this user can read (made when missing). */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {
@@ -63,17 +66,19 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
 
 async function receive(folder: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
-  const file = pathOf(folder, key);
+  // It gets its own name once it is whole: what a killed process left is told from what waits for its job.
+  const file = path.join(folder, PARTIAL_PREFIX + key);
   const handle = await open(file, 'wx', 0o600);
   try {
     const sizeBytes = await writeAll(handle, bytes, maxBytes);
     await handle.sync();
     await handle.close();
+    await rename(file, pathOf(folder, key));
     await syncFolder(folder);
     return { key, sizeBytes };
   } catch (cause) {
     await handle.close().catch(() => undefined);
-    await rm(file, { force: true }).catch(() => undefined);
+    for (const name of [file, pathOf(folder, key)]) await rm(name, { force: true }).catch(() => undefined);
     throw cause;
   }
 }
@@ -99,18 +104,29 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** Removes partial files as well: a process that was killed could not. */
 async function* listOlderThan(folder: string, ageMs: number): AsyncIterable<string[]> {
   let page: string[] = [];
   for await (const { name } of await opendir(folder)) {
-    // A file may go between the listing and the look at it.
-    const found = isKey(name) ? await stat(path.join(folder, name)).catch(() => null) : null;
-    if (found && Date.now() - found.mtimeMs > ageMs) page.push(name);
+    const file = path.join(folder, name);
+    if (isKey(name) && (await isOlderThan(file, ageMs))) page.push(name);
+    if (isPartial(name) && (await isOlderThan(file, PARTIAL_AGE_MS))) await rm(file, { force: true });
     if (page.length === PAGE_FILES) {
       yield page;
       page = [];
     }
   }
   if (page.length > 0) yield page;
+}
+
+function isPartial(name: string): boolean {
+  return name.startsWith(PARTIAL_PREFIX) && isKey(name.slice(PARTIAL_PREFIX.length));
+}
+
+/** False for a file that is gone since it was listed. */
+async function isOlderThan(file: string, ageMs: number): Promise<boolean> {
+  const found = await stat(file).catch(() => null);
+  return found !== null && Date.now() - found.mtimeMs > ageMs;
 }
 
 /** What a user without special rights can still write to the disk of a folder. */

@@ -6,7 +6,7 @@ import { ApiError, BodyTimeoutError } from '../errors.ts';
 export const MAX_JSON_BYTES = 64 * 1024;
 
 // How much of a body that nobody wants is read, so that a caller who is still sending comes to read the answer.
-const DRAIN_MAX_BYTES = 4 * 1024 * 1024;
+const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 const DRAIN_MAX_MS = 2_000;
 const LATE = 'The body did not arrive in time; send the request again.';
 
