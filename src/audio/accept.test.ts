@@ -270,6 +270,39 @@ test('memory does not grow with the file', async () => {
   assert.ok(peakBytes - beforeBytes < 32 * 2 ** 20, `${peakBytes - beforeBytes} bytes more`);
 });
 
+const FLOODS = [
+  { what: 'a header of a part', start: '--xx\r\nX-Long: ' },
+  { what: 'the headers of a part', start: '--xx\r\n', line: 'x-a: b\r\n' },
+  { what: 'what comes before the first part', start: '' },
+  { what: 'what comes after the last part', start: file() + END },
+];
+for (const { what, start, line = 'x' } of FLOODS) {
+  test(`memory does not grow with ${what}`, async () => {
+    await using room = await openRoom();
+    const chunk = Buffer.from(line.repeat(65_536 / line.length));
+    let peakBytes = 0;
+    async function* flood() {
+      yield Buffer.from(start);
+      for (let i = 0; i < 1024; i++) {
+        yield chunk;
+        const { arrayBuffers, heapUsed } = process.memoryUsage();
+        peakBytes = Math.max(peakBytes, arrayBuffers + heapUsed);
+        await turnOfTheLoop();
+      }
+    }
+    const { arrayBuffers, heapUsed } = process.memoryUsage();
+    const stream = Readable.from(flood(), { objectMode: false });
+
+    const limits = { ...LIMITS, maxFileBytes: 2 ** 30 };
+    // What comes after the last part is no mistake.
+    const upload = await room.accept(stream, { limits }).catch(() => null);
+
+    const grownBytes = peakBytes - arrayBuffers - heapUsed;
+    assert.ok(grownBytes < 48 * MEBIBYTE, `${grownBytes} bytes more`);
+    assert.deepEqual(await room.files(), upload ? [upload.file.key] : []);
+  });
+}
+
 test('two hundred odd bodies end in an upload or a refusal, and nothing stays on disk', async () => {
   await using room = await openRoom();
   const random = randomFrom(20261121);
