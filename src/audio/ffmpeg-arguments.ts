@@ -1,3 +1,5 @@
+import { INPUT_PATH } from './sandbox-root.ts';
+
 /**
  * The containers that we read. This list is the control that matters: without it a playlist or a script that is named
  * .mp3 makes ffmpeg open other files of this machine, whatever -protocol_whitelist says.
@@ -14,5 +16,5 @@ export const DISTRUST = [
   ...['-max_alloc', String(ALLOCATION_MAX_BYTES), '-max_streams', '64'],
 ];
 
-/** The file is on standard input, opened there once more by name: what is read from a pipe cannot be sought in. */
-export const INPUT = ['-i', process.platform === 'linux' ? 'file:/proc/self/fd/0' : 'file:/dev/fd/0'];
+/** Both programs read the input of their sandbox. */
+export const INPUT = ['-i', `file:${INPUT_PATH}`];

@@ -11,7 +11,7 @@ import { spawnSandboxed } from './sandbox-process.ts';
 export type JailedProgram = 'ffmpeg' | 'ffprobe';
 export type JailBounds = {
   tools: ToolPaths;
-  /** Path of the file that the program may read; it gets the opened file as its standard input. */
+  /** Path of the file that the program may read; it sees it as INPUT_PATH. */
   input?: string;
   memoryMaxBytes: number;
   cpuMaxSeconds: number;
@@ -44,10 +44,11 @@ export async function openJailed(program: JailedProgram, args: string[], bounds:
   await using file = bounds.input === undefined ? null : await openInput(bounds.input);
   signal?.throwIfAborted();
   const limits = { memoryMaxBytes, cpuMaxSeconds };
-  return guard(spawnSandboxed(kind, { tools, program: found, args, limits, input: file?.fd ?? 'ignore' }), signal);
+  const input = file && { path: bounds.input!, descriptor: file.fd };
+  return guard(spawnSandboxed(kind, { tools, program: found, args, limits, input }), signal);
 }
 
-/** The program opens it once more, by its descriptor, to seek in it; as root that is another user, who needs the right to. */
+/** The program opens it once more, to seek in it; as root that is another user, who needs the right to. */
 async function openInput(path: string): Promise<FileHandle> {
   // A pipe would not open before somebody writes into it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

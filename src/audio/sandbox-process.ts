@@ -18,8 +18,8 @@ export type SandboxOrder = {
   program: string;
   args: string[];
   limits: { memoryMaxBytes: number; cpuMaxSeconds: number };
-  /** The descriptor that the program gets as its standard input, opened already: it sees no path of ours. */
-  input: number | 'ignore';
+  /** The file that the program may read, by our name and opened; it sees it as INPUT_PATH. */
+  input: { path: string; descriptor: number } | null;
 };
 
 /** `code` is null when a signal ended the program, be it inside of the sandbox. */
@@ -55,7 +55,7 @@ export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxe
   const filter = kind === 'bubblewrap' ? systemCallFilter() : null;
   const child = spawn(command!, args, {
     stdio: [
-      order.input,
+      kind === 'bubblewrap' ? 'ignore' : (order.input?.descriptor ?? 'ignore'),
       'pipe',
       'pipe',
       ...(kind === 'bubblewrap' ? (['pipe'] as const) : []),
@@ -64,7 +64,7 @@ export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxe
     detached: true,
     cwd: '/',
     env: toolEnvironment(order.tools),
-  }) as Sandboxed['child'];
+  }) as unknown as Sandboxed['child'];
   if (filter !== null) {
     const pipe = child.stdio[FILTER] as unknown as Writable;
     // It may have ended already; its exit tells why.
@@ -93,7 +93,7 @@ function signalOf(code: number): NodeJS.Signals | null {
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
-function commandOf(kind: SandboxKind, { tools, program, args, limits }: SandboxOrder): string[] {
+function commandOf(kind: SandboxKind, { tools, program, args, limits, input }: SandboxOrder): string[] {
   if (kind === 'none') return [program, ...args];
   const needed = (name: string, from = 'util-linux') => {
     const found = findProgram(tools, name);
@@ -106,7 +106,12 @@ function commandOf(kind: SandboxKind, { tools, program, args, limits }: SandboxO
   if (kind === 'namespaces')
     return [setpriv, '--pdeathsig', 'KILL', needed('unshare'), ...namespaceArguments(), ...inner];
   const bwrap = needed('bwrap', 'bubblewrap');
-  return [bwrap, ...bubblewrapArguments(), ...rootArguments(tools, [program, prlimit, setpriv]), ...inner];
+  return [
+    bwrap,
+    ...bubblewrapArguments(),
+    ...rootArguments(tools, [program, prlimit, setpriv], input?.path ?? null),
+    ...inner,
+  ];
 }
 
 /** Whether a limit of processes can be set: as root each sandbox is a user of its own, else it is counted by namespace. */

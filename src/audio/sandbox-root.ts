@@ -8,22 +8,28 @@ const LIBRARIES = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/lib', '/lib64']
 const LINKER_FILES = ['/etc/ld.so.cache', '/etc/alternatives'];
 /** What unpacked packages are made of: bin/prepare/unpack-tools.js. */
 const TOOL_FOLDERS = ['bin', 'lib', 'root', 'usr'];
+/** Where a program finds its input: without bubblewrap that is its standard input by name, which can be sought in. */
+export const INPUT_PATH = process.platform === 'linux' ? '/proc/self/fd/0' : '/dev/fd/0';
 const SCRIPT_START_MAX_BYTES = 256;
 
 /**
- * The options of bubblewrap that make the file system of a sandbox: empty but for shared libraries, these programs and
- * /proc, all read-only. There is no /dev, no /tmp, no shell.
+ * The options of bubblewrap that make the file system of a sandbox: empty but for shared libraries, these programs and the
+ * input, all read-only. There is no /proc, no /dev, no /tmp, no shell.
+ * Where /proc is partly hidden (containers, systemd's Protect* options), the kernel would forbid to mount one anyway.
+ * @param input  a file of ours; the sandbox knows it by the name INPUT_PATH only
  */
-export function rootArguments(tools: ToolPaths, programs: string[]): string[] {
+export function rootArguments(tools: ToolPaths, programs: string[], input: string | null): string[] {
   const folders = tools.folder === null ? [] : TOOL_FOLDERS.map((name) => path.join(tools.folder!, name));
   const wanted = [...LIBRARIES, ...LINKER_FILES, ...folders, ...programs, ...programs.flatMap(interpreterOf)];
   const places = [...new Set(wanted)].filter((place) => fs.existsSync(place));
-  const parents = new Set(places.flatMap(parentsOf));
+  const inputs = input === null ? [] : [INPUT_PATH];
+  const parents = new Set([...places, ...inputs].flatMap(parentsOf));
   return [
     // Made by name, for bubblewrap makes the others so that root alone may enter them.
     ...[...parents].flatMap((folder) => ['--dir', folder]),
     ...places.flatMap((place) => placeArguments(place)),
-    ...['--proc', '/proc', '--remount-ro', '/', '--chdir', '/'],
+    ...inputs.flatMap((name) => ['--ro-bind', input!, name]),
+    ...['--remount-ro', '/', '--chdir', '/'],
   ];
 }
 

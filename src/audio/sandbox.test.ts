@@ -33,7 +33,7 @@ function userOf(name: string, uid: number): User {
 function whyNot(command: string[]): string | false {
   if (process.platform !== 'linux') return 'only Linux has what the sandbox is made of';
   if (findProgram(TEST_TOOLS, 'bwrap') === null) return 'bubblewrap is not installed';
-  const sandbox = ['--unshare-user', '--unshare-net', '--ro-bind', '/', '/', '--proc', '/proc', process.execPath];
+  const sandbox = ['--unshare-user', '--unshare-net', '--ro-bind', '/', '/', process.execPath];
   try {
     const [program, ...args] = [...command.slice(0, -1), findProgram(TEST_TOOLS, 'bwrap')!, ...sandbox, '--version'];
     execFileSync(program!, args, { stdio: 'ignore' });
@@ -43,11 +43,19 @@ function whyNot(command: string[]): string | false {
   }
 }
 
+/** As in containers and under systemd's ProtectKernelTunables: the kernel then lets nobody mount a /proc. */
+const HIDE_PROC = 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"';
+
 const USERS = isRoot
   ? [userOf('root', 0), userOf('a plain user', PLAIN_USER)]
   : [userOf('a plain user', process.getuid?.() ?? 0)];
 
-for (const user of USERS) {
+function behindHiddenProc({ name, uid, command }: User): User {
+  const hidden = ['unshare', '--mount', 'sh', '-c', HIDE_PROC, 'sh', ...command];
+  return { name: `${name} where /proc is partly hidden`, uid, command: hidden, skip: whyNot(hidden) };
+}
+
+for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
   test(`as ${user.name}, code in ffmpeg's place reaches nothing but its audio`, { skip: user.skip }, async () => {
     await using service = await openServiceOf(user);
 
@@ -180,7 +188,7 @@ type Report = {
   signalled: number[];
   processes: string[];
   environment: string[];
-  descriptors: string[];
+  descriptors: number[];
   status: Record<string, string>;
   input: string;
   started: number;

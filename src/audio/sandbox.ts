@@ -60,7 +60,7 @@ async function whyNot(kind: SandboxKind, tools: ToolPaths): Promise<string | nul
   if (program === null) return 'prlimit (util-linux) is not installed';
   let sandboxed: Sandboxed;
   try {
-    sandboxed = spawnSandboxed(kind, { tools, program, args: ['--version'], limits: CHECK_LIMITS, input: 'ignore' });
+    sandboxed = spawnSandboxed(kind, { tools, program, args: ['--version'], limits: CHECK_LIMITS, input: null });
   } catch (error) {
     return (error as Error).message;
   }
