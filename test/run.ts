@@ -40,7 +40,7 @@ async function runTests(given: string[]): Promise<number> {
 async function onEmbedded(files: string[]): Promise<number> {
   // Tests need no protection from a power cut, and several files share the server.
   const settings = { fsync: 'off', max_connections: '400' };
-  const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings });
+  const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings, mayCreateDatabases: true });
   try {
     return await runFiles(files, server.url);
   } finally {

@@ -7,10 +7,11 @@ import readline from 'node:readline';
 import { claimDirectory } from './embedded-claim.ts';
 import { clearLeftovers } from './embedded-leftovers.ts';
 import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './embedded-place.ts';
+import { prepareRole, SUPERUSER, serviceUrl } from './embedded-role.ts';
 
 /** A PostgreSQL that belongs to this process. */
 export type EmbeddedDatabase = {
-  /** `postgres://…` over the Unix socket, for openDatabase. */
+  /** `postgres://…` over the Unix socket, with the password, for openDatabase. */
   url: string;
   pid: number;
   /** Shuts PostgreSQL down cleanly and frees the directory; open connections are ended. */
@@ -25,9 +26,9 @@ export type EmbeddedOptions = {
   log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** More `name=value` settings of PostgreSQL. */
   settings?: Record<string, string>;
+  /** For tests, which make a database each. */
+  mayCreateDatabases?: boolean;
 };
-
-export const EMBEDDED_USER = 'verbatim';
 
 // Recovery after a crash replays at most max_wal_size (1 GB); a slow disk reads that in under two minutes.
 const READY_TIMEOUT_MS = 120_000;
@@ -62,7 +63,8 @@ const SETTINGS = {
  * What a crash left behind (ours, PostgreSQL's, or both) is cleared away first.
  * @throws DirectoryTakenError  while another process has `dir` open
  */
-export async function startEmbedded({ dir, log, settings }: EmbeddedOptions): Promise<EmbeddedDatabase> {
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { dir, log, mayCreateDatabases = false } = options;
   makeFolder(dir);
   const claim = claimDirectory(dir);
   try {
@@ -70,14 +72,13 @@ export async function startEmbedded({ dir, log, settings }: EmbeddedOptions): Pr
     const socket = socketFolder(dir);
     await clearLeftovers({ cluster, socket });
     if (!fs.existsSync(cluster)) await makeCluster(dir, cluster);
-    const server = await launch({
-      dir,
-      cluster,
-      settings: { ...SETTINGS, ...settings, unix_socket_directories: socket },
-    });
+    const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: socket };
+    await prepareRole({ dir, cluster, settings, mayCreateDatabases });
+    const url = serviceUrl(dir, socket);
+    const server = await launch({ dir, cluster, settings });
     const tail = followLog(server, log);
     await untilReady(server, cluster, tail);
-    return handle(server, { socket, release: claim.release, tail });
+    return handle(server, { url, release: claim.release, tail });
   } catch (cause) {
     claim.release();
     throw cause;
@@ -88,7 +89,7 @@ export async function startEmbedded({ dir, log, settings }: EmbeddedOptions): Pr
 async function makeCluster(dir: string, cluster: string): Promise<void> {
   const making = `${cluster}.making`;
   fs.rmSync(making, { recursive: true, force: true });
-  const options = ['-D', making, '-U', EMBEDDED_USER, '-A', 'trust', '--no-locale', '-E', 'UTF8'];
+  const options = ['-D', making, '-U', SUPERUSER, '-A', 'reject', '--no-locale', '-E', 'UTF8'];
   const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
   const initdb = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
   await untilStarted(initdb, 'initdb');
@@ -159,9 +160,9 @@ function isReady(server: ChildProcess, cluster: string): boolean {
   }
 }
 
-type Handle = { socket: string; release: () => void; tail: string[] };
+type Handle = { url: string; release: () => void; tail: string[] };
 
-function handle(server: ChildProcess, { socket, release, tail }: Handle): EmbeddedDatabase {
+function handle(server: ChildProcess, { url, release, tail }: Handle): EmbeddedDatabase {
   const exited = once(server, 'exit').then(([code, signal]) => {
     release();
     return `${signal ?? `code ${code}`}: ${tail.at(-1) ?? 'no output'}`;
@@ -177,7 +178,7 @@ function handle(server: ChildProcess, { socket, release, tail }: Handle): Embedd
   }
 
   return {
-    url: `postgres://${EMBEDDED_USER}@localhost/postgres?host=${encodeURIComponent(socket)}`,
+    url,
     pid: server.pid!,
     stop: () => (stopping ??= stop()),
     onExit: (callback) => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { EmbeddedDatabase } from '../../src/db/embedded.ts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import { socketFolder } from '../../src/db/embedded-place.ts';
+import { serviceUrl } from '../../src/db/embedded-role.ts';
 import type { DemoService } from '../../src/demo/service.ts';
 import { freePort, startService } from '../../src/demo/service.ts';
 import { TONE_MODEL } from '../fixtures/audio.ts';
@@ -161,8 +162,8 @@ function killOne(pid: number): void {
 }
 
 function embeddedUrl(dataDir: string): string {
-  const socket = socketFolder(path.join(dataDir, 'database'));
-  return `postgres://verbatim@localhost/postgres?host=${encodeURIComponent(socket)}`;
+  const dir = path.join(dataDir, 'database');
+  return serviceUrl(dir, socketFolder(dir));
 }
 
 /** A PostgreSQL that is not the service's own, and is started again by its operator. */
