@@ -188,7 +188,12 @@ if (import.meta.main) {
   const [jobs = '1000', seed = '1'] = process.argv.slice(2);
   const home = mkdtempSync(path.join(os.tmpdir(), 'ledger-storm-'));
   const settings = { fsync: 'off', max_connections: '200' };
-  const server = await startEmbedded({ dir: path.join(home, 'database'), log: openLog('warn'), settings });
+  const server = await startEmbedded({
+    dir: path.join(home, 'database'),
+    log: openLog('warn'),
+    settings,
+    mayCreateDatabases: true,
+  });
   process.env['TEST_DATABASE_URL'] = server.url;
   try {
     console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryMs: 3_000 }));

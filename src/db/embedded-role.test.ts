@@ -71,7 +71,7 @@ describe('the role of the service in the embedded PostgreSQL', () => {
     );
     assert.deepEqual(row, { id: 2, text: 'of before' });
     assert.deepEqual(foreign, []);
-    assert.deepEqual(await query(server.url, 'select current_user as name'), [{ name: 'verbatim_service' }]);
+    assert.deepEqual(await query(server.url, 'select current_user as name'), [{ name: 'service' }]);
   });
 });
 

@@ -8,7 +8,7 @@ import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './embedded-pl
 /** Owns the cluster; it cannot log in over any socket. */
 export const SUPERUSER = 'verbatim';
 /** Who the service is: the owner of its database and of all in it, and no more. */
-const SERVICE_ROLE = 'verbatim_service';
+const SERVICE_ROLE = 'service';
 export const DATABASE = 'postgres';
 
 const LOGIN_RULES = `# Made by the service. Nobody but its own role may log in, not even the superuser.

@@ -69,7 +69,12 @@ async function startPostgres() {
   const { startEmbedded } = await import('../../src/db/embedded.ts');
   const home = mkdtempSync(path.join(os.tmpdir(), 'verbatim-simulation-'));
   const log = { debug() {}, warn() {} };
-  const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings: { fsync: 'off' } });
+  const server = await startEmbedded({
+    dir: path.join(home, 'database'),
+    log,
+    settings: { fsync: 'off' },
+    mayCreateDatabases: true,
+  });
   return {
     url: server.url,
     async stop() {
