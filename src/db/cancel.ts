@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
-const CANCEL_TIMEOUT_MS = 1_000;
+const CANCEL_TIMEOUT_MS = 10_000;
 
 // What pg has and its types leave out.
 type Peer = { host: string; port: number; processID: number | null; secretKey: unknown };

@@ -124,15 +124,16 @@ function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement)
 /** One statement on a connection that the pooler lends for it. The server knows no timeout there: the client cancels. */
 async function queryPooled(pool: pg.Pool, statement: pg.QueryConfig): Promise<pg.QueryResult> {
   const client = await pool.connect();
-  let broken: Error | undefined;
   try {
-    return await client.query(statement);
+    const result = await client.query(statement);
+    client.release();
+    return result;
   } catch (cause) {
-    if (isDatabaseAway(cause)) broken = cause as Error;
-    if (isClientTimeout(cause)) await cancelStatement(client);
+    const broken = isDatabaseAway(cause) ? (cause as Error) : undefined;
+    // The pooler forgets whom to cancel once the connection is closed; the caller does not wait for that.
+    if (isClientTimeout(cause)) void cancelStatement(client).then(() => client.release(broken));
+    else client.release(broken);
     throw cause;
-  } finally {
-    client.release(broken);
   }
 }
 
