@@ -102,6 +102,11 @@ export function openMetrics() {
       help: 'Accounts whose balance is not the sum of their ledger; anything but 0 is a bug.',
       aggregator: 'max',
     }),
+    ledgerChecked: gauge({
+      name: 'verbatim_ledger_checked_timestamp_seconds',
+      help: 'When all balances were last compared with their ledgers; 0 before the first time.',
+      aggregator: 'max',
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { countDriftedAccounts } from '../accounts/drift-store.ts';
+import { countDriftedAccounts } from '../accounts/drift.ts';
 import { openStorage } from '../audio/open-storage.ts';
 import { AUDIT_KEEP_DAYS } from '../audit/record.ts';
 import { deleteOldChanges } from '../audit/store.ts';
@@ -66,9 +66,11 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
     return deleted;
   }
 
-  async function watchLedger(): Promise<number> {
-    const drifted = await countDriftedAccounts(db);
+  async function watchLedger(): Promise<number | null> {
+    const drifted = await countDriftedAccounts(db, { signal });
+    if (drifted === null) return null;
     metrics.ledgerDrift.set(drifted);
+    metrics.ledgerChecked.set(clock.now() / 1000);
     if (drifted > 0) log.error({ accounts: drifted }, 'balances differ from their ledgers');
     return drifted;
   }

@@ -1,6 +1,6 @@
 import { verifyDelivery } from '#sdk/signature.ts';
-import { countDriftedAccounts } from '../../src/accounts/drift-store.ts';
 import type { Database } from '../../src/db/sql.ts';
+import { countDriftedAccounts } from '../drifted-accounts.ts';
 import type { Received } from '../receiver.ts';
 import { until } from '../until.ts';
 import type { Account } from './clients.ts';
