@@ -8,6 +8,7 @@ import type { Database } from '../src/db/sql.ts';
 import type { Route } from '../src/http/route.ts';
 import { buildServer } from '../src/http/server.ts';
 import { openLog } from '../src/log.ts';
+import { checkedRoutes } from './checked-routes.ts';
 import { openTestDatabase } from './database.ts';
 
 const ADMIN_TOKEN = 'admin-token-of-the-test';
@@ -19,10 +20,10 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /** A node with the endpoints of accounts and keys, and others if given, on a database that it may share. */
 export function openAccountNode(db: Database, balance: RateLimit = null, more: Route[] = []) {
   return buildServer({
-    routes: [
+    routes: checkedRoutes([
       ...[...accountRoutes({ db, rates: RATES }), ...keyRoutes({ db }), ...adminRoutes({ db, rates: RATES })],
       ...more,
-    ],
+    ]),
     auth: { findCaller: openCallers(db, openLog('silent')), adminToken: ADMIN_TOKEN },
     limits: openLimits(db, { transcribe: null, balance, jobs: null, resend: null, default: null }),
     log: openLog('silent'),

@@ -23,6 +23,7 @@ import { laneOf } from '../src/rules/lane.ts';
 import { unitsFromCredits } from '../src/rules/price.ts';
 import { makeId, systemClock } from '../src/runtime/clock.ts';
 import { TEST_ACTOR } from './caller.ts';
+import { checkedRoutes } from './checked-routes.ts';
 import { openTestDatabase } from './database.ts';
 import { readEvents } from './event-stream.ts';
 import { TEST_TOOLS } from './tools.ts';
@@ -62,7 +63,7 @@ export async function openJobRoom(env: Record<string, string> = {}) {
   const deps = { db, config, storage, tools: TEST_TOOLS, endings, feed, clock: systemClock, log: LOG };
   const counted: Job[] = [];
   const metrics = { jobEnded: (job: Job) => void counted.push(job) };
-  const routes = jobRoutes({ ...deps, metrics });
+  const routes = checkedRoutes(jobRoutes({ ...deps, metrics }));
   const stops: (() => Promise<void>)[] = [];
 
   async function call(

@@ -2,6 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { apiDocument } from '../scripts/api-document.ts';
+import { writeApiTypes } from '../scripts/api-types.ts';
+import { describeApi } from '../src/http/openapi.ts';
+import { defineRoute } from '../src/http/route.ts';
+import { component, Type } from '../src/http/schema.ts';
+import { jobSchema } from '../src/jobs/reference.ts';
 
 type Operation = {
   operationId: string;
@@ -47,4 +52,24 @@ test('every link leads to an operation that there is', () => {
     links.filter((id) => !ids.has(id)),
     [],
   );
+});
+
+test("a field that a schema gains appears in the document and in the clients' types", async () => {
+  const wider = Type.Object(
+    { ...jobSchema.properties, speakers: Type.Array(Type.String({ description: 'Who speaks.' })) },
+    component('Job'),
+  );
+  const route = defineRoute({
+    ...{ method: 'GET', path: '/v1/jobs/:id', auth: 'none', summary: 'Read a job', tag: 'Test' },
+    schema: { answers: { 200: wider } },
+    handle: async () => {
+      throw new Error('described, never called');
+    },
+  });
+
+  const wide = describeApi([route], { version: '1' }) as Awaited<ReturnType<typeof apiDocument>>;
+  const types = await writeApiTypes(wide);
+
+  assert.ok('speakers' in (wide.components.schemas['Job'] as { properties: object }).properties);
+  assert.match(types, /speakers: string\[\];/);
 });

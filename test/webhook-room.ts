@@ -9,6 +9,7 @@ import { systemClock } from '../src/runtime/clock.ts';
 import { webhookRoutes } from '../src/webhooks/api.ts';
 import type { Lookup } from '../src/webhooks/lookup.ts';
 import { callerOf } from './caller.ts';
+import { checkedRoutes } from './checked-routes.ts';
 import { openDeliveryRoom, secretBox } from './delivery-room.ts';
 
 /** The endpoints of webhooks and deliveries behind a real server and database, and a way to call them as an account. */
@@ -34,7 +35,7 @@ export async function openWebhookRoom({
     },
   };
   const app = buildServer({
-    routes: [
+    routes: checkedRoutes([
       ...webhookRoutes({
         db: room.db,
         config: { webhookAllowedTargets: [], webhookRetryDelaysMs: [0, 1, 1, 1] },
@@ -43,7 +44,7 @@ export async function openWebhookRoom({
         lookup,
       }),
       ...deliveryRoutes({ db: room.db, ...(maxRecoveryBatches && { maxRecoveryBatches }) }),
-    ],
+    ]),
     auth: {
       findCaller: async (hash) => accounts.get(hash.toString('hex')) ?? null,
       adminToken: 'admin-token-of-test',
