@@ -85,6 +85,22 @@ export const httpUrl: Reader<string> = (given) => {
 // A secret without a key's id is tried with each.
 const MAX_SECRETS_KEYS = 8;
 
+/** A proxy: a host, with a port and credentials where it has them, and nothing behind. */
+export const proxyUrl: Reader<string> = (given) => {
+  const url = /^https?:\/\//.test(given ?? '') && URL.canParse(given!) ? new URL(given!) : null;
+  const isGood = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && isDecodable(url);
+  return isGood ? { value: given! } : { mistake: 'must be http:// or https://[user:password@]host[:port]' };
+};
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    // A password alone is a mistake: proxies ask for both.
+    return (decodeURIComponent(username) !== '' || password === '') && decodeURIComponent(password) !== null;
+  } catch {
+    return false;
+  }
+}
+
 export const token: Reader<string> = (given) => {
   return /^[\x21-\x7e]{16,256}$/.test(given ?? '')
     ? { value: given! }

@@ -41,6 +41,7 @@ test('every mistake is named at once, none with the value of a secret', () => {
     SECRETS_KEY: 'not-a-key',
     DATABASE_URL: 'mysql://user:hunter2@host/db',
     RATE_LIMIT_JOBS: 'many',
+    WEBHOOK_PROXY_URL: 'http://:hunter2@proxy.example',
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
   };
 

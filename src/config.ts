@@ -212,6 +212,12 @@ export const SETTINGS = {
     'prefix of the headers of a delivery',
     read.headerPrefix,
   ),
+  webhookProxyUrl: setting(
+    'WEBHOOK_PROXY_URL',
+    null,
+    'http:// or https:// proxy, with optional user:password@, that all deliveries go through (CONNECT)',
+    read.optional(read.proxyUrl),
+  ),
   retentionDaysLite: setting('RETENTION_DAYS_LITE', '7', 'days the delivery log is kept, lite', read.integer(1, 3650)),
   retentionDaysPro: setting('RETENTION_DAYS_PRO', '30', 'days the delivery log is kept, pro', read.integer(1, 3650)),
   jobRetentionDays: setting('JOB_RETENTION_DAYS', '30', 'days finished jobs are kept', read.integer(1, 3650)),

@@ -2,6 +2,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { Broken, codeOf } from './broken.ts';
 import type { Deadline } from './deadlines.ts';
+import type { EgressProxy } from './tunnel.ts';
+import { openTunnel } from './tunnel.ts';
 
 export type Connected = { socket: tls.TLSSocket; address: string; connectMs: number; tlsMs: number };
 
@@ -12,8 +14,10 @@ export type ConnectRequest = {
   /** The name that the certificate must carry; null for an IP literal, which must be in the certificate itself. */
   servername: string | null;
   secureContext: tls.SecureContext;
+  /** Through which the connection goes; null for none. */
+  proxy: EgressProxy | null;
   deadline: Deadline;
-  /** Judges the peer's address as the socket reports it, before a TLS byte leaves. */
+  /** Judges the peer's address as the socket reports it, before a TLS byte leaves; behind a proxy no socket does. */
   isAllowedPeer(address: string): boolean;
 };
 
@@ -33,13 +37,18 @@ async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket;
   let last: unknown;
   for (const address of request.addresses) {
     try {
-      return { tcp: await connectTcp(address, request), address };
+      return { tcp: await connectTo(address, request), address };
     } catch (cause) {
       if (request.deadline.isOver || (cause as Broken).reason !== 'connect') throw cause;
       last = cause;
     }
   }
   throw last;
+}
+
+function connectTo(address: string, request: ConnectRequest): Promise<net.Socket> {
+  const { proxy } = request;
+  return proxy ? openTunnel({ ...request, proxy, address }) : connectTcp(address, request);
 }
 
 function connectTcp(address: string, { port, deadline, isAllowedPeer }: ConnectRequest): Promise<net.Socket> {

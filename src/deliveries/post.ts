@@ -17,6 +17,7 @@ import { exchange } from './exchange.ts';
 import { openHandshakeGate } from './handshake-gate.ts';
 import type { Turn } from './origin-turns.ts';
 import { openOriginTurns } from './origin-turns.ts';
+import { readProxy } from './tunnel.ts';
 
 export type PostRequest = {
   url: string;
@@ -58,6 +59,8 @@ export type PosterOptions = {
   ca?: string | undefined;
   maxHandshakes?: number;
   lookup?: Lookup | undefined;
+  /** CONNECT proxy that all connections go through, as http:// or https:// URL. */
+  proxyUrl?: string | null | undefined;
 };
 
 const MAX_HANDSHAKES = 100;
@@ -73,8 +76,8 @@ type Destination = { target: WebhookTarget; origin: string; path: string };
 type Aim = PostRequest & Destination;
 
 /**
- * Sends signed bodies over HTTPS to addresses that were checked in this very attempt. No redirect is followed, no
- * proxy is read from the environment, and one deadline covers all of an attempt.
+ * Sends signed bodies over HTTPS to addresses that were checked in this very attempt, through the egress proxy where there
+ * is one. No redirect is followed, no other proxy is read from the environment, and one deadline covers all of an attempt.
  */
 export function openPoster(options: PosterOptions): Poster {
   const wheel = openDeadlineWheel(Math.max(options.timeoutMs, options.maxWaitMs));
@@ -88,6 +91,7 @@ export function openPoster(options: PosterOptions): Poster {
   const destinations = new Map<string, Destination | null>();
   let isClosed = false;
   const resolver = openResolver(options.lookup);
+  const proxy = options.proxyUrl ? readProxy(options.proxyUrl) : null;
   // One context for all connections: making one reads every trusted certificate.
   const secureContext = tls.createSecureContext({ minVersion: 'TLSv1.2', ...(options.ca ? { ca: options.ca } : {}) });
 
@@ -189,6 +193,7 @@ export function openPoster(options: PosterOptions): Poster {
       port: target.port,
       servername: target.literal === null ? target.hostname : null,
       secureContext,
+      proxy,
       deadline: step.deadline,
       isAllowedPeer: (address) => isAllowedPeer(target, address),
     });

@@ -26,7 +26,8 @@ export type DelivererDeps = {
     | 'webhookDisableMs'
     | 'webhookAllowedTargets'
     | 'webhookHeaderPrefix'
-  >;
+  > &
+    Partial<Pick<Config, 'webhookProxyUrl'>>;
   secretBox: SecretBox;
   log: Log;
   clock: Clock;
@@ -85,6 +86,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     allowedTargets: config.webhookAllowedTargets,
     ca: deps.ca,
     lookup: deps.lookup,
+    proxyUrl: config.webhookProxyUrl,
   });
   const sendOptions = {
     poster,
