@@ -40,6 +40,7 @@ export function checkDeliveries({ changes, arrivals, memory, endedAtMs }: Run, c
       if (what === 'lease') {
         if (step.slot === 'parent') {
           if (!(endedAtMs.get(before.holder)! <= atMs)) complain(`deliveries: ${id} was taken from ${before.holder}`);
+          if (claim) claim = { ...(claim as Change), after };
           continue;
         }
         if (!after) end = { claim: claim!, transaction: step.transaction };
