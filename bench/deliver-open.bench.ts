@@ -3,9 +3,9 @@
 //   npm run bench deliver-open -- [--rate <events per second>] [--seconds 60]
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { emitSteadily, openDeliveryRoom, waitsOf } from './delivery-room.ts';
-import type { BenchWebhook } from './delivery-world.ts';
-import { insertDeliveries } from './delivery-world.ts';
+import type { BenchWebhook } from './delivery-environment.ts';
+import { insertDeliveries } from './delivery-environment.ts';
+import { emitSteadily, openDeliveryRoom, waitsOf } from './delivery-fixture.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
 import type { Arrival } from './watching-receiver.ts';

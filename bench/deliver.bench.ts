@@ -6,17 +6,17 @@ import { once } from 'node:events';
 import { openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbedded } from '../src/db/embedded.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { openDatabase } from '../src/db/sql.ts';
-import { signedHeaders } from '../src/deliveries/send.ts';
-import { openSigners } from '../src/deliveries/signers.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
-import { openLog } from '../src/log.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { openLog } from '../src/platform/log.ts';
+import { signedHeaders } from '../src/webhooks/deliveries/send.ts';
+import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
+import { openSigners } from '../src/webhooks/secrets/signers.ts';
 import { temporaryFolder } from '../test/service.ts';
-import { bodyOf, insertDeliveries, makeWebhooks } from './delivery-world.ts';
+import { bodyOf, insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';
 import type { FromReceiver } from './lean-receiver.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
@@ -42,7 +42,7 @@ const webhooks = await makeWebhooks(db, {
   urls: [url],
 });
 const rawSender = fork(here('raw-sender.ts'), [url, files.ca, files.headers, files.body]);
-const deliverer = fork(here('../src/roles/process.ts'), ['deliverer'], {
+const deliverer = fork(here('../src/processes/roles/role-process.ts'), ['deliverer'], {
   stdio: ['ignore', log, 'inherit', 'ipc'],
   serialization: 'advanced',
   execArgv: process.env['BENCH_PROFILE'] ? ['--cpu-prof', '--cpu-prof-dir', process.env['BENCH_PROFILE']] : [],

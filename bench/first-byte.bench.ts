@@ -6,12 +6,12 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startEmbedded } from '../src/db/embedded.ts';
-import { openDatabase } from '../src/db/sql.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { startEmbedded } from '../src/db/embedded/server.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
-import { emitEvent } from '../src/events/emit.ts';
-import { openLog } from '../src/log.ts';
-import { laneOf } from '../src/rules/lane.ts';
+import { openLog } from '../src/platform/log.ts';
+import { laneOf } from '../src/rules/shard.ts';
+import { emitEvent } from '../src/webhooks/events/emit.ts';
 import { openService, temporaryFolder } from '../test/service.ts';
 import { report, spread } from './figures.ts';
 

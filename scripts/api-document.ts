@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { AdminDeps } from '../src/accounts/admin-api.ts';
-import { eventPayloads } from '../src/events/payloads.ts';
-import { operatorRoutes, serviceRoutes } from '../src/http/service-routes.ts';
-import { writeJson } from '../src/json.ts';
-import type { ApiDeps } from '../src/roles/api-routes.ts';
-import { adminApiRoutes, apiRoutes } from '../src/roles/api-routes.ts';
+import type { AdminDeps } from '../src/accounts/api/admin-routes.ts';
+import { operatorRoutes, serviceRoutes } from '../src/http/service/service-routes.ts';
+import { writeJson } from '../src/platform/json.ts';
+import type { ApiDeps } from '../src/processes/roles/api-routes.ts';
+import { adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
+import { eventPayloads } from '../src/webhooks/event-payloads.ts';
 
 export type ApiDocument = Record<string, unknown> & { components: { schemas: Record<string, object> } };
 

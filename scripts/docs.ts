@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { SETTINGS } from '../src/config.ts';
-import type { ErrorType } from '../src/errors.ts';
-import { ERROR_MEANING, ERROR_STATUS } from '../src/errors.ts';
-import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/delivery-state.ts';
-import { JOB_MOVES, JOB_STATES } from '../src/rules/job-state.ts';
-import { SCOPE_MEANING } from '../src/rules/scopes.ts';
+import { SETTINGS } from '../src/config/settings.ts';
+import type { ErrorType } from '../src/http/api-error.ts';
+import { ERROR_MEANING, ERROR_STATUS } from '../src/http/api-error.ts';
+import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
+import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
+import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/webhooks/delivery-state.ts';
 import { apiDocument } from './api-document.ts';
 import { writeApiTypes } from './api-types.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { findSandbox } from '../src/audio/sandbox.ts';
+import { findSandbox } from '../src/audio/sandbox/sandbox.ts';
 import { TONE_MODEL } from './fixtures/audio.ts';
 import { openService, temporaryFolder } from './service.ts';
 import { TEST_TOOLS } from './tools.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Compile } from 'typebox/schema';
 import type { Answer, Route } from '../src/http/route.ts';
 import type { TSchema } from '../src/http/schema.ts';
-import { writeJson } from '../src/json.ts';
+import { writeJson } from '../src/platform/json.ts';
 
 /** The routes, each of whose answers must be described by its schema: its status, and all fields of its body. */
 export function checkedRoutes(routes: Route[]): Route[] {

@@ -4,10 +4,10 @@ import test from 'node:test';
 import { openEventReader } from '../console/event-stream.ts';
 import { byteSize, clockTime, credits, headerLines, milliseconds, readPlace, withQuery } from '../console/format.ts';
 import { memberText, prettyJson } from '../console/json-text.ts';
-import { consoleRoutes } from '../src/http/console.ts';
-import { buildServer } from '../src/http/server.ts';
-import { openLog } from '../src/log.ts';
-import { httpMetrics, openMetrics } from '../src/metrics.ts';
+import { buildServer } from '../src/http/server/server.ts';
+import { consoleRoutes } from '../src/http/service/console.ts';
+import { openLog } from '../src/platform/log.ts';
+import { httpMetrics, openMetrics } from '../src/platform/metrics.ts';
 import { codeOf, readSources } from './sources.ts';
 
 const sources = readSources(['console'], '.ts');

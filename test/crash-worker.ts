@@ -1,12 +1,12 @@
 // A transcriber that stops for ever at its n-th step and says so, to be killed there by a test:
 // node test/crash-worker.ts <database url> <audio folder> <n>. A step is a statement, a begin, a commit or what follows one.
-import { openFileStorage } from '../src/audio/storage.ts';
-import { readConfig } from '../src/config.ts';
-import type { Database, Sql } from '../src/db/sql.ts';
-import { openDatabase } from '../src/db/sql.ts';
-import { startTranscriber } from '../src/jobs/worker.ts';
-import { openLog } from '../src/log.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { openFileStorage } from '../src/audio/storage/storage.ts';
+import { readConfig } from '../src/config/settings.ts';
+import type { Database, Sql } from '../src/db/database.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { startTranscriber } from '../src/jobs/execution/worker.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { openLog } from '../src/platform/log.ts';
 import { openFakeEngine } from './fake-engine.ts';
 import { TEST_TOOLS } from './tools.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import type { Database } from '../src/db/database.ts';
+import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
-import type { Database } from '../src/db/sql.ts';
-import { openDatabase } from '../src/db/sql.ts';
 
 const TEMPLATE = 'verbatim_template';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { FullDiskReport } from './disk-full-room.ts';
+import type { FullDiskReport } from './disk-full-fixture.ts';
 import { temporaryFolder } from './service.ts';
 import { runOnSmallDisk, smallDiskWay } from './small-disk.ts';
 

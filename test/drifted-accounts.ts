@@ -1,4 +1,4 @@
-import type { Sql } from '../src/db/sql.ts';
+import type { Sql } from '../src/db/database.ts';
 
 /**
  * How many accounts have a balance that is not the sum of their ledger; anything but 0 is a bug of ours. One statement

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
-import { asPostgresUser } from '../src/db/embedded-place.ts';
+import { asPostgresUser } from '../src/db/embedded/place.ts';
 import { freePort } from '../src/demo/service.ts';
 import { testAuthority } from './receiver.ts';
 import { temporaryFolder } from './service.ts';

@@ -1,4 +1,4 @@
-import { startEmbedded } from '../src/db/embedded.ts';
+import { startEmbedded } from '../src/db/embedded/server.ts';
 
 // Stands in for the service in the tests of the embedded PostgreSQL: opens the directory given, says so, and stays.
 const log = { debug() {}, warn() {} };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openDatabase } from '../src/db/sql.ts';
+import { openDatabase } from '../src/db/database.ts';
 import { openAccount } from './faults/clients.ts';
 import { complaintsAbout, runKills } from './faults/kills.ts';
 import { openServiceUnderFire } from './faults/service-under-fire.ts';

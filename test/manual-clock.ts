@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { Clock } from '../src/runtime/clock.ts';
+import type { Clock } from '../src/platform/clock.ts';
 
 /** A clock that stands still until the test advances it. */
 export type ManualClock = Clock & {

@@ -3,10 +3,10 @@ import test from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { apiDocument } from '../scripts/api-document.ts';
 import { writeApiTypes } from '../scripts/api-types.ts';
-import { describeApi } from '../src/http/openapi.ts';
+import { describeApi } from '../src/http/openapi/openapi.ts';
 import { defineRoute } from '../src/http/route.ts';
 import { component, Type } from '../src/http/schema.ts';
-import { jobSchema } from '../src/jobs/reference.ts';
+import { jobSchema } from '../src/jobs/schemas.ts';
 
 type Operation = {
   operationId: string;

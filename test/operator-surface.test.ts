@@ -9,7 +9,7 @@ import { freePort } from '../src/demo/service.ts';
 import { openService, temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
-const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../src/processes/main.ts', import.meta.url).pathname;
 
 test('ADMIN_PORT moves /admin and /metrics to a listener of their own', async () => {
   const adminPort = await freePort(0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openMetrics } from '../src/metrics.ts';
+import { openMetrics } from '../src/platform/metrics.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const FILES = ['ops/alerts.yml', 'ops/grafana-dashboard.json', 'docs/operations.md'];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
-import { asPostgresUser, makeFolder, programPath } from '../src/db/embedded-place.ts';
+import { asPostgresUser, makeFolder, programPath } from '../src/db/embedded/place.ts';
 
 export type OutsideDatabase = { url: string; version: string; stop(): Promise<void> };
 

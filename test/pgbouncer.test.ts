@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { verifyDelivery } from '#sdk/signature.ts';
-import { openDatabase } from '../src/db/sql.ts';
+import { openDatabase } from '../src/db/database.ts';
 import { openTestDatabase } from './database.ts';
 import { TONE_MODEL, toneWav } from './fixtures/audio.ts';
 import { startPgBouncer, WITHOUT_PGBOUNCER } from './pgbouncer.ts';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { asPostgresUser } from '../src/db/embedded-place.ts';
+import { asPostgresUser } from '../src/db/embedded/place.ts';
 import { freePort } from '../src/demo/service.ts';
 import { until } from './until.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { startEmbedded } from '../src/db/embedded.ts';
+import { startEmbedded } from '../src/db/embedded/server.ts';
 import { startOutside } from './outside-postgres.ts';
 
 // The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and

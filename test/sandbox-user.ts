@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import readline from 'node:readline';
-import { decodePcm } from '../src/audio/decode.ts';
-import { openJailed } from '../src/audio/jail.ts';
-import { probeAudio } from '../src/audio/probe.ts';
-import { useSandbox } from '../src/audio/sandbox.ts';
+import { decodePcm } from '../src/audio/media/decode.ts';
+import { probeAudio } from '../src/audio/media/probe.ts';
+import { openJailed } from '../src/audio/sandbox/bounded-process.ts';
+import { useSandbox } from '../src/audio/sandbox/sandbox.ts';
 import { childProcesses } from './fixtures/children.ts';
 
 // Stands in for the service where the test is of what another user may do: runs one thing in the sandbox and says what came.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { SCOPES } from '../src/rules/scopes.ts';
+import { SCOPES } from '../src/rules/accounts/scopes.ts';
 import { openService } from './service.ts';
 
 type Operation = { security: { ApiKey?: string[] }[]; description?: string };

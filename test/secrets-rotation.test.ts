@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { verifyDelivery } from '#sdk/signature.ts';
-import { runCommand } from '../src/cli.ts';
+import { runCommand } from '../src/cli/main.ts';
 import type { Receiver } from './receiver.ts';
 import { openReceiver, testAuthority } from './receiver.ts';
 import type { TestService } from './service.ts';

@@ -1,14 +1,14 @@
 // A transcriber in a storm, to be killed at any moment: node test/storm-worker.ts <database url> <audio folder> <seed>.
 // Its engine answers soon, or late, or not at all well.
 import { setTimeout as delay } from 'node:timers/promises';
-import { openFileStorage } from '../src/audio/storage.ts';
-import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/db/sql.ts';
+import { openFileStorage } from '../src/audio/storage/storage.ts';
+import { readConfig } from '../src/config/settings.ts';
+import { openDatabase } from '../src/db/database.ts';
 import type { Engine } from '../src/engines/engine.ts';
 import { EngineError } from '../src/engines/engine.ts';
-import { startTranscriber } from '../src/jobs/worker.ts';
-import { openLog } from '../src/log.ts';
-import { systemClock } from '../src/runtime/clock.ts';
+import { startTranscriber } from '../src/jobs/execution/worker.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { openLog } from '../src/platform/log.ts';
 import { randomFrom } from './random.ts';
 import { TEST_TOOLS } from './tools.ts';
 

@@ -79,7 +79,7 @@ test('nothing is left to be done in the code', () => {
 
 test('every file is named after its idea', () => {
   const vague = /(^|[/-])(utils?|helpers?|common|misc|managers?|shared|stuff|data)([-.]|$)/;
-  const names = sources.map(({ file }) => file.replace(/^src\/roles\/data-dir\.ts$/, ''));
+  const names = sources.map(({ file }) => file.replace(/^src\/processes\/data-directory\.ts$/, ''));
 
   assert.deepEqual(
     names.filter((file) => vague.test(file)),
@@ -106,15 +106,15 @@ test('no test sleeps', () => {
 // The statements that are meant for all shards, by file.
 const ACROSS_SHARDS = [
   // A figure for the operator.
-  'src/deliveries/backlog-store.ts',
-  // The name of a file does not tell whose it is.
-  'src/jobs/audio-store.ts',
-  // A figure for the operator.
-  'src/jobs/backlog-store.ts',
+  'src/jobs/queue/backlog-store.ts',
   // A process that ended worked for all accounts.
-  'src/jobs/lease-store.ts',
+  'src/jobs/queue/lease-store.ts',
+  // The name of a file does not tell whose it is.
+  'src/jobs/retention/audio-store.ts',
   // The bound on waiting jobs holds for the whole service.
   'src/jobs/store.ts',
+  // A figure for the operator.
+  'src/webhooks/deliveries/backlog-store.ts',
 ];
 
 test('every statement on a hot table names its shard, but for those that are listed', () => {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { makeKey } from '../src/accounts/keys.ts';
-import { openIdempotencyKeys } from '../src/http/idempotency.ts';
+import { makeKey } from '../src/accounts/keys/keys.ts';
+import { openIdempotencyKeys } from '../src/http/idempotency/idempotency.ts';
 import type { Caller } from '../src/http/route.ts';
-import { buildServer, closeServer } from '../src/http/server.ts';
-import { openLog } from '../src/log.ts';
-import { openSecretBox } from '../src/webhooks/secrets.ts';
+import { buildServer, closeServer } from '../src/http/server/server.ts';
+import { openLog } from '../src/platform/log.ts';
+import { openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { callerOf } from './caller.ts';
-import { openJobRoom } from './job-room.ts';
+import { openJobRoom } from './job-fixture.ts';
 
 const BOUNDARY = 'xx';
 const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;

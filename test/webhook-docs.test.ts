@@ -5,12 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import vectorFile from '../sdk/vectors.json' with { type: 'json' };
-import { EVENT_TYPES } from '../src/events/catalogue.ts';
 import type { Job } from '../src/jobs/job.ts';
 import { showJob } from '../src/jobs/view.ts';
-import { FAILURE_REASONS } from '../src/rules/delivery-outcome.ts';
-import type { WebhookRow } from '../src/webhooks/store.ts';
-import { showWebhook } from '../src/webhooks/view.ts';
+import { FAILURE_REASONS } from '../src/rules/webhooks/delivery-outcome.ts';
+import type { WebhookRow } from '../src/webhooks/endpoints/store.ts';
+import { showWebhook } from '../src/webhooks/endpoints/view.ts';
+import { EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 
 // What docs/webhooks.md shows is run, and what it lists is what there is.
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { EventType } from '../src/events/catalogue.ts';
-import { emitEvent } from '../src/events/emit.ts';
-import { laneOf } from '../src/rules/lane.ts';
+import { laneOf } from '../src/rules/shard.ts';
+import { emitEvent } from '../src/webhooks/events/emit.ts';
+import type { EventType } from '../src/webhooks/events/event-types.ts';
 import { openTestDatabase } from './database.ts';
 import { testAuthority } from './receiver.ts';
 import type { TestService } from './service.ts';

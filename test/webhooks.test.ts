@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verifyDelivery } from '#sdk/signature.ts';
-import { laneOf } from '../src/rules/lane.ts';
-import { makeId } from '../src/runtime/clock.ts';
+import { makeId } from '../src/platform/clock.ts';
+import { laneOf } from '../src/rules/shard.ts';
 import { descendantsOf } from './processes.ts';
 import type { Received, Receiver, Reply } from './receiver.ts';
 import { openReceiver } from './receiver.ts';

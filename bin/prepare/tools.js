@@ -56,7 +56,7 @@ function commandToType(missing, packages) {
   return `your system's package manager: ${missing.join(', ')}`;
 }
 
-/** Where src/runtime/tools.ts looks; what only PATH knows would not be found there. */
+/** Where src/platform/tools.ts looks; what only PATH knows would not be found there. */
 const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
 
 function isProgram(name) {

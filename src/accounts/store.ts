@@ -1,10 +1,10 @@
-import type { Sql } from '../db/sql.ts';
+import type { Sql } from '../db/database.ts';
 import type { Account } from '../http/route.ts';
-import { LANE_COUNT, laneOf } from '../rules/lane.ts';
+import { LANE_COUNT, laneOf } from '../rules/shard.ts';
 
-export { findCallerByKeyHash, findValidKeys } from './key-store.ts';
-export { addCredit, holdForJob, settleJob } from './ledger-store.ts';
-export { admit } from './rate-store.ts';
+export { findCallerByKeyHash, findValidKeys } from './keys/key-store.ts';
+export { addCredit, holdForJob, settleJob } from './ledger/ledger-store.ts';
+export { admit } from './rate-limits/rate-store.ts';
 
 /** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */
 export type AccountRow = Account & { amount: number; held: number; createdAt: Date };

@@ -5,3 +5,8 @@ export class AudioError extends Error {
     this.name = 'AudioError';
   }
 }
+
+/** The sentence for audio past the limit; the probe says the same. */
+export function tooLong(maxAudioSeconds: number): AudioError {
+  return new AudioError(`The audio is longer than the limit of ${maxAudioSeconds} seconds. Send it in parts.`);
+}

@@ -10,8 +10,8 @@ import { toneSpeech } from '../../test/fixtures/tone/speech.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import { AudioError } from './audio-error.ts';
-import { decodePcm } from './decode.ts';
-import { probeAudio } from './probe.ts';
+import { decodePcm } from './media/decode.ts';
+import { probeAudio } from './media/probe.ts';
 
 const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };
 
@@ -170,7 +170,7 @@ test('an abort ends the decoding with its reason', async () => {
 test('a decoder that is not installed is our fault, and the error says what to type', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(1));
-  const { openJailed } = await import('./jail.ts');
+  const { openJailed } = await import('./sandbox/bounded-process.ts');
 
   const opening = openJailed('ffmpeg-of-nowhere' as 'ffmpeg', [file], {
     ...{ tools: { folder: folder.path }, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 1 },

@@ -4,9 +4,9 @@ import test from 'node:test';
 import { openTestFolder, stereoWav } from '../../test/fixtures/audio.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
 import { wavFile } from '../engines/wav-file.ts';
-import { decodePcm } from './decode.ts';
+import { decodePcm } from './media/decode.ts';
+import { probeAudio } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
-import { probeAudio } from './probe.ts';
 
 const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
 const HEADER_BYTES = 44;

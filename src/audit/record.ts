@@ -1,15 +1,9 @@
-import type { Sql } from '../db/sql.ts';
-import { ApiError } from '../errors.ts';
+import type { Sql } from '../db/database.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Actor } from '../http/route.ts';
-import { makeId } from '../runtime/clock.ts';
+import { makeId } from '../platform/clock.ts';
+import type { AuditAction } from './actions.ts';
 import { insertChange, secondsUntilFree } from './store.ts';
-
-export const AUDIT_ACTIONS = [
-  ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
-  ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated'] as const),
-  'secrets.rotated',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export type Change = {
   accountId: string;

@@ -1,5 +1,5 @@
-import type { Sql } from '../db/sql.ts';
-import type { AuditAction } from './record.ts';
+import type { Sql } from '../db/database.ts';
+import type { AuditAction } from './actions.ts';
 
 /** One change that an operator or a key made. */
 export type AuditRow = {

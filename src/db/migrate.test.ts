@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/database.ts';
-import { claimDueDeliveries } from '../deliveries/claim-store.ts';
+import { claimDueDeliveries } from '../webhooks/deliveries/claim-store.ts';
 import { migrate, NewerSchemaError, readMigrations } from './migrate.ts';
 
 test('a second migration finds nothing to do', async () => {

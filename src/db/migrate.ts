@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Database, Sql } from './sql.ts';
+import type { Database, Sql } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 // Any number, the same for every node: one migrates, the others wait.

@@ -31,7 +31,7 @@ export async function startService(options: {
 }): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
-  const main = new URL('../main.ts', import.meta.url).pathname;
+  const main = new URL('../processes/main.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [main], {
     // The service stops when this channel closes: however its starter ends, nothing is left running.
     stdio: ['ignore', log, log, 'ipc'],

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { openTestFolder } from '../../test/fixtures/audio.ts';
 import { randomFrom } from '../../test/random.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
-import { decodePcm } from '../audio/decode.ts';
+import { decodePcm } from '../audio/media/decode.ts';
 import type { Pcm } from './engine.ts';
 import { SAMPLE_RATE } from './engine.ts';
 import { flacFile } from './flac-file.ts';

@@ -1,4 +1,4 @@
-import { writeJson } from '../json.ts';
+import { writeJson } from '../platform/json.ts';
 import type { Answer } from './route.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

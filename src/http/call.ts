@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OpenStreams } from './open-streams.ts';
+import type { OpenStreams } from './connections/open-streams.ts';
 import type { Account, Call } from './route.ts';
 import { UNKEYED } from './route.ts';
 

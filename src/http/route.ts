@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { Sql } from '../db/sql.ts';
-import type { ErrorType } from '../errors.ts';
-import type { Scope } from '../rules/scopes.ts';
+import type { Sql } from '../db/database.ts';
+import type { Scope } from '../rules/accounts/scopes.ts';
+import type { ErrorType } from './api-error.ts';
 import type { Static, TSchema } from './schema.ts';
 
 /** The caller, as its key proved it. */

@@ -1,5 +1,5 @@
-import type { JobState } from '../rules/job-state.ts';
-import type { Plan } from '../rules/plan.ts';
+import type { Plan } from '../rules/accounts/plan.ts';
+import type { JobState } from '../rules/jobs/job-state.ts';
 
 export const JOB_ERROR_TYPES = [
   'unprocessable_audio',

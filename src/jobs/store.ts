@@ -1,6 +1,6 @@
-import type { Sql } from '../db/sql.ts';
-import type { JobState } from '../rules/job-state.ts';
-import type { Plan } from '../rules/plan.ts';
+import type { Sql } from '../db/database.ts';
+import type { Plan } from '../rules/accounts/plan.ts';
+import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Job } from './job.ts';
 
 /** A job's columns but its segments, which are long; `table` is the name that the statement gives to jobs. */

@@ -1,6 +1,6 @@
 import type { Segment, Transcript, Word } from '../engines/engine.ts';
-import { RawJson } from '../json.ts';
-import { toSrt, toText, toVtt } from '../rules/transcript-text.ts';
+import { RawJson } from '../platform/json.ts';
+import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
 import type { Job } from './job.ts';
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;

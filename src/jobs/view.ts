@@ -1,8 +1,8 @@
 import type { Static } from '../http/schema.ts';
-import { RawJson } from '../json.ts';
-import { creditsFromUnits } from '../rules/price.ts';
+import { RawJson } from '../platform/json.ts';
+import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
-import type { jobInListSchema, jobSchema } from './reference.ts';
+import type { jobInListSchema, jobSchema } from './schemas.ts';
 
 /** A job as the API and the events show it, the segments included. For `writeJson`: metadata goes out unchanged. */
 export function showJob(job: Job): Static<typeof jobSchema> {

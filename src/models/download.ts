@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Clock } from '../runtime/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { ExpectedFile, OpenAt } from './hub.ts';
 import { HubAnswerError, RangeIgnoredError } from './hub.ts';
 import { ModelError } from './model.ts';

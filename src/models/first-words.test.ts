@@ -8,8 +8,8 @@ import { TONE_MODEL } from '../../test/fixtures/audio.ts';
 import { toneSpeech } from '../../test/fixtures/tone/speech.ts';
 import { startHub } from '../../test/hub.ts';
 import { TEST_TOOLS } from '../../test/tools.ts';
-import { openWorkingEngine } from '../engines/open.ts';
-import { openLog } from '../log.ts';
+import { openWorkingEngine } from '../engines/registry/open.ts';
+import { openLog } from '../platform/log.ts';
 import { pullModel } from './pull.ts';
 
 test('a model that was pulled over a broken line is the engine of the next start, and transcribes', async () => {

@@ -3,7 +3,7 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { CATALOGUE, FIRST_MODEL } from './catalogue.ts';
-import { pull } from './cli.ts';
+import { pull } from './commands.ts';
 import { pulledModels } from './folder.ts';
 import { isHubReachable } from './hub.ts';
 import type { Model } from './model.ts';

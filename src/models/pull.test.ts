@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Misdeed } from '../../test/hub.ts';
-import { MODEL_BYTES, openModelRoom } from '../../test/model-room.ts';
+import { MODEL_BYTES, openModelRoom } from '../../test/model-fixture.ts';
 import { randomFrom } from '../../test/random.ts';
 import { pulledModels, readManifest, removeModel } from './folder.ts';
 import type { ModelProblem } from './model.ts';

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
-import { claimDirectory, DirectoryTakenError } from '../db/embedded-claim.ts';
-import type { Clock } from '../runtime/clock.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { claimDirectory, DirectoryTakenError } from '../db/embedded/folder-lock.ts';
+import type { Clock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
 import { CATALOGUE, findModel } from './catalogue.ts';
 import { downloadChecked } from './download.ts';
 import type { Manifest } from './folder.ts';

@@ -1,5 +1,5 @@
 import { verifyDelivery } from '#sdk/signature.ts';
-import type { Database } from '../../src/db/sql.ts';
+import type { Database } from '../../src/db/database.ts';
 import { countDriftedAccounts } from '../drifted-accounts.ts';
 import type { Received } from '../receiver.ts';
 import { until } from '../until.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { openDatabase } from '../../src/db/sql.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { randomFrom } from '../random.ts';
 import { openReceiver } from '../receiver.ts';
 import { openAccount, startClients } from './clients.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openDatabase } from '../../src/db/sql.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { isAlive } from '../processes.ts';
 import { openReceiver } from '../receiver.ts';
 import { until } from '../until.ts';

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { EmbeddedDatabase } from '../../src/db/embedded.ts';
-import { startEmbedded } from '../../src/db/embedded.ts';
-import { socketFolder } from '../../src/db/embedded-place.ts';
-import { serviceUrl } from '../../src/db/embedded-role.ts';
+import { socketFolder } from '../../src/db/embedded/place.ts';
+import { serviceUrl } from '../../src/db/embedded/role.ts';
+import type { EmbeddedDatabase } from '../../src/db/embedded/server.ts';
+import { startEmbedded } from '../../src/db/embedded/server.ts';
 import type { DemoService } from '../../src/demo/service.ts';
 import { freePort, startService } from '../../src/demo/service.ts';
 import { TONE_MODEL } from '../fixtures/audio.ts';

@@ -1,12 +1,12 @@
 /** A fault put into the code on purpose, as it is loaded: the simulator must find it. */
 export type Break = { name: string; changes: { file: string; find: string; replace: string }[] };
 
-const QUEUE = 'src/jobs/queue-store.ts';
-const LEASE = 'src/jobs/lease-store.ts';
-const FINISH = 'src/deliveries/finish-store.ts';
-const CLAIM = 'src/deliveries/claim-store.ts';
-const END = 'src/jobs/end.ts';
-const HOLD = 'src/jobs/hold.ts';
+const QUEUE = 'src/jobs/queue/queue-store.ts';
+const LEASE = 'src/jobs/queue/lease-store.ts';
+const FINISH = 'src/webhooks/deliveries/finish-store.ts';
+const CLAIM = 'src/webhooks/deliveries/claim-store.ts';
+const END = 'src/jobs/execution/end.ts';
+const HOLD = 'src/jobs/execution/hold.ts';
 
 /** `find` is replaced wherever the file says it; a test fails when it no longer does. */
 export const BREAKS: Break[] = [
@@ -58,7 +58,7 @@ export const BREAKS: Break[] = [
     name: 'the deliveries of the living are released with those of the dead',
     changes: [
       {
-        file: 'src/deliveries/lease-store.ts',
+        file: 'src/webhooks/deliveries/lease-store.ts',
         find: 'where starts_with(holder, $1)',
         replace: 'where $1::text is not null',
       },
@@ -83,7 +83,7 @@ export const BREAKS: Break[] = [
     name: 'a job is written outside the transaction of its hold',
     changes: [
       {
-        file: 'src/jobs/create.ts',
+        file: 'src/jobs/api/create.ts',
         find: 'db.transaction((tx) => holdAndInsert(tx, order))',
         replace: 'holdAndInsert(db, order)',
       },
@@ -111,7 +111,7 @@ export const BREAKS: Break[] = [
     name: 'text that could be read is free',
     changes: [
       {
-        file: 'src/rules/price.ts',
+        file: 'src/rules/jobs/price.ts',
         find: 'PAYS_FOR_FINISHED_PIECES.includes(end) ? transcribedUnits : 0',
         replace: 'PAYS_FOR_FINISHED_PIECES.includes(end) ? 0 : 0',
       },
@@ -121,7 +121,7 @@ export const BREAKS: Break[] = [
     name: 'pieces are stored without their cost',
     changes: [
       {
-        file: 'src/jobs/piece-store.ts',
+        file: 'src/jobs/queue/piece-store.ts',
         find: 'greatest(transcribed_units, $7)',
         replace: 'greatest(transcribed_units, 0 * $7)',
       },
@@ -155,7 +155,7 @@ export const BREAKS: Break[] = [
     name: 'attempts have no end',
     changes: [
       {
-        file: 'src/rules/retry-schedule.ts',
+        file: 'src/rules/webhooks/retry-schedule.ts',
         find: 'if (delayMs === undefined) return null;',
         replace: 'if (delayMs === undefined) return 1_000;',
       },
@@ -190,13 +190,15 @@ export const BREAKS: Break[] = [
   },
   {
     name: 'what waits for a webhook that is off stays in the queue',
-    changes: [{ file: 'src/deliveries/drop-store.ts', find: 'and w.active is not true', replace: 'and false' }],
+    changes: [
+      { file: 'src/webhooks/deliveries/drop-store.ts', find: 'and w.active is not true', replace: 'and false' },
+    ],
   },
   {
     name: 'an event goes to the webhooks of every account in its lane',
     changes: [
       {
-        file: 'src/events/store.ts',
+        file: 'src/webhooks/events/store.ts',
         find: 'where lane = $1 and account_id = $2 and active',
         replace: 'where $1::int is not null and $2::text is not null and active',
       },

@@ -1,5 +1,5 @@
 import { signBody } from '#sdk/signature.ts';
-import { DELIVERY_MOVES, isTerminal } from '../../src/rules/delivery-state.ts';
+import { DELIVERY_MOVES, isTerminal } from '../../src/rules/webhooks/delivery-state.ts';
 import type { Run } from './check.ts';
 import { SETTINGS } from './nodes.ts';
 import type { Change } from './schema.ts';

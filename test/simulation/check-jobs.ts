@@ -1,4 +1,4 @@
-import { isTerminal, JOB_MOVES } from '../../src/rules/job-state.ts';
+import { isTerminal, JOB_MOVES } from '../../src/rules/jobs/job-state.ts';
 import type { Run } from './check.ts';
 import type { Change } from './schema.ts';
 

@@ -1,5 +1,5 @@
-import type { Sql } from '../../src/db/sql.ts';
-import { costUnits } from '../../src/rules/price.ts';
+import type { Sql } from '../../src/db/database.ts';
+import { costUnits } from '../../src/rules/jobs/price.ts';
 import type { Run } from './check.ts';
 import type { Change } from './schema.ts';
 

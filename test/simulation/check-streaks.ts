@@ -1,4 +1,4 @@
-import { judgeStreak } from '../../src/rules/auto-disable.ts';
+import { judgeStreak } from '../../src/rules/webhooks/auto-disable.ts';
 import type { Run } from './check.ts';
 import { SETTINGS } from './nodes.ts';
 import type { Change } from './schema.ts';

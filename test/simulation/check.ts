@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/db/sql.ts';
+import type { Sql } from '../../src/db/database.ts';
 import type { Memory } from './callers.ts';
 import { checkArrivals, checkDeliveries, checkFanOut } from './check-deliveries.ts';
 import { checkJobs } from './check-jobs.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import type { Database, Sql, Statement } from '../../src/db/sql.ts';
-import { openDatabase } from '../../src/db/sql.ts';
+import type { Database, Sql, Statement } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { openTestDatabase } from '../database.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
-import type { Actor, Outcome, World } from './world.ts';
+import type { Actor, Outcome, World } from './simulator.ts';
 
 /** How often a statement or commit meets with what; the rest goes well. */
 export type Troubles = {

@@ -1,4 +1,4 @@
-import type { Poster, PosterOptions } from '../../src/deliveries/post.ts';
+import type { Poster, PosterOptions } from '../../src/webhooks/http-client/post.ts';
 
 let open: ((options: PosterOptions) => Poster) | null = null;
 
@@ -7,7 +7,7 @@ export function setPoster(opener: (options: PosterOptions) => Poster): void {
   open = opener;
 }
 
-/** Stands in for src/deliveries/post.ts. */
+/** Stands in for src/webhooks/http-client/post.ts. */
 export function openPoster(options: PosterOptions): Poster {
   return open!(options);
 }

@@ -5,8 +5,8 @@ import type { Break } from './breaks.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The network and the decoder are the world's: what the simulation puts in their place. */
 const REPLACED: Record<string, string> = {
-  'src/deliveries/post.ts': 'test/simulation/fake-post.ts',
-  'src/audio/decode.ts': 'test/simulation/fake-decode.ts',
+  'src/webhooks/http-client/post.ts': 'test/simulation/fake-post.ts',
+  'src/audio/media/decode.ts': 'test/simulation/fake-decode.ts',
 };
 
 /**

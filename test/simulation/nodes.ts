@@ -1,20 +1,20 @@
-import type { AudioStorage } from '../../src/audio/storage.ts';
-import { readConfig } from '../../src/config.ts';
-import { releaseLeasesOf } from '../../src/deliveries/lease-store.ts';
-import { startDeliverer } from '../../src/deliveries/worker.ts';
+import type { AudioStorage } from '../../src/audio/storage/storage.ts';
+import { readConfig } from '../../src/config/settings.ts';
 import type { Engine } from '../../src/engines/engine.ts';
 import { EngineError } from '../../src/engines/engine.ts';
-import { openJobEndings } from '../../src/jobs/endings.ts';
-import { returnJobsOf } from '../../src/jobs/lease-store.ts';
-import { startTranscriber } from '../../src/jobs/worker.ts';
-import { openLog } from '../../src/log.ts';
-import type { Clock } from '../../src/runtime/clock.ts';
-import { makeId } from '../../src/runtime/clock.ts';
-import { openSecretBox } from '../../src/webhooks/secrets.ts';
+import { startTranscriber } from '../../src/jobs/execution/worker.ts';
+import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
+import { openJobEndings } from '../../src/jobs/stream/completion-waiter.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { makeId } from '../../src/platform/clock.ts';
+import { openLog } from '../../src/platform/log.ts';
+import { releaseLeasesOf } from '../../src/webhooks/deliveries/lease-store.ts';
+import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
+import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
 import type { SimulatedServer } from './database.ts';
 import { setPoster } from './fake-post.ts';
 import type { Receivers } from './receivers.ts';
-import type { Actor, World } from './world.ts';
+import type { Actor, World } from './simulator.ts';
 
 export const SETTINGS = readConfig({
   WEBHOOK_RETRY_DELAYS: '0,2,4,8',

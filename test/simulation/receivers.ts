@@ -1,6 +1,6 @@
-import type { Poster, PosterOptions, PostReport, PostRequest } from '../../src/deliveries/post.ts';
-import type { PostResult } from '../../src/rules/delivery-outcome.ts';
-import type { Actor, World } from './world.ts';
+import type { PostResult } from '../../src/rules/webhooks/delivery-outcome.ts';
+import type { Poster, PosterOptions, PostReport, PostRequest } from '../../src/webhooks/http-client/post.ts';
+import type { Actor, World } from './simulator.ts';
 
 export const MOODS = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;
 /** How a receiver answers: 2xx, 500, never, by breaking off before it has read, or after it has done its work. */

@@ -66,7 +66,7 @@ function complain({ seed, violations }: SeedReport): void {
 }
 
 async function startPostgres() {
-  const { startEmbedded } = await import('../../src/db/embedded.ts');
+  const { startEmbedded } = await import('../../src/db/embedded/server.ts');
   const home = mkdtempSync(path.join(os.tmpdir(), 'verbatim-simulation-'));
   const log = { debug() {}, warn() {} };
   const server = await startEmbedded({

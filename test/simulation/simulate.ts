@@ -3,14 +3,14 @@ import type { Random } from '../random.ts';
 import { openCallers } from './callers.ts';
 import { findViolations } from './check.ts';
 import type { SimulatedPostgres } from './database.ts';
-import { ruleNature } from './nature.ts';
 import type { Ground, Node } from './nodes.ts';
 import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
 import type { Change } from './schema.ts';
 import { READ_CHANGES } from './schema.ts';
-import type { World } from './world.ts';
-import { openWorld, START_MS } from './world.ts';
+import { ruleNature } from './simulated-time.ts';
+import type { World } from './simulator.ts';
+import { openWorld, START_MS } from './simulator.ts';
 
 export type SeedReport = {
   seed: number;

@@ -1,0 +1,111 @@
+import type { Database, Sql } from '../src/db/database.ts';
+import { makeId } from '../src/platform/clock.ts';
+import { laneOf } from '../src/rules/shard.ts';
+import { eventBody } from '../src/webhooks/events/body.ts';
+import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
+
+export type BenchWebhook = { lane: number; accountId: string; id: string };
+
+/** Accounts with webhooks that point at these URLs in turn. */
+export async function makeWebhooks(
+  db: Sql,
+  options: { accounts: number; webhooksEach: number; urls: string[]; secretsKey: Buffer },
+): Promise<BenchWebhook[]> {
+  const secretBox = openSecretBox(options.secretsKey);
+  const webhooks: BenchWebhook[] = [];
+  for (let a = 0; a < options.accounts; a++) {
+    const accountId = makeId('acct');
+    const lane = laneOf(accountId);
+    await db.run({
+      text: `insert into accounts (lane, id, name, plan, unlimited, created_at)
+        values ($1, $2, 'bench', 'pro', true, now())`,
+      values: [lane, accountId],
+    });
+    for (let w = 0; w < options.webhooksEach; w++) {
+      const id = makeId('wh');
+      const url = options.urls[webhooks.length % options.urls.length];
+      await db.run({
+        text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+          values ($1, $2, $3, $4, '{transcription.completed}', $5, now(), now())`,
+        values: [lane, id, accountId, url, secretBox.seal(id, makeWebhookSecret())],
+      });
+      webhooks.push({ lane, accountId, id });
+    }
+  }
+  return webhooks;
+}
+
+/** The bytes of an event of `bytes` or a little more. */
+export function bodyOf(id: string, bytes: number): Buffer {
+  const job = { id: 'job_bench', object: 'transcription', status: 'completed', text: '' };
+  const envelope = { id, type: 'transcription.completed' as const, createdAt: new Date(), metadata: null };
+  const empty = eventBody({ ...envelope, data: { job } });
+  return eventBody({ ...envelope, data: { job: { ...job, text: 'x'.repeat(Math.max(0, bytes - empty.length)) } } });
+}
+
+export type Fill = {
+  webhooks: BenchWebhook[];
+  count: number;
+  bodyBytes: number;
+  state?: 'waiting' | 'succeeded';
+  dueAt?: Date;
+};
+
+// What one statement carries, so that its arrays stay small.
+const ROWS_AT_ONCE = 2_000;
+
+/** Events with one delivery each, over the webhooks in turn, in one transaction: none is seen before all are there. Returns their ids. */
+export async function insertDeliveries(
+  db: Database,
+  fill: Fill,
+  beforeCommit?: () => Promise<void>,
+): Promise<string[]> {
+  const { webhooks, count, bodyBytes, state = 'waiting', dueAt = new Date() } = fill;
+  const eventIds: string[] = [];
+  await db.transaction(async (tx) => {
+    for (let done = 0; done < count; done += ROWS_AT_ONCE) {
+      const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, at) => {
+        const eventId = makeId('evt');
+        const webhook = webhooks[(done + at) % webhooks.length]!;
+        return {
+          ...webhook,
+          eventId,
+          deliveryId: makeId('dl'),
+          attemptId: makeId('dlv'),
+          body: bodyOf(eventId, bodyBytes),
+        };
+      });
+      for (const { eventId } of rows) eventIds.push(eventId);
+      const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
+      await tx.run({
+        text: `insert into events (lane, id, account_id, type, body, created_at)
+          select lane, id, account_id, 'transcription.completed', body, clock_timestamp()
+          from unnest($1::smallint[], $2::text[], $3::text[], $4::bytea[]) as e (lane, id, account_id, body)`,
+        values: [column('lane'), column('eventId'), column('accountId'), column('body')],
+      });
+      await tx.run({
+        text: `insert into deliveries
+            (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+          select d.lane, d.id, d.account_id, d.webhook_id, d.event_id, 'transcription.completed', $7, d.attempt_id,
+            case when $7 = 'waiting' then $8::timestamptz end, clock_timestamp()
+          from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+            as d (lane, id, account_id, webhook_id, event_id, attempt_id)`,
+        values: [
+          ...[column('lane'), column('deliveryId'), column('accountId'), column('id'), column('eventId')],
+          ...[column('attemptId'), state, dueAt],
+        ],
+      });
+    }
+    if (state === 'waiting') await notify(tx, webhooks);
+    await beforeCommit?.();
+  });
+  return eventIds;
+}
+
+async function notify(tx: Sql, webhooks: BenchWebhook[]): Promise<void> {
+  const lanes = [...new Set(webhooks.map((webhook) => webhook.lane))].map(String);
+  await tx.run({
+    text: `select pg_notify('deliveries_due', lane) from unnest($1::text[]) as l (lane)`,
+    values: [lanes],
+  });
+}

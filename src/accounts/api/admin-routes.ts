@@ -1,0 +1,220 @@
+import { recordChange } from '../../audit/record.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { component, idSchema, nullable, Type, timeSchema } from '../../http/schema.ts';
+import { makeId } from '../../platform/clock.ts';
+import type { IdPrefix } from '../../rules/ids.ts';
+import { isId } from '../../rules/ids.ts';
+import { creditsFromUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
+import type { AccountRow } from '../store.ts';
+import * as store from '../store.ts';
+import { adminKeyRoutes } from './key-routes.ts';
+import type { Rates } from './view.ts';
+import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
+
+export type AdminDeps = { db: Database; rates: Rates };
+
+// Far under 2^53 units, so that sums of balances stay exact.
+const MAX_CREDITS = 100_000_000;
+
+const nameSchema = Type.String({ minLength: 1, maxLength: 200 });
+const idParams = Type.Object({ id: Type.String() });
+
+const ownAccount = { id: '$response.body#/id' };
+const ACCOUNT_LINKS = {
+  get_admin_accounts_id: ownAccount,
+  patch_admin_accounts_id: ownAccount,
+  post_admin_accounts_id_credits: ownAccount,
+  post_admin_accounts_id_keys: ownAccount,
+  get_admin_accounts_id_keys: ownAccount,
+};
+
+const entrySchema = Type.Object(
+  {
+    id: idSchema('led', 'led_01kamz2f3q8r5t7v9wxyzabcde'),
+    account_id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
+    kind: Type.Literal('credit'),
+    amount: Type.Number(),
+    note: nullable(Type.String()),
+    created_at: timeSchema,
+  },
+  component('LedgerEntry'),
+);
+
+/** The operator's surface: accounts, their credit, their keys. */
+export function adminRoutes(deps: AdminDeps): Route[] {
+  return [
+    createAccount(deps),
+    listAccounts(deps),
+    getAccount(deps),
+    changeAccount(deps),
+    addCredits(deps),
+    ...adminKeyRoutes(deps),
+  ];
+}
+
+function createAccount({ db, rates }: AdminDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/admin/v1/accounts',
+    auth: 'admin',
+    summary: 'Create an account',
+    links: ACCOUNT_LINKS,
+    tag: 'Accounts',
+    schema: {
+      body: Type.Object({
+        name: nameSchema,
+        plan: planSchema,
+        credits: Type.Optional(
+          nullable(
+            Type.Number({ minimum: 0, maximum: MAX_CREDITS }),
+            'What it can spend at first; null or absent: unlimited.',
+          ),
+        ),
+      }),
+      answers: { 201: accountSchema },
+    },
+    async handle({ body: { name, plan, credits = null }, actor, once }) {
+      const units = credits === null ? null : unitsFromCredits(credits);
+      const account = { id: makeId('acct'), name, plan, units, ledgerId: makeId('led') };
+      return await db.transaction(async (tx) => {
+        const row = await store.insertAccount(tx, account);
+        const { id } = account;
+        await recordChange(tx, actor, {
+          accountId: id,
+          action: 'account.created',
+          targetId: id,
+          details: { plan, credits },
+        });
+        return await once.keep(tx, { status: 201, body: showAccount(row, rates) });
+      });
+    },
+  });
+}
+
+function listAccounts({ db, rates }: AdminDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/admin/v1/accounts',
+    auth: 'admin',
+    summary: 'List accounts, newest first',
+    tag: 'Accounts',
+    schema: { query: pageQuery, answers: { 200: accountListSchema } },
+    async handle({ query: { limit, cursor } }) {
+      const rows = await store.listAccounts(db, limit + 1, decodeCursor('acct', cursor));
+      return { status: 200, body: pageOf(rows, limit, (row) => showAccount(row, rates)) };
+    },
+  });
+}
+
+function getAccount({ db, rates }: AdminDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/admin/v1/accounts/:id',
+    auth: 'admin',
+    summary: 'Get an account',
+    tag: 'Accounts',
+    schema: { params: idParams, answers: { 200: accountSchema } },
+    async handle({ params }) {
+      return { status: 200, body: showAccount(await accountOr404(db, params.id), rates) };
+    },
+  });
+}
+
+function changeAccount({ db, rates }: AdminDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/admin/v1/accounts/:id',
+    auth: 'admin',
+    summary: 'Change the name or the plan of an account',
+    tag: 'Accounts',
+    schema: {
+      params: idParams,
+      body: Type.Object({ name: Type.Optional(nameSchema), plan: Type.Optional(planSchema) }, { minProperties: 1 }),
+      answers: { 200: accountSchema },
+    },
+    async handle({ params: { id }, body, actor }) {
+      if (!isId('acct', id)) throw notFound();
+      const change = { name: body.name ?? null, plan: body.plan ?? null };
+      const details = { fields: Object.keys(body), ...(body.plan && { plan: body.plan }) };
+      return await db.transaction(async (tx) => {
+        const account = await store.updateAccount(tx, id, change);
+        if (!account) throw notFound();
+        await recordChange(tx, actor, { accountId: id, action: 'account.changed', targetId: id, details });
+        return { status: 200 as const, body: showAccount(account, rates) };
+      });
+    },
+  });
+}
+
+function addCredits({ db }: AdminDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/admin/v1/accounts/:id/credits',
+    auth: 'admin',
+    summary: 'Add credits to an account, or take some away',
+    tag: 'Accounts',
+    schema: {
+      params: idParams,
+      body: Type.Object({
+        amount: Type.Number({
+          minimum: -MAX_CREDITS,
+          maximum: MAX_CREDITS,
+          description: 'Credits; below zero to take away, even below what is there.',
+        }),
+        note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
+      }),
+      answers: { 201: entrySchema },
+    },
+    async handle({ params, body: { amount, note }, actor, once }) {
+      const account = await accountOr404(db, params.id);
+      const units = unitsFromCredits(amount);
+      refuseCredit(account, units);
+      return await db.transaction(async (tx) => {
+        const entry = await store.addCredit(tx, { account, units, note: note ?? null });
+        if (!entry) throw notFound();
+        const change = { accountId: account.id, targetId: entry.id, details: { amount } };
+        await recordChange(tx, actor, { action: 'credits.added', ...change });
+        const body = {
+          id: entry.id,
+          account_id: account.id,
+          kind: 'credit' as const,
+          amount: creditsFromUnits(entry.amountChange),
+          note: entry.note,
+          created_at: entry.createdAt.toISOString(),
+        };
+        return await once.keep(tx, { status: 201, body });
+      });
+    },
+  });
+}
+
+function refuseCredit(account: AccountRow, units: number): void {
+  if (account.unlimited) {
+    throw new ApiError(
+      'conflict',
+      'This account is unlimited and has no balance; create another account with credits to count what it spends.',
+    );
+  }
+  if (units === 0) {
+    throw new ApiError('invalid_request', 'amount must be above or below zero.', { param: 'amount' });
+  }
+  if (Math.abs(account.amount + units) > unitsFromCredits(MAX_CREDITS)) {
+    throw new ApiError('conflict', `A balance holds at most ${MAX_CREDITS} credits either way; add less.`, {
+      param: 'amount',
+    });
+  }
+}
+
+async function accountOr404(db: Sql, id: string): Promise<AccountRow> {
+  const account = isId('acct' satisfies IdPrefix, id) ? await store.findAccount(db, id) : null;
+  if (!account) throw notFound();
+  return account;
+}
+
+function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such account.');
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openAccountRoom } from '../../../test/account-fixture.ts';
+import { hashKey } from '../../http/authentication.ts';
+import { findValidKeys } from '../store.ts';
+
+const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
+const IN_TWO_HOURS = new Date(Date.now() + 7_200_000).toISOString();
+
+test('an account makes, lists and revokes its own keys', async () => {
+  await using room = await openAccountRoom();
+  const { key, keyId } = await room.account();
+
+  const made = await room.askAs(key, 'POST', '/v1/keys', {
+    name: 'ci',
+    scopes: ['jobs:write'],
+    expires_at: IN_AN_HOUR,
+  });
+  const list = await room.askAs(key, 'GET', '/v1/keys');
+  const revoked = await room.askAs(key, 'DELETE', `/v1/keys/${made.body.id}`);
+  const after = await room.askAs(made.body.key, 'GET', '/v1/keys');
+
+  const { key: secret, id, created_at, ...shown } = made.body;
+  assert.equal(made.status, 201);
+  assert.match(secret, /^vb_[0-9A-Za-z]{49}$/);
+  const prefix = secret.slice(0, 8);
+  assert.deepEqual(shown, { name: 'ci', prefix, scopes: ['jobs:write'], expires_at: IN_AN_HOUR, last_used_at: null });
+  assert.deepEqual(list.body.data[0], { id, created_at, ...shown });
+  assert.deepEqual(
+    list.body.data.map((row: { id: string }) => row.id),
+    [id, keyId],
+  );
+  assert.deepEqual([revoked.status, after.status], [204, 401]);
+});
+
+test('a key without scopes may do everything, absent or empty', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account();
+
+  const empty = await room.askAs(key, 'POST', '/v1/keys', { scopes: [], name: null, expires_at: null });
+  const absent = await room.askAs(empty.body.key, 'POST', '/v1/keys', {});
+
+  assert.deepEqual([empty.status, absent.status], [201, 201]);
+  assert.deepEqual([empty.body.scopes, absent.body.scopes], [[], []]);
+  assert.equal((await room.balance(absent.body.key)).statusCode, 200);
+});
+
+test('an action outside of the scopes is a 403 that names the scope, and counts against the rate limit', async () => {
+  await using room = await openAccountRoom({ balance: { count: 5, windowMs: 60_000 } });
+  const { key } = await room.account(1, { scopes: ['jobs:read'] });
+
+  const balance = await room.balance(key);
+  const keys = await room.askAs(key, 'POST', '/v1/keys', {});
+
+  assert.equal(balance.statusCode, 403);
+  const { error, required_scope } = balance.json();
+  assert.deepEqual([error.type, error.code, required_scope], ['missing_scope', 403, 'usage:read']);
+  assert.match(error.message, /usage:read/);
+  assert.equal(balance.headers['ratelimit-remaining'], '4');
+  assert.deepEqual([keys.status, keys.body.required_scope], [403, 'keys:write']);
+});
+
+test('a key grants no scope that it lacks', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account(1, { scopes: ['keys:write', 'jobs:read'] });
+  const make = (scopes?: string[]) => room.askAs(key, 'POST', '/v1/keys', scopes && { scopes });
+
+  const more = await make(['jobs:read', 'jobs:write']);
+  const all = await make();
+  const fewer = await make(['jobs:read', 'jobs:read']);
+
+  assert.deepEqual([more.status, more.body.error.type, more.body.error.param], [403, 'missing_scope', 'scopes']);
+  assert.equal(more.body.required_scope, 'jobs:write');
+  assert.equal(all.status, 403);
+  assert.deepEqual([fewer.status, fewer.body.scopes], [201, ['jobs:read']]);
+});
+
+test('a key that expires makes no key that outlives it', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account(1, { expires_at: IN_AN_HOUR });
+  const make = (fields: object) => room.askAs(key, 'POST', '/v1/keys', fields);
+
+  const later = await make({ expires_at: IN_TWO_HOURS });
+  const never = await make({ expires_at: null });
+  const same = await make({ expires_at: IN_AN_HOUR });
+
+  assert.deepEqual([later.status, later.body.error.param], [400, 'expires_at']);
+  assert.deepEqual([never.status, never.body.expires_at], [201, IN_AN_HOUR]);
+  assert.equal(same.status, 201);
+});
+
+test('an expired key is a 401, and no longer valid for open streams', async () => {
+  await using room = await openAccountRoom();
+  const { id, key, keyId } = await room.account(1, { expires_at: IN_AN_HOUR });
+  const [account] = await room.db.rows<{ lane: number }>({
+    text: 'select lane from accounts where id = $1',
+    values: [id],
+  });
+  const asked = [{ lane: account!.lane, id: keyId }];
+
+  const before = await room.balance(key);
+  const validNow = await findValidKeys(room.db, asked);
+  const validThen = await findValidKeys(room.db, asked, new Date(IN_AN_HOUR));
+  await room.db.run({ text: `update api_keys set expires_at = clock_timestamp()` });
+  const after = await room.balance(key);
+
+  assert.deepEqual([before.statusCode, after.statusCode], [200, 401]);
+  assert.equal(after.json().error.type, 'unauthenticated');
+  assert.deepEqual([[...validNow], [...validThen]], [[keyId], []]);
+});
+
+test('a revoked key is not valid', async () => {
+  await using room = await openAccountRoom();
+  const { keyId } = await room.account();
+  const [row] = await room.db.rows<{ lane: number }>({ text: 'select lane from api_keys' });
+  await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+
+  assert.equal((await findValidKeys(room.db, [{ lane: row!.lane, id: keyId }])).size, 0);
+});
+
+test('a key may delete itself whatever its scopes, and no other without keys:write', async () => {
+  await using room = await openAccountRoom();
+  const { id, key, keyId } = await room.account(1, { scopes: ['jobs:read'] });
+  const other = await room.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
+
+  const refused = await room.askAs(key, 'DELETE', `/v1/keys/${other.body.id}`);
+  const itself = await room.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
+  const after = await room.askAs(key, 'GET', '/v1/balance');
+
+  assert.deepEqual([refused.status, refused.body.error.type], [403, 'missing_scope']);
+  assert.deepEqual([itself.status, after.status], [204, 401]);
+});
+
+test("another account's key is not there", async () => {
+  await using room = await openAccountRoom();
+  const [one, two] = [await room.account(), await room.account()];
+
+  const answer = await room.askAs(one.key, 'DELETE', `/v1/keys/${two.keyId}`);
+
+  assert.equal(answer.status, 404);
+  assert.equal((await room.balance(two.key)).statusCode, 200);
+});
+
+test('the last use of a key is shown, and written at most twice a minute', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account();
+  const version = async () =>
+    (await room.db.rows<{ version: string }>({ text: 'select xmin::text as version from api_keys' }))[0]!.version;
+
+  await Promise.all(Array.from({ length: 20 }, () => room.balance(key)));
+  const first = await version();
+  const shown = (await room.askAs(key, 'GET', '/v1/keys')).body.data[0].last_used_at;
+  await room.balance(key);
+  const second = await version();
+  await room.db.run({ text: `update api_keys set last_used_at = clock_timestamp() - interval '31 seconds'` });
+  const aged = await version();
+  await room.balance(key);
+  const third = await version();
+
+  assert.ok(Math.abs(Date.now() - Date.parse(shown)) < 60_000, shown);
+  assert.equal(first, second);
+  assert.notEqual(aged, third);
+});
+
+test('a key of an earlier release goes on working', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account();
+  const old = `vb_${'aZ0-_9x'.repeat(6)}k`;
+  await room.db.run({ text: 'update api_keys set hash = $1', values: [hashKey(old)] });
+
+  assert.deepEqual([(await room.balance(old)).statusCode, (await room.balance(key)).statusCode], [200, 401]);
+});
+
+const WRONG: { what: string; fields: object; param: string }[] = [
+  { what: 'an unknown scope', fields: { scopes: ['jobs:all'] }, param: 'scopes' },
+  { what: 'a scope that is no list', fields: { scopes: 'jobs:read' }, param: 'scopes' },
+  { what: 'an expiry without a zone', fields: { expires_at: '2099-01-01T00:00:00' }, param: 'expires_at' },
+  { what: 'an expiry that has passed', fields: { expires_at: '2020-01-01T00:00:00Z' }, param: 'expires_at' },
+  { what: 'an expiry that is a number', fields: { expires_at: 4_102_444_800 }, param: 'expires_at' },
+  { what: 'an empty name', fields: { name: '' }, param: 'name' },
+  { what: 'an unknown field', fields: { scope: [] }, param: 'scope' },
+];
+for (const { what, fields, param } of WRONG) {
+  test(`${what} is a 400 for operators and keys`, async () => {
+    await using room = await openAccountRoom();
+    const { id, key } = await room.account();
+
+    const own = await room.askAs(key, 'POST', '/v1/keys', fields);
+    const admin = await room.ask('POST', `/admin/v1/accounts/${id}/keys`, fields);
+
+    assert.deepEqual([own.status, own.body.error.param], [400, param]);
+    assert.deepEqual([admin.status, admin.body.error.param], [400, param]);
+  });
+}
+
+test('an account has at most 200 keys', async () => {
+  await using room = await openAccountRoom();
+  const { id, key } = await room.account();
+  await room.db.run({
+    text: `
+      insert into api_keys (lane, id, account_id, prefix, hash, created_at)
+      select lane, 'key_' || number, id, '', number::text::bytea, now()
+      from accounts, generate_series(1, 198) as number
+      where id = $1`,
+    values: [id],
+  });
+
+  const answers = await Promise.all([1, 2].map(() => room.askAs(key, 'POST', '/v1/keys', {})));
+
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409]);
+});

@@ -1,0 +1,193 @@
+import { recordChange } from '../../audit/record.ts';
+import type { Database } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { requireScope } from '../../http/authentication.ts';
+import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import type { Account, Actor, Once, Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
+import { makeId } from '../../platform/clock.ts';
+import type { Scope } from '../../rules/accounts/scopes.ts';
+import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
+import { isId } from '../../rules/ids.ts';
+import { parseTime } from '../../rules/time.ts';
+import * as store from '../keys/key-store.ts';
+import { makeKey } from '../keys/keys.ts';
+import { findAccount } from '../store.ts';
+import { keyListSchema, newKeySchema, scopesSchema, showKey } from './view.ts';
+
+type Deps = { db: Database };
+
+const MAX_KEYS_PER_ACCOUNT = 200;
+const TAG = 'Keys';
+const idParams = Type.Object({ id: Type.String() });
+const nameSchema = Type.String({ minLength: 1, maxLength: 200 });
+const wishSchema = Type.Object({
+  name: Type.Optional(nullable(nameSchema)),
+  scopes: Type.Optional(scopesSchema),
+  expires_at: Type.Optional(
+    nullable(
+      Type.String({ maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }),
+      'ISO 8601 time from which the key is refused; null: never.',
+    ),
+  ),
+});
+
+type NewKeyBody = { name?: string | null; scopes?: Scope[]; expires_at?: string | null };
+
+/** What a key may do with the keys of its own account. */
+export function keyRoutes({ db }: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/keys',
+      auth: 'key',
+      scope: 'keys:write',
+      summary: "List the account's keys, newest first",
+      tag: TAG,
+      schema: { query: pageQuery, answers: { 200: keyListSchema } },
+      handle: async ({ account, query }) => await listKeys(db, account.id, query),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/keys',
+      auth: 'key',
+      scope: 'keys:write',
+      summary: 'Create a key with at most the scopes of this one; the key is shown only in this answer',
+      links: { delete_keys_id: { id: '$response.body#/id' } },
+      tag: TAG,
+      schema: { body: wishSchema, answers: { 201: newKeySchema } },
+      handle: async ({ account, body, actor, once, note }) =>
+        await createKey(db, { accountId: account.id, ...readNewKey(body, actor), actor, once, note }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/keys/:id',
+      auth: 'key',
+      // A key may always delete itself; another one takes keys:write.
+      scope: 'any',
+      summary: 'Revoke a key at once: this one, or with the scope keys:write any of the account',
+      tag: TAG,
+      schema: { params: idParams, answers: { 204: null } },
+      async handle({ account, params, actor }) {
+        if (actor.key!.id !== params.id) requireScope(actor.key!, 'keys:write');
+        return await revokeKey(db, { id: params.id, accountId: account.id, actor });
+      },
+    }),
+  ];
+}
+
+/** The keys of all accounts, for the operator. */
+export function adminKeyRoutes({ db }: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/admin/v1/accounts/:id/keys',
+      auth: 'admin',
+      summary: 'Create an API key; the key is shown only in this answer',
+      links: { delete_admin_keys_id: { id: '$response.body#/id' } },
+      tag: TAG,
+      schema: { params: idParams, body: wishSchema, answers: { 201: newKeySchema } },
+      async handle({ params, body, actor, once, note }) {
+        if (!isId('acct', params.id)) throw notFound('account');
+        return await createKey(db, { accountId: params.id, ...readNewKey(body, actor), actor, once, note });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/admin/v1/accounts/:id/keys',
+      auth: 'admin',
+      summary: 'List the keys of an account, newest first',
+      tag: TAG,
+      schema: { params: idParams, query: pageQuery, answers: { 200: keyListSchema } },
+      async handle({ params, query }) {
+        if (!isId('acct', params.id) || !(await findAccount(db, params.id))) throw notFound('account');
+        return await listKeys(db, params.id, query);
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/admin/v1/keys/:id',
+      auth: 'admin',
+      summary: 'Revoke a key, at once and on every node',
+      tag: TAG,
+      schema: { params: idParams, answers: { 204: null } },
+      handle: async ({ params, actor }) => await revokeKey(db, { id: params.id, accountId: null, actor }),
+    }),
+  ];
+}
+
+async function listKeys(db: Database, accountId: string, query: { limit: number; cursor?: string }) {
+  const rows = await store.listKeys(db, accountId, query.limit + 1, decodeCursor('key', query.cursor));
+  return { status: 200, body: pageOf(rows, query.limit, showKey) } as const;
+}
+
+type KeyWish = Pick<store.NewKey, 'name' | 'scopes' | 'expiresAt'>;
+
+/**
+ * What the new key shall be, if whoever makes it may give that away.
+ * @throws ApiError  400 or 403
+ */
+function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key: maker }: Actor): KeyWish {
+  const folded = SCOPES.filter((scope) => scopes.includes(scope));
+  const missing = maker && firstScopeBeyond(maker.scopes, folded);
+  if (missing) {
+    throw new ApiError('missing_scope', `A key cannot grant the scope ${missing}, which it does not have itself.`, {
+      param: 'scopes',
+      extra: { required_scope: missing },
+    });
+  }
+  return { name: name ?? null, scopes: folded, expiresAt: readExpiry(expiry ?? null, maker?.expiresAt ?? null) };
+}
+
+/** A key that expires makes none that outlives it: else whoever stole it would keep his way in. @throws ApiError  400 */
+function readExpiry(given: string | null, makersExpiry: Date | null): Date | null {
+  if (given === null) return makersExpiry;
+  const time = parseTime(given);
+  if (time === null) throw wrongExpiry('expires_at must be an ISO 8601 time such as 2026-11-21T09:30:00Z.');
+  if (time.getTime() <= Date.now()) throw wrongExpiry('expires_at must lie in the future.');
+  if (makersExpiry && time > makersExpiry) {
+    throw wrongExpiry(`expires_at must not be later than ${makersExpiry.toISOString()}, when this key expires itself.`);
+  }
+  return time;
+}
+
+type KeyOrder = KeyWish & { accountId: string; actor: Actor; once: Once; note(fields: { new_key_id: string }): void };
+
+async function createKey(db: Database, { accountId, actor, once, note, ...wish }: KeyOrder) {
+  const { key, prefix, hash } = makeKey();
+  const id = makeId('key');
+  return await db.transaction(async (tx) => {
+    const count = await store.lockAndCountKeys(tx, accountId);
+    if (count === null) throw notFound('account');
+    if (count >= MAX_KEYS_PER_ACCOUNT) {
+      throw new ApiError('conflict', `An account has at most ${MAX_KEYS_PER_ACCOUNT} keys; delete one first.`);
+    }
+    const row = await store.insertKey(tx, accountId, { id, prefix, hash, ...wish });
+    const details = { scopes: wish.scopes, expires_at: wish.expiresAt?.toISOString() ?? null };
+    await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
+    note({ new_key_id: id });
+    return await once.keep(tx, { status: 201, body: { ...showKey(row!), key } });
+  });
+}
+
+async function revokeKey(
+  db: Database,
+  { id, accountId, actor }: { id: string; accountId: Account['id'] | null; actor: Actor },
+): Promise<{ status: 204 }> {
+  if (!isId('key', id)) throw notFound('key');
+  return await db.transaction(async (tx) => {
+    const owner = await store.deleteKey(tx, id, accountId);
+    if (owner === null) throw notFound('key');
+    await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId: id });
+    return { status: 204 };
+  });
+}
+
+function wrongExpiry(message: string): ApiError {
+  return new ApiError('invalid_request', message, { param: 'expires_at' });
+}
+
+function notFound(what: 'account' | 'key'): ApiError {
+  return new ApiError('not_found', `There is no such ${what}.`);
+}

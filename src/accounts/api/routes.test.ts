@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openAccountNode, openAccountRoom, RATES } from '../../../test/account-fixture.ts';
+import { openTestDatabase } from '../../../test/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { openLimits } from '../rate-limits/limits.ts';
+
+test('an account is created, read, listed and changed', async () => {
+  await using room = await openAccountRoom();
+
+  const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'lite', credits: 12.5 });
+  const read = await room.ask('GET', `/admin/v1/accounts/${made.body.id}`);
+  const changed = await room.ask('PATCH', `/admin/v1/accounts/${made.body.id}`, { plan: 'pro' });
+  const list = await room.ask('GET', '/admin/v1/accounts');
+
+  assert.equal(made.status, 201);
+  const { id, created_at, ...rest } = made.body;
+  assert.match(id, /^acct_/);
+  assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const balance = { amount: 12.5, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'lite' };
+  assert.deepEqual(rest, { name: 'Ada', plan: 'lite', balance });
+  assert.deepEqual([read.status, read.body], [200, made.body]);
+  assert.deepEqual([changed.body.plan, changed.body.name], ['pro', 'Ada']);
+  assert.deepEqual(list.body, { data: [changed.body], has_more: false, next_cursor: null });
+});
+
+for (const credits of [null, undefined]) {
+  test(`credits ${credits} make an unlimited account, which takes no credit`, async () => {
+    await using room = await openAccountRoom();
+
+    const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'pro', credits });
+    const credit = await room.ask('POST', `/admin/v1/accounts/${made.body.id}/credits`, { amount: 5 });
+
+    assert.deepEqual([made.body.balance.amount, made.body.balance.unlimited], [null, true]);
+    assert.deepEqual([credit.status, credit.body.error.type], [409, 'conflict']);
+  });
+}
+
+test('pages go on where the last one ended, whatever was inserted meanwhile', async () => {
+  await using room = await openAccountRoom();
+  const make = (name: string) => room.ask('POST', '/admin/v1/accounts', { name, plan: 'lite' });
+  // Ids of one millisecond sort by chance: what counts is that the pages agree with the whole list.
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await make(name);
+  const whole = (await room.ask('GET', '/admin/v1/accounts?limit=100')).body.data.map((row: { id: string }) => row.id);
+
+  const first = await room.ask('GET', '/admin/v1/accounts?limit=2');
+  await make('new');
+  const second = await room.ask('GET', `/admin/v1/accounts?limit=2&cursor=${first.body.next_cursor}`);
+  const third = await room.ask('GET', `/admin/v1/accounts?limit=2&cursor=${second.body.next_cursor}`);
+
+  const seen = [first, second, third].flatMap(({ body }) => body.data.map((row: { id: string }) => row.id));
+  assert.deepEqual(seen, whole);
+  assert.deepEqual(
+    [first, second, third].map(({ body }) => body.has_more),
+    [true, true, false],
+  );
+  assert.equal(third.body.next_cursor, null);
+});
+
+const wrong: [string, 'GET' | 'POST' | 'PATCH', string, object | undefined, number, string?][] = [
+  ['a made-up cursor', 'GET', '/admin/v1/accounts?cursor=abc', undefined, 400, 'cursor'],
+  ['an account without a plan', 'POST', '/admin/v1/accounts', { name: 'x' }, 400, 'plan'],
+  ['a plan that is not one', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'gold' }, 400, 'plan'],
+  ['an empty name', 'POST', '/admin/v1/accounts', { name: '', plan: 'pro' }, 400, 'name'],
+  ['negative credits at first', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'pro', credits: -1 }, 400, 'credits'],
+  ['credits as text', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'pro', credits: '5' }, 400, 'credits'],
+  ['an unknown account', 'GET', '/admin/v1/accounts/acct_00000000000000000000000000', undefined, 404],
+  ['an id that is none', 'GET', "/admin/v1/accounts/'%20or%201=1", undefined, 404],
+  ['a change of an unknown account', 'PATCH', '/admin/v1/accounts/acct_x', { name: 'y' }, 404],
+];
+
+for (const [what, method, url, payload, status, param] of wrong) {
+  test(`${what} is refused with ${status}`, async () => {
+    await using room = await openAccountRoom();
+
+    const answer = await room.ask(method, url, payload);
+
+    assert.deepEqual([answer.status, answer.body.error.code, answer.body.error.param], [status, status, param]);
+  });
+}
+
+test('a change of nothing is refused', async () => {
+  await using room = await openAccountRoom();
+  const { id } = await room.account();
+
+  assert.equal((await room.ask('PATCH', `/admin/v1/accounts/${id}`, {})).status, 400);
+});
+
+test('credits are added and taken away, each with its entry', async () => {
+  await using room = await openAccountRoom();
+  const { id, key } = await room.account(10);
+
+  const added = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 2.5, note: 'invoice 7' });
+  const taken = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -20 });
+  const none = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 0 });
+
+  const { id: entryId, created_at, ...entry } = added.body;
+  assert.match(entryId, /^led_/);
+  assert.deepEqual(entry, { account_id: id, kind: 'credit', amount: 2.5, note: 'invoice 7' });
+  assert.equal(taken.status, 201);
+  assert.equal(none.status, 400);
+  assert.equal((await room.balance(key)).json().amount, -7.5);
+});
+
+test('a key is shown once, works at once, and stops at once when it is revoked', async () => {
+  await using room = await openAccountRoom();
+  const { id, key, keyId } = await room.account(3);
+
+  const before = await room.balance(key);
+  const list = await room.ask('GET', `/admin/v1/accounts/${id}/keys`);
+  const revoked = await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+  const after = await room.balance(key);
+  const again = await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+
+  assert.match(key, /^vb_[0-9A-Za-z]{49}$/);
+  const balance = { amount: 3, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'pro' };
+  assert.deepEqual(before.json(), balance);
+  assert.deepEqual(Object.keys(list.body.data[0]).sort(), [
+    ...['created_at', 'expires_at', 'id', 'last_used_at', 'name', 'prefix', 'scopes'],
+  ]);
+  assert.equal(list.body.data[0].prefix, key.slice(0, 8));
+  assert.deepEqual([revoked.status, after.statusCode, again.status], [204, 401, 404]);
+});
+
+test('each key opens its own account', async () => {
+  await using room = await openAccountRoom();
+  const [one, two] = [await room.account(1), await room.account(2)];
+
+  const amounts = await Promise.all([one, two].map(async ({ key }) => (await room.balance(key)).json().amount));
+
+  assert.deepEqual(amounts, [1, 2]);
+});
+
+test('keys are stored as hashes only', async () => {
+  await using room = await openAccountRoom();
+  const { key } = await room.account();
+
+  const rows = await room.db.rows({ text: 'select k::text from api_keys k' });
+
+  assert.equal(JSON.stringify(rows).includes(key.slice(8)), false);
+});
+
+test('200 requests at once on a limit of 10 over two nodes: exactly 10 pass, also after a restart', async () => {
+  const limit = { count: 10, windowMs: 60_000 };
+  await using room = await openAccountRoom({ balance: limit });
+  const { key } = await room.account();
+  const otherDb = openDatabase(room.db.url, { maxConnections: 5 });
+  const other = openAccountNode(otherDb, limit);
+
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => room.balance(key, i % 2 ? room.app : other)));
+  await other.close();
+  const restarted = openAccountNode(otherDb, limit);
+  const afterwards = await room.balance(key, restarted);
+  await restarted.close();
+  await otherDb.close();
+
+  const passed = answers.filter((answer) => answer.statusCode === 200);
+  assert.equal(passed.length, 10);
+  assert.deepEqual(
+    passed.map((answer) => Number(answer.headers['ratelimit-remaining'])).sort((a, b) => a - b),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+  );
+  const refused = [...answers.filter((answer) => answer.statusCode !== 200), afterwards];
+  assert.equal(refused.length, 191);
+  assert.ok(
+    refused.every(
+      (answer) => answer.statusCode === 429 && answer.json().retry_after >= 1 && answer.json().retry_after <= 60,
+    ),
+  );
+});
+
+test('a remembered refusal ends when it said it would', async () => {
+  await using db = await openTestDatabase();
+  let nowMs = 1_000;
+  const limits = openLimits(
+    db,
+    { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, resend: null, default: null },
+    () => nowMs,
+  );
+  const account = { id: 'acct_1', lane: 0, name: '', plan: 'pro' as const, unlimited: true };
+  await limits.admit(account, 'transcribe');
+  const refused = await limits.admit(account, 'transcribe');
+  await db.run({ text: 'delete from rate_windows' });
+
+  nowMs += 30_000;
+  const recalled = await limits.admit(account, 'transcribe');
+  nowMs += 30_001;
+  const later = await limits.admit(account, 'transcribe');
+
+  assert.deepEqual([refused?.kind, recalled?.kind, later?.kind], ['refused', 'refused', 'admitted']);
+  assert.ok(recalled?.kind === 'refused' && recalled.retryAfterSeconds <= 30);
+});

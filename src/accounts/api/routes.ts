@@ -1,0 +1,29 @@
+import type { Sql } from '../../db/database.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { findAccount } from '../store.ts';
+import type { Rates } from './view.ts';
+import { balanceSchema, showBalance } from './view.ts';
+
+export type AccountDeps = { db: Sql; rates: Rates };
+
+/** What an account's own keys may ask about it. */
+export function accountRoutes({ db, rates }: AccountDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/balance',
+      auth: 'key',
+      scope: 'usage:read',
+      bucket: 'balance',
+      summary: 'What the account can spend, and at which rates',
+      tag: 'Balance',
+      schema: { answers: { 200: balanceSchema } },
+      async handle({ account }) {
+        const row = await findAccount(db, account.id);
+        if (!row) throw new Error(`account ${account.id} has a key but no row`);
+        return { status: 200, body: showBalance(row, rates) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,96 @@
+import type { Static } from '../../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import { SCOPE_MEANING, SCOPES } from '../../rules/accounts/scopes.ts';
+import { creditsFromUnits } from '../../rules/jobs/price.ts';
+import type { KeyRow } from '../keys/key-store.ts';
+import type { AccountRow } from '../store.ts';
+
+export const planSchema = oneOf(PLANS);
+
+/** Credits per minute of audio, by plan. */
+export type Rates = { lite: number; pro: number };
+
+export const balanceSchema = Type.Object(
+  {
+    amount: nullable(Type.Number(), 'What can be spent; null when unlimited.'),
+    held: Type.Number({ description: 'Set aside for accepted jobs.' }),
+    units: Type.Literal('credits'),
+    unlimited: Type.Boolean(),
+    rates: Type.Object({ lite: Type.Number(), pro: Type.Number() }, { description: 'Credits per minute of audio.' }),
+    plan: planSchema,
+  },
+  component('Balance', {
+    ...{ amount: 593.25, held: 12.5, units: 'credits', unlimited: false },
+    ...{ rates: { lite: 1, pro: 2 }, plan: 'pro' },
+  }),
+);
+
+export const accountSchema = Type.Object(
+  {
+    id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
+    name: Type.String(),
+    plan: planSchema,
+    balance: balanceSchema,
+    created_at: timeSchema,
+  },
+  component('Account'),
+);
+export const accountListSchema = pageSchema('AccountList', accountSchema);
+
+export const scopesSchema = Type.Array(oneOf(SCOPES), {
+  maxItems: 100,
+  description: `Empty: all. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANING[scope]}`).join('; ')}.`,
+});
+
+const keyFields = {
+  id: idSchema('key', 'key_01kamz2f3q8r5t7v9wxyzabcde'),
+  name: nullable(Type.String()),
+  prefix: Type.String({ description: 'How the key begins.' }),
+  scopes: scopesSchema,
+  created_at: timeSchema,
+  expires_at: nullable(timeSchema, 'From when on the key is refused; null: never.'),
+  last_used_at: nullable(timeSchema, 'At most a minute old; null: not used yet.'),
+};
+export const keySchema = Type.Object(keyFields, component('Key'));
+export const keyListSchema = pageSchema('KeyList', keySchema);
+export const newKeySchema = Type.Object(
+  { ...keyFields, key: Type.String({ description: 'Shown only in this answer.' }) },
+  component('NewKey'),
+);
+
+/** The balance as the API shows it, in credits. */
+export function showBalance(account: AccountRow, rates: Rates): Static<typeof balanceSchema> {
+  return {
+    amount: account.unlimited ? null : creditsFromUnits(account.amount),
+    held: creditsFromUnits(account.held),
+    units: 'credits',
+    unlimited: account.unlimited,
+    rates: { lite: rates.lite, pro: rates.pro },
+    plan: account.plan,
+  };
+}
+
+/** The account as operators see it. */
+export function showAccount(account: AccountRow, rates: Rates): Static<typeof accountSchema> {
+  return {
+    id: account.id,
+    name: account.name,
+    plan: account.plan,
+    balance: showBalance(account, rates),
+    created_at: account.createdAt.toISOString(),
+  };
+}
+
+/** A key as lists show it: never the key itself. */
+export function showKey(key: KeyRow): Static<typeof keySchema> {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    scopes: key.scopes,
+    created_at: key.createdAt.toISOString(),
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  };
+}

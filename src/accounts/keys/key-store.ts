@@ -1,0 +1,158 @@
+import type { Sql } from '../../db/database.ts';
+import type { Caller } from '../../http/route.ts';
+import type { Scope } from '../../rules/accounts/scopes.ts';
+import { LANE_COUNT, laneOf } from '../../rules/shard.ts';
+
+/** A key without its secret part, which is never stored. */
+export type KeyRow = {
+  id: string;
+  name: string | null;
+  prefix: string;
+  /** Empty: all. */
+  scopes: Scope[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** At most a minute old. */
+  lastUsedAt: Date | null;
+};
+
+const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
+  last_used_at as "lastUsedAt"`;
+const EVERY_LANE = Array.from({ length: LANE_COUNT }, (_, lane) => lane);
+// The use of a key is written when the last one that was written is older: twice a minute at most, whatever its traffic.
+const USE_NOTED_SECONDS = 30;
+
+/**
+ * Whose key this is; null for a key that nobody has or that has expired. Asked at every request: a key that was revoked
+ * is refused at once. Keys are looked up by hash alone, before the lane is known, so a sharded database keeps this table
+ * whole on each node.
+ * @param hash  SHA-256 of the key, 32 bytes
+ */
+export async function findCallerByKeyHash(
+  sql: Sql,
+  hash: Buffer,
+  now: Date | null = null,
+): Promise<(Caller & { isUseNoted: boolean }) | null> {
+  const rows = await sql.rows<Caller['account'] & Caller['key'] & { keyId: string; isUseNoted: boolean }>({
+    name: 'find_caller_by_key_hash',
+    text: `
+      select accounts.id, accounts.lane, accounts.name, accounts.plan, accounts.unlimited,
+        api_keys.id as "keyId", api_keys.scopes, api_keys.expires_at as "expiresAt",
+        coalesce(api_keys.last_used_at > coalesce($2::timestamptz, clock_timestamp()) - $3 * interval '1 second', false)
+          as "isUseNoted"
+      from api_keys
+      join accounts on accounts.lane = api_keys.lane and accounts.id = api_keys.account_id
+      where api_keys.hash = $1
+        and (api_keys.expires_at is null or api_keys.expires_at > coalesce($2::timestamptz, clock_timestamp()))`,
+    values: [hash, now, USE_NOTED_SECONDS],
+  });
+  const [row] = rows;
+  if (!row) return null;
+  const { keyId, scopes, expiresAt, isUseNoted, ...account } = row;
+  return { account, key: { id: keyId, scopes, expiresAt }, isUseNoted };
+}
+
+/** Which of these keys still open their account: neither revoked nor expired. */
+export async function findValidKeys(
+  sql: Sql,
+  keys: readonly { lane: number; id: string }[],
+  now: Date | null = null,
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ id: string }>({
+    name: 'find_valid_keys',
+    text: `
+      select api_keys.id
+      from unnest($1::smallint[], $2::text[]) as asked (lane, id)
+      join api_keys on api_keys.lane = asked.lane and api_keys.id = asked.id
+      where api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, clock_timestamp())`,
+    values: [keys.map(({ lane }) => lane), keys.map(({ id }) => id), now],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Writes that a key is used now, unless another process has just done so. */
+export async function noteKeyUse(
+  sql: Sql,
+  { lane, id }: { lane: number; id: string },
+  now: Date | null = null,
+): Promise<void> {
+  await sql.run({
+    name: 'note_key_use',
+    text: `
+      update api_keys
+      set last_used_at = coalesce($3::timestamptz, clock_timestamp())
+      where lane = $1 and id = $2
+        and (last_used_at is null or
+          last_used_at <= coalesce($3::timestamptz, clock_timestamp()) - $4 * interval '1 second')`,
+    values: [lane, id, now, USE_NOTED_SECONDS],
+  });
+}
+
+/** Locks the account until the transaction ends, and counts its keys; null if there is no such account. */
+export async function lockAndCountKeys(tx: Sql, accountId: string): Promise<number | null> {
+  const values = [laneOf(accountId), accountId];
+  const locked = await tx.rows({ text: 'select 1 from accounts where lane = $1 and id = $2 for update', values });
+  if (locked.length === 0) return null;
+  const [row] = await tx.rows<{ keys: number }>({
+    text: 'select count(*) as keys from api_keys where lane = $1 and account_id = $2',
+    values,
+  });
+  return row!.keys;
+}
+
+export type NewKey = {
+  id: string;
+  name: string | null;
+  prefix: string;
+  /** SHA-256 of the whole key. */
+  hash: Buffer;
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+};
+
+/** Null if there is no such account. */
+export async function insertKey(
+  sql: Sql,
+  accountId: string,
+  key: NewKey,
+  now: Date | null = null,
+): Promise<KeyRow | null> {
+  const rows = await sql.rows<KeyRow>({
+    text: `
+      insert into api_keys (lane, id, account_id, name, prefix, hash, scopes, expires_at, created_at)
+      select lane, $3, id, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp())
+      from accounts
+      where lane = $1 and id = $2
+      returning ${KEY_COLUMNS}`,
+    values: [
+      ...[laneOf(accountId), accountId, key.id, key.name, key.prefix, key.hash],
+      ...[key.scopes, key.expiresAt, now],
+    ],
+  });
+  return rows[0] ?? null;
+}
+
+/** Newest first. @param beforeId  null for the first page */
+export async function listKeys(sql: Sql, accountId: string, limit: number, beforeId: string | null): Promise<KeyRow[]> {
+  return await sql.rows<KeyRow>({
+    text: `
+      select ${KEY_COLUMNS}
+      from api_keys
+      where lane = $1 and account_id = $2 and ($3::text is null or id < $3)
+      order by id desc
+      limit $4`,
+    values: [laneOf(accountId), accountId, beforeId, limit],
+  });
+}
+
+/** The account whose key this was; null when there was none. @param accountId  null: of any account */
+export async function deleteKey(sql: Sql, id: string, accountId: string | null): Promise<string | null> {
+  const rows = await sql.rows<{ accountId: string }>({
+    text: `
+      delete from api_keys
+      where lane = any($1) and id = $2 and ($3::text is null or account_id = $3)
+      returning account_id as "accountId"`,
+    values: [accountId === null ? EVERY_LANE : [laneOf(accountId)], id, accountId],
+  });
+  return rows[0]?.accountId ?? null;
+}

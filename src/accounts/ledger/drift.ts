@@ -1,0 +1,52 @@
+import type { Sql } from '../../db/database.ts';
+import { LANE_COUNT } from '../../rules/shard.ts';
+import type { LedgerOwner } from './drift-store.ts';
+import { advanceCheck, forgetCheck, listLimitedAccounts, sumsUp } from './drift-store.ts';
+
+const ACCOUNTS_PER_PAGE = 500;
+// Milliseconds of work for one statement, far from its timeout.
+const ENTRIES_PER_SLICE = 10_000;
+// Ids are made before their entries are committed, by the clocks of several nodes: a check stays so far behind.
+const MIN_AGE_MS = 3_600_000;
+
+type Options = { signal?: AbortSignal; entriesPerSlice?: number; minAgeMs?: number };
+
+/**
+ * How many accounts have a balance that is not the sum of their ledger; anything but 0 is a bug of ours. Reads only what
+ * was added to the ledgers since the last check, in statements of bounded size. Null when the signal ended it before.
+ * @throws what the database throws: then nothing is known
+ */
+export async function countDriftedAccounts(sql: Sql, options: Options = {}): Promise<number | null> {
+  let drifted = 0;
+  for (let lane = 0; lane < LANE_COUNT; lane++) {
+    let page: LedgerOwner[] = [];
+    do {
+      page = await listLimitedAccounts(sql, { lane, afterId: page.at(-1)?.id ?? '', limit: ACCOUNTS_PER_PAGE });
+      for (const account of page) {
+        if (options.signal?.aborted) return null;
+        if (!(await isRight(sql, account, options))) drifted++;
+      }
+    } while (page.length === ACCOUNTS_PER_PAGE);
+  }
+  return drifted;
+}
+
+/** A difference counts only when the whole ledger shows it: an entry may be committed long after its id was made. */
+async function isRight(sql: Sql, account: LedgerOwner, options: Options): Promise<boolean> {
+  await advanceToPresent(sql, account, options);
+  if (await sumsUp(sql, account)) return true;
+  await forgetCheck(sql, account);
+  await advanceToPresent(sql, account, options);
+  return await sumsUp(sql, account);
+}
+
+async function advanceToPresent(
+  sql: Sql,
+  account: LedgerOwner,
+  { signal, entriesPerSlice = ENTRIES_PER_SLICE, minAgeMs = MIN_AGE_MS }: Options,
+): Promise<void> {
+  let entries = entriesPerSlice;
+  while (entries === entriesPerSlice && !signal?.aborted) {
+    entries = await advanceCheck(sql, account, { limit: entriesPerSlice, minAgeMs });
+  }
+}

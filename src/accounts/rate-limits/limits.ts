@@ -1,0 +1,47 @@
+import type { RateLimit } from '../../config/values.ts';
+import type { Sql } from '../../db/database.ts';
+import type { LimitState, Limits } from '../../http/authentication.ts';
+import type { Account, Bucket } from '../../http/route.ts';
+import { admit } from './rate-store.ts';
+
+/** Limit of each bucket; null for none. */
+export type BucketLimits = Record<Bucket, RateLimit>;
+
+const MAX_REMEMBERED_REFUSALS = 10_000;
+
+/**
+ * The limits of all accounts, exact over every node: the database decides. Only refusals are remembered here, until the
+ * moment they named: nothing can make a window open sooner, since refused requests are not counted.
+ * @param monotonicMs  a clock that is never set; the process's by default
+ */
+export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => number = () => performance.now()): Limits {
+  const refusedUntilMs = new Map<string, number>();
+
+  function recall(key: string, limit: number): LimitState | null {
+    const waitMs = (refusedUntilMs.get(key) ?? 0) - monotonicMs();
+    if (waitMs > 0) return { kind: 'refused', limit, retryAfterSeconds: Math.ceil(waitMs / 1000) };
+    refusedUntilMs.delete(key);
+    return null;
+  }
+
+  function remember(key: string, untilMs: number): void {
+    if (refusedUntilMs.size >= MAX_REMEMBERED_REFUSALS) refusedUntilMs.clear();
+    refusedUntilMs.set(key, untilMs);
+  }
+
+  return {
+    async admit(account: Account, bucket: Bucket): Promise<LimitState | null> {
+      const limit = limits[bucket];
+      if (!limit) return null;
+      const key = `${account.id} ${bucket}`;
+      const recalled = recall(key, limit.count);
+      if (recalled) return recalled;
+      const askedAtMs = monotonicMs();
+      const answer = await admit(db, { account, bucket, limit });
+      if (answer.kind === 'admitted') return { ...answer, limit: limit.count };
+      // Counted from before the question: the memory ends a little early rather than late.
+      remember(key, askedAtMs + answer.retryAfterMs);
+      return { kind: 'refused', limit: limit.count, retryAfterSeconds: answer.retryAfterSeconds };
+    },
+  };
+}

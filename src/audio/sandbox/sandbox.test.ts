@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import type { AddressInfo, ListenOptions } from 'node:net';
+import net from 'node:net';
+import path from 'node:path';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { openTestFolder } from '../../../test/fixtures/audio.ts';
+import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
+import { TEST_TOOLS } from '../../../test/tools.ts';
+import { until } from '../../../test/until.ts';
+import { findProgram } from '../../platform/tools.ts';
+import { findSandbox } from './sandbox.ts';
+import type { SandboxKind } from './sandbox-process.ts';
+
+const execFile = promisify((await import('node:child_process')).execFile);
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+const isRoot = process.getuid?.() === 0;
+/** Any that has no account: the service's user in these tests. */
+const PLAIN_USER = 61_234;
+
+type User = { name: string; uid: number; command: string[]; skip: string | false };
+
+function userOf(name: string, uid: number): User {
+  const isSelf = uid === process.getuid?.();
+  const words = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const command = isSelf ? [process.execPath] : [...words, process.execPath];
+  return { name, uid, command, skip: whyNot(command) };
+}
+
+function whyNot(command: string[]): string | false {
+  if (process.platform !== 'linux') return 'only Linux has what the sandbox is made of';
+  if (findProgram(TEST_TOOLS, 'bwrap') === null) return 'bubblewrap is not installed';
+  const sandbox = ['--unshare-user', '--unshare-net', '--ro-bind', '/', '/', process.execPath];
+  try {
+    const [program, ...args] = [...command.slice(0, -1), findProgram(TEST_TOOLS, 'bwrap')!, ...sandbox, '--version'];
+    execFileSync(program!, args, { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'this user may make no namespaces here, or not run this Node';
+  }
+}
+
+/** As in containers and under systemd's ProtectKernelTunables: the kernel then lets nobody mount a /proc. */
+const HIDE_PROC = 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"';
+
+const USERS = isRoot
+  ? [userOf('root', 0), userOf('a plain user', PLAIN_USER)]
+  : [userOf('a plain user', process.getuid?.() ?? 0)];
+
+function behindHiddenProc({ name, uid, command }: User): User {
+  const hidden = ['unshare', '--mount', 'sh', '-c', HIDE_PROC, 'sh', ...command];
+  return { name: `${name} where /proc is partly hidden`, uid, command: hidden, skip: whyNot(hidden) };
+}
+
+for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
+  test(`as ${user.name}, code in ffmpeg's place reaches nothing but its audio`, { skip: user.skip }, async () => {
+    await using service = await openServiceOf(user);
+
+    const report = await service.runHostile();
+
+    assert.deepEqual(report.read, []);
+    assert.deepEqual(report.written, []);
+    assert.deepEqual(report.connected, []);
+    assert.deepEqual(report.signalled, []);
+    assert.deepEqual(
+      report.processes.filter((name) => name !== 'bwrap'),
+      [],
+    );
+    assert.deepEqual(report.descriptors, []);
+    assert.deepEqual(
+      report.environment.filter((name) => !['PATH', 'LC_ALL', 'LD_LIBRARY_PATH', 'PWD'].includes(name)),
+      [],
+    );
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
+      assert.equal(report.status[set], '0000000000000000', set);
+    }
+    assert.equal(report.status.NoNewPrivs, '1');
+    assert.equal(report.status.Seccomp, '2');
+    assert.ok(!/\b0\b/.test(report.status.Uid!), `uid ${report.status.Uid}`);
+    assert.equal(report.input, 'the upload');
+    assert.ok(report.started < 64, `${report.started} processes`);
+  });
+
+  test(`as ${user.name}, a film whose index lies at its end is decoded`, { skip: user.skip }, async () => {
+    await using service = await openServiceOf(user);
+    await using folder = await openTestFolder();
+    const film = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=2', '-map', '0:a', '-map', '1:v', '-c:v', 'mpeg4'];
+    const file = await folder.encode('film.mp4', toneSpeech('an index'), ...film);
+
+    const { samples, probed } = await service.decode(file);
+
+    assert.ok(samples > 16_000, `${samples} samples`);
+    assert.equal(probed.kind, 'audio');
+  });
+}
+
+for (const user of USERS) {
+  for (const kind of ['bubblewrap', 'namespaces', 'process']) {
+    test(`as ${user.name}, a decoder in ${kind} dies with the service`, { skip: user.skip }, async () => {
+      await using folder = await openTestFolder();
+      // Its name in the list of processes.
+      const source = `sine=r=192000:d=${process.pid}:f=${user.uid + kind.length}`;
+      const endlessArguments = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-re', '-i', source, '-f', 'null', '-'];
+      const order = { tools: TEST_TOOLS, kind, endlessArguments, input: folder.path };
+      const [program, ...args] = [...user.command, path.join(ROOT, 'test/sandbox-user.ts'), JSON.stringify(order)];
+      const service = spawn(program!, args, { cwd: '/', env: { PATH: process.env['PATH'] }, stdio: 'inherit' });
+      await until('the decoder to run', () => decodersOf(source).length > 0);
+
+      service.kill('SIGKILL');
+
+      await until('the decoder to be gone', () => decodersOf(source).length === 0);
+    });
+  }
+}
+
+function decodersOf(source: string): string[] {
+  return fs.globSync('/proc/[0-9]*/cmdline').filter((file) => {
+    try {
+      const words = fs.readFileSync(file, 'utf8').split('\0');
+      return words.includes(source) && words[0]!.endsWith('ffmpeg');
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What each lesser kind still keeps from code in ffmpeg's place, for machines without bubblewrap. */
+const LESSER: { kind: SandboxKind; reaches: (report: Report) => object; expected: object }[] = [
+  {
+    kind: 'namespaces',
+    reaches: ({ connected, processes, signalled }) => ({
+      network: connected.filter((where) => !String(where).startsWith('/')),
+      processes: processes.length,
+      signalled,
+    }),
+    expected: { network: [], processes: 0, signalled: [] },
+  },
+  { kind: 'process', reaches: () => ({}), expected: {} },
+];
+
+for (const user of USERS) {
+  for (const { kind, reaches, expected } of LESSER) {
+    test(`as ${user.name}, the sandbox of kind ${kind} keeps what it says`, { skip: user.skip }, async () => {
+      await using service = await openServiceOf(user);
+
+      const report = await service.runHostile(kind);
+
+      assert.deepEqual(reaches(report), expected);
+      assert.equal(report.status['CapEff'], '0000000000000000');
+      assert.equal(report.status['NoNewPrivs'], '1');
+      assert.deepEqual(
+        report.environment.filter((name) => !['PATH', 'LC_ALL', 'LD_LIBRARY_PATH'].includes(name)),
+        [],
+      );
+      assert.deepEqual(report.descriptors, []);
+      assert.equal(report.input, 'the upload');
+      // As root the program is another user: what is closed to others is closed to it.
+      if (user.uid === 0)
+        assert.deepEqual(
+          report.read.filter((file) => file.includes('/data/')),
+          [],
+        );
+    });
+  }
+}
+
+test('without bubblewrap the next kind is found, and what it lacks', { skip: USERS.at(-1)!.skip }, async () => {
+  await using folder = await openTestFolder();
+  fs.mkdirSync(path.join(folder.path, 'bin'));
+  for (const name of ['bwrap', 'unshare']) {
+    await folder.write(`bin/${name}`, '#!/bin/sh\necho "not allowed here" >&2\nexit 1\n');
+    fs.chmodSync(path.join(folder.path, 'bin', name), 0o755);
+    const { kind, missing, reason } = await findSandbox({ folder: folder.path });
+
+    assert.equal(kind, name === 'bwrap' ? 'namespaces' : 'process');
+    assert.ok(missing.includes('files') && missing.includes('network') === (name === 'unshare'), missing.join());
+    assert.equal(reason, 'bubblewrap: not allowed here');
+  }
+});
+
+type Report = {
+  read: string[];
+  written: string[];
+  connected: (string | number)[];
+  signalled: number[];
+  processes: string[];
+  environment: string[];
+  descriptors: number[];
+  status: Record<string, string>;
+  input: string;
+  started: number;
+};
+
+/** A data directory as a service of that user has one, with all that its decoder should not reach. */
+async function openServiceOf(user: User) {
+  // Not in the folder of this test run, which nobody else may enter.
+  const home = fs.mkdtempSync('/tmp/verbatim-sandbox-');
+  const [dataDir, toolsDir] = [path.join(home, 'data'), path.join(home, 'tools')];
+  fs.mkdirSync(dataDir);
+  fs.mkdirSync(path.join(toolsDir, 'bin'), { recursive: true });
+  const upload = path.join(dataDir, 'upload');
+  const secret = path.join(dataDir, 'secrets-key');
+  for (const [file, text] of [
+    [upload, 'the upload'],
+    [secret, 'a key'],
+  ] as const)
+    fs.writeFileSync(file, text, { mode: 0o600 });
+  const open = path.join(home, 'readable-by-all');
+  fs.writeFileSync(open, 'not a decoder’s business', { mode: 0o644 });
+  const hostile = fs.readFileSync(path.join(ROOT, 'test/fixtures/hostile-decoder.cjs'), 'utf8');
+  fs.writeFileSync(path.join(toolsDir, 'bin', 'ffmpeg'), `#!${process.execPath}\n${hostile}`, { mode: 0o755 });
+  const socket = path.join(dataDir, '.s.PGSQL.5432');
+  const abstract = `\0verbatim-test-${path.basename(home)}`;
+  const servers = [
+    await listen({ path: socket }),
+    await listen({ path: abstract }),
+    await listen({ port: 0, host: '127.0.0.1' }),
+  ];
+  fs.chmodSync(socket, 0o777);
+  execFileSync('chown', ['-R', `${user.uid}:${user.uid}`, home]);
+  fs.chmodSync(dataDir, 0o700);
+  fs.chmodSync(home, 0o755);
+
+  async function run(order: object): Promise<string> {
+    const [program, ...args] = [...user.command, path.join(ROOT, 'test/sandbox-user.ts'), JSON.stringify(order)];
+    const env = { PATH: process.env['PATH'], ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' };
+    return (await execFile(program!, args, { env, cwd: '/', timeout: 120_000 })).stdout;
+  }
+
+  return {
+    async runHostile(kind?: SandboxKind): Promise<Report> {
+      const wanted = {
+        files: [secret, upload, open, '/etc/passwd', `/proc/${process.pid}/environ`],
+        written: [path.join(home, 'written'), '/tmp/verbatim-written', '/proc/sys/kernel/core_pattern'],
+        sockets: [socket, abstract],
+        ports: [(servers[2]!.address() as AddressInfo).port],
+        pids: [process.pid],
+        maxProcesses: kind === undefined ? 100 : 2,
+      };
+      return JSON.parse(
+        await run({ kind, tools: { folder: toolsDir }, input: upload, hostileArgument: JSON.stringify(wanted) }),
+      );
+    },
+    async decode(file: string) {
+      fs.copyFileSync(file, upload);
+      return JSON.parse(await run({ tools: TEST_TOOLS, input: upload }));
+    },
+    async [Symbol.asyncDispose]() {
+      for (const server of servers) server.close();
+      fs.rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listen(where: ListenOptions): Promise<net.Server> {
+  const server = net.createServer((connection) => connection.destroy()).listen(where);
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,30 @@
+import path from 'node:path';
+import type { Config } from '../../config/settings.ts';
+import { dataPaths } from '../../config/settings.ts';
+import { openS3Storage } from './s3-storage.ts';
+import type { SharedStorage } from './storage.ts';
+import { openFileStorage } from './storage.ts';
+
+type StorageSettings = Pick<Config, 'dataDir' | 'storageUrl' | 's3Endpoint' | 'awsEndpoint' | 'awsRegion'>;
+
+/**
+ * The storage that STORAGE_URL names, shared by all nodes, else the files of this node. A bucket is not asked for
+ * anything yet: one that is away shows in `whyAway`, and at the first use.
+ */
+export async function openStorage(config: StorageSettings): Promise<SharedStorage> {
+  const { audio } = dataPaths(config.dataDir);
+  if (config.storageUrl === null) return { ...(await openFileStorage(audio)), whyAway: async () => null };
+  return await openS3Storage({
+    ...readStorageUrl(config.storageUrl),
+    endpoint: config.s3Endpoint ?? config.awsEndpoint,
+    region: config.awsRegion,
+    downloadsDir: path.join(audio, 'fetched'),
+  });
+}
+
+/** The prefix of every object's name, with the slash that ends it, or empty. */
+function readStorageUrl(url: string): { bucket: string; prefix: string } {
+  const [bucket, ...folders] = url.replace(/^s3:\/\//, '').split('/');
+  const named = folders.filter((folder) => folder !== '');
+  return { bucket: bucket!, prefix: named.map((folder) => `${folder}/`).join('') };
+}

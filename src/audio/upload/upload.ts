@@ -1,0 +1,277 @@
+import type { Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { BusboyFileStream } from '@fastify/busboy';
+import { Busboy } from '@fastify/busboy';
+import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
+import type { IncomingUpload } from '../../http/route.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { noteSpent } from '../../platform/garbage-collection.ts';
+import { diskFull, whileDiskIsFree } from '../storage/free-disk.ts';
+import type { AudioStorage } from '../storage/storage.ts';
+import { UploadTooLargeError } from '../storage/storage.ts';
+import { provesTooSlow } from './upload-pace.ts';
+
+export type UploadLimits = {
+  maxFileBytes: number;
+  /** The fields there are, with the most UTF-8 bytes of each; any other field is refused. */
+  fieldBytes: Readonly<Record<string, number>>;
+  /** Fields that may come more than once. */
+  listFields?: readonly string[];
+  /** The upload is refused when it brings less than 16 KiB in so long. */
+  maxStallMs: number;
+  /** The upload ends when the disk has less left. */
+  minFreeDiskBytes: number;
+};
+
+export type Upload = {
+  fields: Map<string, string>;
+  /** The values of each of `listFields` that came, in their order. */
+  lists: Map<string, string[]>;
+  /** SHA-256 in hex over the fields and the file: the same for the same form, whatever its boundary and its order. */
+  fingerprint: string;
+  file: { key: string; filename: string | null; sizeBytes: number };
+};
+
+type Arrival = IncomingUpload & { storage: AudioStorage; limits: UploadLimits; clock: Clock };
+
+// Boundaries, part headers and fields beside the file: the largest field is 4 KiB, there are few of them.
+const ENVELOPE_BYTES = 64 * 1024;
+// Half a kilobyte a second at the usual 30 s: slower than any line that is still of use, faster than a sender that drips.
+const STALL_BYTES = 16 * 1024;
+const MAX_PARTS = 32;
+const MAX_PART_HEADERS = 32;
+const MAX_PART_HEADER_BYTES = 8 * 1024;
+const MAX_FILENAME_CHARS = 255;
+
+/**
+ * Streams a multipart body: its one file into the storage, its fields into memory. Memory does not grow with the file.
+ * When it rejects, nothing of the upload is left on disk; what is unread of the stream is left to the caller.
+ * @throws ApiError  that says what is wrong with the upload
+ * @throws BodyTimeoutError  when it comes too slowly
+ */
+export async function acceptUpload(arrival: Arrival): Promise<Upload> {
+  const { contentType, contentLength, storage, limits } = arrival;
+  const maxBodyBytes = limits.maxFileBytes + ENVELOPE_BYTES;
+  if (contentLength !== null && contentLength > maxBodyBytes) throw tooLarge(limits.maxFileBytes);
+  const parser = openParser(contentType);
+  const failure = new AbortController();
+  const fail = (cause: unknown) => failure.abort(cause);
+  const parts: Promise<void>[] = [];
+  const taken: Taken = { fields: new Map(), lists: new Map(), hasFile: false, file: null, hash: createHash('sha256') };
+
+  parser.on('file', (name, part, filename, _encoding, type) => {
+    // A part that is given up emits the reason once more on itself; nobody else listens.
+    part.on('error', () => undefined);
+    failure.signal.addEventListener('abort', () => part.destroy(failure.signal.reason));
+    if (failure.signal.aborted) return void part.destroy();
+    const incoming = { name, part, filename, isFile: isFile(filename, type) };
+    // At once, not in a promise: what is wrong with an early part is said before what is wrong with the rest.
+    const mistake = mistakeOf(incoming, taken, limits);
+    if (mistake) return fail(mistake);
+    parts.push(takePart(incoming, taken, storage, limits).catch(fail));
+  });
+  parser.on('partsLimit', () => fail(new ApiError('invalid_request', `Send at most ${MAX_PARTS} form fields.`)));
+
+  try {
+    await feed(arrival, parser, failure, maxBodyBytes);
+    await Promise.all(parts);
+    failure.signal.throwIfAborted();
+    return checkWhole(taken);
+  } catch (cause) {
+    fail(cause);
+    await Promise.all(parts);
+    if (taken.file) await storage.remove(taken.file.key);
+    throw asApiError(cause, limits);
+  }
+}
+
+/** What came so far; `hasFile` from a file's first byte on, `file` once it is stored. */
+type Taken = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash };
+
+function openParser(contentType: string) {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
+    throw new ApiError('unsupported_media_type', 'Send the audio as multipart/form-data.');
+  }
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      // Every part comes as a stream of bytes: busboy would decode fields, and hide bytes that are not UTF-8.
+      isPartAFile: () => true,
+      limits: { parts: MAX_PARTS, headerPairs: MAX_PART_HEADERS, headerSize: MAX_PART_HEADER_BYTES },
+    });
+  } catch (cause) {
+    throw new ApiError('invalid_request', 'The Content-Type names no multipart boundary.', { cause });
+  }
+}
+
+/** Resolves when the parser has seen the end of the body; rejects with the first failure of anybody. */
+async function feed(
+  { open, limits, clock }: Arrival,
+  parser: InstanceType<typeof Busboy>,
+  failure: AbortController,
+  maxBodyBytes: number,
+): Promise<void> {
+  const stream = open();
+  const done = Promise.withResolvers<void>();
+  const fail = (cause: unknown) => failure.abort(cause);
+  let bodyBytes = 0;
+  let goalBytes = STALL_BYTES;
+  const isHeldBack = () => parser.writableNeedDrain || stream.readableEnded;
+  const stall = setTimeout(
+    () => (isHeldBack() ? void stall.refresh() : fail(brokenOff('The upload stalled.'))),
+    limits.maxStallMs,
+  );
+  const over = new AbortController();
+  const slowness = provesTooSlow({ receivedBytes: () => bodyBytes, isHeldBack }, clock, over.signal);
+  void slowness.then((isTooSlow) => isTooSlow && fail(tooSlow()));
+  const onData = (chunk: Uint8Array) => {
+    bodyBytes += chunk.length;
+    noteSpent(chunk.length);
+    if (bodyBytes >= goalBytes) {
+      goalBytes = bodyBytes + STALL_BYTES;
+      stall.refresh();
+    }
+    if (bodyBytes > maxBodyBytes) fail(tooLarge(limits.maxFileBytes));
+  };
+  const onClose = () => stream.readableEnded || fail(brokenOff('The upload broke off.'));
+  failure.signal.addEventListener('abort', () => done.reject(failure.signal.reason));
+  if (failure.signal.aborted || stream.destroyed) onClose();
+  parser.on('error', (cause: unknown) => fail(broken(cause)));
+  parser.once('finish', () => done.resolve());
+  stream.on('data', onData).on('error', onClose).on('close', onClose);
+  stream.pipe(parser);
+  try {
+    await done.promise;
+  } finally {
+    clearTimeout(stall);
+    over.abort();
+    stream.unpipe(parser);
+    stream.off('data', onData).off('close', onClose);
+  }
+}
+
+type Part = { name: string | undefined; part: BusboyFileStream; filename: string | undefined; isFile: boolean };
+
+function isFile(filename: string | undefined, type: string): boolean {
+  return filename !== undefined || /^(application\/octet-stream|audio\/|video\/)/.test(type);
+}
+
+/** What is wrong with a part before a byte of it is read; null when nothing is. */
+function mistakeOf({ name, isFile }: Part, taken: Taken, limits: UploadLimits): ApiError | null {
+  const refusal = (message: string, param?: string) => new ApiError('invalid_request', message, param ? { param } : {});
+  if (isFile) return taken.hasFile ? refusal('Send exactly one file.', name) : null;
+  if (!name) return refusal('Every part of the form needs a name.');
+  if (taken.fields.has(name) && !limits.listFields?.includes(name)) return refusal(`Send ${name} once.`, name);
+  if (Object.hasOwn(limits.fieldBytes, name)) return null;
+  const shown = name.slice(0, 64);
+  return refusal(`There is no field "${shown}". The fields are ${Object.keys(limits.fieldBytes).join(', ')}.`, shown);
+}
+
+/** Marks what the part is before the first await: the next part must see it. */
+async function takePart(
+  { name, part, filename, isFile }: Part,
+  taken: Taken,
+  storage: AudioStorage,
+  limits: UploadLimits,
+) {
+  if (isFile) {
+    taken.hasFile = true;
+    const bytes = whileDiskIsFree(hashed(part, taken.hash), storage, limits.minFreeDiskBytes);
+    const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
+    taken.file = { ...stored, filename: cleanFilename(filename) };
+    return;
+  }
+  taken.fields.set(name!, '');
+  const values = limits.listFields?.includes(name!) ? listOf(taken, name!) : null;
+  const at = values ? values.push('') - 1 : 0;
+  const value = decode(name!, await readField(name!, part, limits.fieldBytes[name!]!));
+  taken.fields.set(name!, value);
+  if (values) values[at] = value;
+}
+
+function listOf({ lists }: Taken, name: string): string[] {
+  const values = lists.get(name) ?? [];
+  lists.set(name, values);
+  return values;
+}
+
+async function* hashed(part: AsyncIterable<Uint8Array>, hash: Hash): AsyncIterable<Uint8Array> {
+  for await (const chunk of part) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+async function readField(name: string, part: BusboyFileStream, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of part as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new ApiError('too_large', `${name} may have at most ${maxBytes} bytes.`, { param: name });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function decode(name: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new ApiError('invalid_request', `${name} is not valid UTF-8.`, { param: name, cause });
+  }
+}
+
+function checkWhole({ fields, lists, file, hash }: Taken): Upload {
+  if (!file) throw new ApiError('invalid_request', 'Send the audio as a file part, such as file=@speech.mp3.');
+  if (file.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
+  return { fields, lists, file, fingerprint: fingerprintOf(fields, lists, file, hash) };
+}
+
+function fingerprintOf(
+  fields: Upload['fields'],
+  lists: Upload['lists'],
+  { filename }: Upload['file'],
+  hash: Hash,
+): string {
+  const named = [...fields].map(([name, value]) => [name, lists.get(name) ?? value] as const);
+  named.sort(([left], [right]) => (left < right ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([named, filename, hash.digest('hex')]))
+    .digest('hex');
+}
+
+// Control characters, and the marks that turn the direction of writing: they make a name look like another one.
+const NAME_TROUBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The client's name for the file is data, never a path: at most 255 characters, none that misleads. */
+function cleanFilename(filename: string | undefined): string | null {
+  const clean = (filename ?? '').replace(NAME_TROUBLE, '').trim();
+  return clean === '' ? null : [...clean].slice(0, MAX_FILENAME_CHARS).join('').toWellFormed();
+}
+
+function asApiError(cause: unknown, limits: UploadLimits): unknown {
+  if (cause instanceof ApiError || cause instanceof BodyTimeoutError) return cause;
+  if (cause instanceof UploadTooLargeError) return tooLarge(limits.maxFileBytes);
+  const code = (cause as { code?: unknown } | null)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE' || code === 'ENFILE' ? diskFull(cause) : cause;
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('too_large', `The file is larger than the limit of ${maxBytes} bytes.`);
+}
+
+function tooSlow(): BodyTimeoutError {
+  return new BodyTimeoutError('The upload averaged less than 8 KiB/s; send it again over a faster connection.');
+}
+
+function brokenOff(message: string): ApiError {
+  return new ApiError('invalid_request', `${message} Send it again.`);
+}
+
+function broken(cause: unknown): ApiError {
+  return new ApiError('invalid_request', 'The multipart body is broken: send it whole, with its closing boundary.', {
+    cause,
+  });
+}

@@ -1,0 +1,78 @@
+import type { Database } from '../db/database.ts';
+import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
+import type { Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import type { Static } from '../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
+import { AUDIT_ACTIONS } from './actions.ts';
+import type { AuditRow } from './store.ts';
+import { listChanges } from './store.ts';
+
+const EXAMPLE = {
+  id: 'aud_01kamz2f3q8r5t7v9wxyzabcde',
+  created_at: '2026-11-21T09:30:00.000Z',
+  actor: { type: 'key', key_id: 'key_01kamz2f3q8r5t7v9wxyzabcde' },
+  address: '203.0.113.7',
+  action: 'webhook.changed',
+  account_id: 'acct_01kamz2f3q8r5t7v9wxyzabcde',
+  target_id: 'wh_01kamz2f3q8r5t7v9wxyzabcde',
+  details: { fields: ['url'] },
+  request_id: 'req_01kamz2f3q8r5t7v9wxyzabcde',
+};
+
+const auditSchema = Type.Object(
+  {
+    id: idSchema('aud', EXAMPLE.id),
+    created_at: timeSchema,
+    actor: Type.Object({ type: oneOf(['operator', 'key']), key_id: nullable(Type.String()) }),
+    address: Type.String({ description: 'The peer of the connection: a proxy, where one stands before the service.' }),
+    action: oneOf(AUDIT_ACTIONS),
+    account_id: Type.String({ description: 'The account that was changed; empty when all were.' }),
+    target_id: Type.String({ description: 'The account, key, webhook or ledger entry.' }),
+    details: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Names of changed fields, plan, amount, scopes.',
+    }),
+    request_id: Type.String(),
+  },
+  component('AuditEntry', EXAMPLE),
+);
+
+/** What operators and keys changed, for the operator. */
+export function auditRoutes({ db }: { db: Database }): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/admin/v1/audit',
+      auth: 'admin',
+      summary: 'List what operators and keys changed, newest first; kept for a year',
+      tag: 'Audit',
+      schema: {
+        query: Type.Object({
+          ...pageFields,
+          account_id: Type.Optional(Type.String({ description: 'Changes of one account.' })),
+          action: Type.Optional(oneOf(AUDIT_ACTIONS)),
+        }),
+        answers: { 200: pageSchema('AuditList', auditSchema) },
+      },
+      async handle({ query: { limit, cursor, account_id: accountId = null, action = null } }) {
+        const page = { limit: limit + 1, beforeId: decodeCursor('aud', cursor) };
+        const rows = await listChanges(db, { accountId, action }, page);
+        return { status: 200, body: pageOf(rows, limit, showChange) };
+      },
+    }),
+  ];
+}
+
+function showChange(row: AuditRow): Static<typeof auditSchema> {
+  return {
+    id: row.id,
+    created_at: row.createdAt.toISOString(),
+    actor: { type: row.keyId === null ? 'operator' : 'key', key_id: row.keyId },
+    address: row.address,
+    action: row.action,
+    account_id: row.accountId,
+    target_id: row.targetId,
+    details: row.details,
+    request_id: row.requestId,
+  };
+}

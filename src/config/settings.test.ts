@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, dataPaths, doubtsAbout, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
+import type { Reader } from './values.ts';
+import * as read from './values.ts';
+
+test('with an empty environment every default holds', () => {
+  const config = readConfig({});
+
+  assert.equal(config.host, '127.0.0.1');
+  assert.equal(config.port, 8080);
+  assert.equal(config.dataDir, path.resolve('./data'));
+  assert.equal(config.databaseUrl, null);
+  assert.equal(config.adminToken, null);
+  assert.deepEqual(config.roles, ['api', 'transcriber', 'deliverer', 'janitor']);
+  assert.equal(config.syncWaitMs, 300_000);
+  assert.equal(config.maxUploadBytes, 1_073_741_824);
+  assert.deepEqual(config.rateLimitTranscribe, { count: 10, windowMs: 60_000 });
+  assert.deepEqual(config.rateLimitDefault, { count: 600, windowMs: 60_000 });
+  assert.deepEqual(config.webhookRetryDelaysMs, [0, 30_000, 300_000, 1_800_000]);
+  assert.equal(config.webhookTimeoutMs, 5000);
+  assert.equal(config.webhookDisableFailures, 10);
+  assert.equal(config.webhookDisableMs, 1_800_000);
+  assert.deepEqual(config.webhookAllowedTargets, []);
+  assert.equal(config.webhookHeaderPrefix, 'X-Service-');
+  assert.deepEqual([config.retentionDaysLite, config.retentionDaysPro], [7, 30]);
+});
+
+test('an empty variable counts as absent', () => {
+  const env = Object.fromEntries(Object.values(SETTINGS).map(({ env }) => [env, '']));
+
+  assert.deepEqual(readConfig(env), readConfig({}));
+});
+
+test('every mistake is named at once, none with the value of a secret', () => {
+  const env = {
+    PORT: 'http',
+    ROLES: 'api,boss',
+    ADMIN_TOKEN: 'short-secret',
+    SECRETS_KEY: 'not-a-key',
+    DATABASE_URL: 'mysql://user:hunter2@host/db',
+    RATE_LIMIT_JOBS: 'many',
+    WEBHOOK_PROXY_URL: 'http://:hunter2@proxy.example',
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+  };
+
+  assert.throws(
+    () => readConfig(env),
+    (error) => {
+      assert.ok(error instanceof ConfigError);
+      const named = error.mistakes.map((mistake) => mistake.split(/[ =]/)[0]);
+      assert.deepEqual(named.toSorted(), Object.keys(env).toSorted());
+      assert.ok(error.mistakes.every((mistake) => error.message.includes(mistake)));
+      assert.doesNotMatch(error.message, /short-secret|not-a-key|hunter2/);
+      return true;
+    },
+  );
+});
+
+test('every setting has a name of its own and a meaning', () => {
+  const names = Object.values(SETTINGS).map(({ env }) => env);
+
+  assert.equal(new Set(names).size, names.length);
+  assert.ok(Object.values(SETTINGS).every(({ env, meaning }) => /^[A-Z0-9_]+$/.test(env) && meaning.length > 5));
+});
+
+test('everything lies inside the data directory', () => {
+  assert.ok(Object.values(dataPaths('/data')).every((place) => place.startsWith('/data/')));
+});
+
+const KEY = Buffer.alloc(32, 7);
+const OTHER_KEY = Buffer.alloc(32, 9);
+const MISTAKE = Symbol('mistake');
+
+type Row = [reader: string, read: Reader<unknown>, rows: [given: string | null, expected: unknown][]];
+
+const READERS: Row[] = [
+  [
+    'text',
+    read.text,
+    [
+      ['a', 'a'],
+      ['', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'folder',
+    read.folder,
+    [
+      ['/a/../b', '/b'],
+      ['x', path.resolve('x')],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'optional',
+    read.optional(read.text),
+    [
+      [null, null],
+      ['a', 'a'],
+      ['', MISTAKE],
+    ],
+  ],
+  [
+    'integer 1 to 10',
+    read.integer(1, 10),
+    [
+      ['1', 1],
+      ['10', 10],
+      ['07', 7],
+      ['0', MISTAKE],
+      ['11', MISTAKE],
+      ['-1', MISTAKE],
+      ['1.5', MISTAKE],
+      ['1e1', MISTAKE],
+      [' 1', MISTAKE],
+      ['0x5', MISTAKE],
+      ['', MISTAKE],
+      [null, MISTAKE],
+      ['1\n', MISTAKE],
+    ],
+  ],
+  [
+    'decimal 0 to 1000',
+    read.decimal(0, 1000, 3),
+    [
+      ['0', 0],
+      ['1.005', 1.005],
+      ['1000', 1000],
+      ['1.0005', MISTAKE],
+      ['1000.001', MISTAKE],
+      ['.5', MISTAKE],
+      ['1.', MISTAKE],
+      ['-1', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'seconds 0 to 60',
+    read.secondsAsMs(0, 60),
+    [
+      ['0', 0],
+      ['0.25', 250],
+      ['60', 60_000],
+      ['60.1', MISTAKE],
+      ['-1', MISTAKE],
+      ['1s', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'one of',
+    read.oneOf(['a', 'b']),
+    [
+      ['a', 'a'],
+      ['A', MISTAKE],
+      ['a,b', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'list of',
+    read.listOf(['a', 'b', 'c']),
+    [
+      ['a', ['a']],
+      ['c, a', ['a', 'c']],
+      ['a,a', ['a']],
+      ['a,d', MISTAKE],
+      ['', MISTAKE],
+      [',', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'database URL',
+    read.databaseUrl,
+    [
+      ['postgres://u@h/d', 'postgres://u@h/d'],
+      ['postgresql:///d?host=/tmp', 'postgresql:///d?host=/tmp'],
+      ['mysql://h/d', MISTAKE],
+      ['h/d', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'storage URL',
+    read.storageUrl,
+    [
+      ['s3://bucket', 's3://bucket'],
+      ['s3://my.bucket/a/b', 's3://my.bucket/a/b'],
+      ['s3://', MISTAKE],
+      ['s3://B/a', MISTAKE],
+      ['/tmp', MISTAKE],
+      ['s3://bucket/a b', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'token',
+    read.token,
+    [
+      ['a'.repeat(16), 'a'.repeat(16)],
+      ['a'.repeat(256), 'a'.repeat(256)],
+      ['a'.repeat(15), MISTAKE],
+      ['a'.repeat(257), MISTAKE],
+      [`${'a'.repeat(16)} b`, MISTAKE],
+      ['ü'.repeat(16), MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'keys of 32 bytes',
+    read.keys32,
+    [
+      [KEY.toString('base64'), [KEY]],
+      [`${KEY.toString('base64')},${OTHER_KEY.toString('base64')}`, [KEY, OTHER_KEY]],
+      [`${KEY.toString('base64')}\n${OTHER_KEY.toString('base64')}\n`, [KEY, OTHER_KEY]],
+      [`${KEY.toString('base64')},`, MISTAKE],
+      [`${KEY.toString('base64')},short`, MISTAKE],
+      [Array(9).fill(KEY.toString('base64')).join(), MISTAKE],
+      [KEY.subarray(1).toString('base64'), MISTAKE],
+      [KEY.toString('hex'), MISTAKE],
+      [KEY.toString('base64url'), MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'rate limit',
+    read.rateLimit,
+    [
+      ['10/60', { count: 10, windowMs: 60_000 }],
+      ['off', null],
+      ['10000/86400', { count: 10_000, windowMs: 86_400_000 }],
+      ['0/60', MISTAKE],
+      ['10/0', MISTAKE],
+      ['10001/60', MISTAKE],
+      ['10/86401', MISTAKE],
+      ['10', MISTAKE],
+      ['10/60s', MISTAKE],
+      ['1.5/60', MISTAKE],
+      ['OFF', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'four delays',
+    read.fourDelaysAsMs,
+    [
+      ['0,30,300,1800', [0, 30_000, 300_000, 1_800_000]],
+      ['0, 0.05, 0.1, 0.2', [0, 50, 100, 200]],
+      ['0,30,300', MISTAKE],
+      ['0,30,300,1800,1', MISTAKE],
+      ['0,,30,300,1800', MISTAKE],
+      ['0,-1,2,3', MISTAKE],
+      ['0,1,2,604801', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'header prefix',
+    read.headerPrefix,
+    [
+      ['X-Service-', 'X-Service-'],
+      ['A-', 'A-'],
+      ['webhook-x-', 'webhook-x-'],
+      ['X-Service', MISTAKE],
+      ['-', MISTAKE],
+      ['X_Y-', MISTAKE],
+      ['X Y-', MISTAKE],
+      ['X:\r\n-', MISTAKE],
+      ['Webhook-', MISTAKE],
+      [`${'a'.repeat(64)}-`, MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'allowed targets',
+    read.allowedTargets,
+    [
+      ['', []],
+      [null, []],
+      ['127.0.0.1/32:8443', [{ address: '127.0.0.1', prefixBits: 32, port: 8443 }]],
+      [
+        '10.0.0.0/8, ::1/128',
+        [
+          { address: '10.0.0.0', prefixBits: 8, port: null },
+          { address: '::1', prefixBits: 128, port: null },
+        ],
+      ],
+      ['[fd00::]/8:8443', [{ address: 'fd00::', prefixBits: 8, port: 8443 }]],
+      ['fd00::/8:8443', [{ address: 'fd00::', prefixBits: 8, port: 8443 }]],
+      ['10.0.0.0', MISTAKE],
+      ['10.0.0.0/33', MISTAKE],
+      ['::1/129', MISTAKE],
+      ['10.0.0/8', MISTAKE],
+      ['localhost/32', MISTAKE],
+      ['10.0.0.0/8:0', MISTAKE],
+      ['10.0.0.0/8:65536', MISTAKE],
+      ['fe80::%eth0/64', MISTAKE],
+      ['10.0.0.0/8:443;::1/128', MISTAKE],
+      ['[fd00::/8', MISTAKE],
+      ['[10.0.0.0]/8', MISTAKE],
+    ],
+  ],
+  [
+    'engine',
+    read.engineSpec,
+    [
+      ['pocketsphinx', { kind: 'pocketsphinx' }],
+      ['sherpa-onnx:parakeet', { kind: 'sherpa-onnx', model: 'parakeet' }],
+      ['sherpa-onnx:/models/a:b', { kind: 'sherpa-onnx', model: '/models/a:b' }],
+      ['openai:http://localhost:8000/v1/', { kind: 'openai', baseUrl: 'http://localhost:8000/v1', model: null }],
+      [
+        'openai:https://api.example.com/v1#whisper-1',
+        { kind: 'openai', baseUrl: 'https://api.example.com/v1', model: 'whisper-1' },
+      ],
+      ['sherpa-onnx:', MISTAKE],
+      ['sherpa-onnx', MISTAKE],
+      ['sherpa-onnxx', MISTAKE],
+      ['openai:', MISTAKE],
+      ['openai:localhost', MISTAKE],
+      ['openai:ftp://x', MISTAKE],
+      ['openai:http:x', MISTAKE],
+      ['whisper', MISTAKE],
+      ['pocketsphinx:x', MISTAKE],
+      ['', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+];
+
+for (const [name, reader, rows] of READERS) {
+  test(`the reader "${name}" takes what it should and refuses the rest`, () => {
+    const found = rows.map(([given]) => {
+      const result = reader(given);
+      return [given, 'mistake' in result ? MISTAKE : result.value];
+    });
+
+    assert.deepEqual(found, rows);
+  });
+}
+
+test('a node that leaves part of the work on audio to others is asked where they find it', () => {
+  const doubts = (env: Record<string, string>) => doubtsAbout(readConfig(env));
+
+  assert.match(doubts({ ROLES: 'api' }).join(), /leaves transcriber and janitor to other nodes.* set STORAGE_URL/);
+  assert.equal(doubts({ ROLES: 'api,janitor,deliverer' }).length, 1);
+  assert.deepEqual(doubts({ ROLES: 'api', STORAGE_URL: 's3://audio' }), []);
+  assert.deepEqual(doubts({ ROLES: 'deliverer' }), []);
+  assert.deepEqual(doubts({}), []);
+});
+
+test("a role's process has the thread pool that it needs, however the service was started", () => {
+  const given = { HOME: '/x' };
+
+  assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16' });
+  assert.equal(roleEnvironment({ UV_THREADPOOL_SIZE: '4' })['UV_THREADPOOL_SIZE'], '4');
+});

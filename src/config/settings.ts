@@ -1,0 +1,320 @@
+import os from 'node:os';
+import path from 'node:path';
+import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
+import type { Reader } from './values.ts';
+import * as read from './values.ts';
+
+export const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
+export type Role = (typeof ROLES)[number];
+
+type Setting<Value> = {
+  env: string;
+  fallback: string | null;
+  meaning: string;
+  read: Reader<Value>;
+  /** How the documents name a default that differs from machine to machine. */
+  fallbackInWords: string | null;
+};
+
+function setting<Value>(
+  env: string,
+  fallback: string | null,
+  meaning: string,
+  reader: Reader<Value>,
+  fallbackInWords: string | null = null,
+): Setting<Value> {
+  return { env, fallback, meaning, read: reader, fallbackInWords };
+}
+
+/**
+ * Every setting there is: name, default, meaning, reader. `docs/configuration.md` is made from this table.
+ * A null default means that the setting may be absent.
+ */
+export const SETTINGS = {
+  host: setting('HOST', '127.0.0.1', 'address to listen on', read.text),
+  port: setting('PORT', '8080', 'port to listen on', read.integer(0, 65_535)),
+  adminHost: setting(
+    'ADMIN_HOST',
+    null,
+    'address of a listener of its own for /admin and /metrics; needs ADMIN_PORT',
+    read.optional(read.text),
+    '`127.0.0.1` where `ADMIN_PORT` is set',
+  ),
+  adminPort: setting(
+    'ADMIN_PORT',
+    null,
+    'port of that listener; /admin and /metrics are then not found at HOST:PORT',
+    read.optional(read.integer(0, 65_535)),
+  ),
+  maxConnections: setting(
+    'MAX_CONNECTIONS',
+    '10000',
+    'connections at once; at the limit the one that is idle for the longest time is closed',
+    read.integer(1, 1_000_000),
+  ),
+  maxConnectionsPerAddress: setting(
+    'MAX_CONNECTIONS_PER_ADDRESS',
+    '2000',
+    'connections at once from one address (IPv6: one /64); raise it where a proxy brings all clients',
+    read.integer(1, 1_000_000),
+  ),
+  dataDir: setting('DATA_DIR', './data', 'embedded database, audio, models, keys (mode 0700)', read.folder),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    null,
+    'PostgreSQL 15 or newer; without it the embedded database',
+    read.optional(read.databaseUrl),
+  ),
+  databaseDirectUrl: setting(
+    'DATABASE_DIRECT_URL',
+    null,
+    'PostgreSQL itself, where DATABASE_URL is a pooler that pools by transaction: for LISTEN and migrations',
+    read.optional(read.databaseUrl),
+    '`DATABASE_URL`',
+  ),
+  databaseConnections: setting(
+    'DATABASE_CONNECTIONS',
+    null,
+    'connections that this node opens to DATABASE_URL at most',
+    read.optional(read.integer(FEWEST_CONNECTIONS, FULL_CONNECTIONS)),
+    `\`${FULL_CONNECTIONS}\`; \`${SESSION_POOL_CONNECTIONS}\` behind a pooler that pools by session`,
+  ),
+  storageUrl: setting(
+    'STORAGE_URL',
+    null,
+    's3://bucket/prefix for audio; without it files in DATA_DIR',
+    read.optional(read.storageUrl),
+  ),
+  s3Endpoint: setting(
+    'AWS_ENDPOINT_URL_S3',
+    null,
+    'address of an S3-compatible server; keys come from the usual AWS variables and files',
+    read.optional(read.httpUrl),
+  ),
+  awsEndpoint: setting(
+    'AWS_ENDPOINT_URL',
+    null,
+    'the same, where AWS_ENDPOINT_URL_S3 is not set',
+    read.optional(read.httpUrl),
+  ),
+  awsRegion: setting('AWS_REGION', null, 'region of the bucket', read.optional(read.text)),
+  roles: setting('ROLES', ROLES.join(','), 'what this node does', read.listOf(ROLES)),
+  adminToken: setting(
+    'ADMIN_TOKEN',
+    null,
+    'bearer token of /admin/v1; made at first start, kept in DATA_DIR/admin-token',
+    read.optional(read.token),
+  ),
+  secretsKeys: setting(
+    'SECRETS_KEY',
+    null,
+    '32 bytes in base64 that encrypt webhook secrets; several, with commas: the first encrypts, all decrypt; made at first start, kept in DATA_DIR/secrets-key',
+    read.optional(read.keys32),
+  ),
+  engineLite: setting(
+    'ENGINE_LITE',
+    null,
+    'engine of the lite plan; default: best available',
+    read.optional(read.engineSpec),
+  ),
+  enginePro: setting(
+    'ENGINE_PRO',
+    null,
+    'engine of the pro plan; default: best available',
+    read.optional(read.engineSpec),
+  ),
+  engineApiKey: setting('ENGINE_API_KEY', null, 'key sent to a remote engine', read.optional(read.text)),
+  hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub that speech models are pulled from', read.httpUrl),
+  transcribeConcurrency: setting(
+    'TRANSCRIBE_CONCURRENCY',
+    String(os.availableParallelism()),
+    'pieces of audio decoded at once on this node',
+    read.integer(1, 1024),
+    'number of cores',
+  ),
+  syncWaitMs: setting(
+    'SYNC_WAIT_SECONDS',
+    '300',
+    'seconds a synchronous request waits before it is answered 202',
+    read.secondsAsMs(0, 3600),
+  ),
+  maxUploadBytes: setting('MAX_UPLOAD_BYTES', String(2 ** 30), 'bytes of an upload', read.integer(1, 2 ** 40)),
+  maxUploadsPerAccount: setting(
+    'MAX_UPLOADS_PER_ACCOUNT',
+    '8',
+    'uploads of an account at once on this node; more are answered 429',
+    read.integer(1, 10_000),
+  ),
+  minFreeDiskBytes: setting(
+    'MIN_FREE_DISK_BYTES',
+    String(2 ** 30),
+    'bytes that uploads leave free on the disk of DATA_DIR; below it they are answered 503',
+    read.integer(0, 2 ** 50),
+  ),
+  maxAudioSeconds: setting('MAX_AUDIO_SECONDS', '14400', 'seconds of audio in one job', read.integer(1, 1_000_000)),
+  maxQueuedJobs: setting(
+    'MAX_QUEUED_JOBS',
+    '100000',
+    'jobs waiting in all before new ones are answered 503',
+    read.integer(1, 1e9),
+  ),
+  maxIdempotencyKeys: setting(
+    'MAX_IDEMPOTENCY_KEYS',
+    '100000',
+    'Idempotency-Keys kept of one account before new ones are answered 429',
+    read.integer(1, 1e9),
+  ),
+  creditRateLite: setting('CREDIT_RATE_LITE', '1', 'credits per minute of audio, lite', read.decimal(0, 1000, 3)),
+  creditRatePro: setting('CREDIT_RATE_PRO', '2', 'credits per minute of audio, pro', read.decimal(0, 1000, 3)),
+  rateLimitTranscribe: setting('RATE_LIMIT_TRANSCRIBE', '10/60', 'requests per seconds, or off', read.rateLimit),
+  rateLimitBalance: setting('RATE_LIMIT_BALANCE', '60/60', 'requests per seconds, or off', read.rateLimit),
+  rateLimitJobs: setting('RATE_LIMIT_JOBS', '60/60', 'requests per seconds for the job list, or off', read.rateLimit),
+  rateLimitResend: setting(
+    'RATE_LIMIT_RESEND',
+    '60/60',
+    'requests per seconds for test pings, redeliveries and recoveries together, or off',
+    read.rateLimit,
+  ),
+  rateLimitDefault: setting(
+    'RATE_LIMIT_DEFAULT',
+    '600/60',
+    'requests per seconds for all else, or off',
+    read.rateLimit,
+  ),
+  webhookRetryDelaysMs: setting(
+    'WEBHOOK_RETRY_DELAYS',
+    '0,30,300,1800',
+    'seconds before attempts 1 to 4',
+    read.fourDelaysAsMs,
+  ),
+  webhookTimeoutMs: setting('WEBHOOK_TIMEOUT_MS', '5000', 'ms for a whole attempt', read.integer(100, 60_000)),
+  webhookDisableFailures: setting(
+    'WEBHOOK_DISABLE_FAILURES',
+    '10',
+    'consecutive failed attempts before a webhook is disabled',
+    read.integer(1, 1_000_000),
+  ),
+  webhookDisableMs: setting(
+    'WEBHOOK_DISABLE_SECONDS',
+    '1800',
+    'seconds that the failures must span before a webhook is disabled',
+    read.secondsAsMs(0, 31_536_000),
+  ),
+  webhookAllowedTargets: setting(
+    'WEBHOOK_ALLOWED_TARGETS',
+    '',
+    'CIDR[:port] list that receivers may lie in although not public',
+    read.allowedTargets,
+  ),
+  webhookHeaderPrefix: setting(
+    'WEBHOOK_HEADER_PREFIX',
+    'X-Service-',
+    'prefix of the headers of a delivery',
+    read.headerPrefix,
+  ),
+  webhookProxyUrl: setting(
+    'WEBHOOK_PROXY_URL',
+    null,
+    'http:// or https:// proxy, with optional user:password@, that all deliveries go through (CONNECT)',
+    read.optional(read.proxyUrl),
+  ),
+  retentionDaysLite: setting('RETENTION_DAYS_LITE', '7', 'days the delivery log is kept, lite', read.integer(1, 3650)),
+  retentionDaysPro: setting('RETENTION_DAYS_PRO', '30', 'days the delivery log is kept, pro', read.integer(1, 3650)),
+  jobRetentionDays: setting('JOB_RETENTION_DAYS', '30', 'days finished jobs are kept', read.integer(1, 3650)),
+  audioRetentionHours: setting(
+    'AUDIO_RETENTION_HOURS',
+    '0',
+    'hours audio is kept after its job ended',
+    read.integer(0, 87_600),
+  ),
+  audioSandbox: setting(
+    'AUDIO_SANDBOX',
+    'best-effort',
+    'best-effort, or require: refuse to start where decoders cannot be isolated',
+    read.oneOf(['best-effort', 'require']),
+  ),
+  toolsDir: setting(
+    'VERBATIM_TOOLS',
+    null,
+    'folder with ffmpeg, bubblewrap and pocketsphinx where they are not installed; set by bin/verbatim',
+    read.optional(read.folder),
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'info',
+    'debug, info, warn, error or silent',
+    read.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+  ),
+} as const;
+
+type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
+export type Config = { [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+
+/** Every wrong setting of a start, in one error. */
+export class ConfigError extends Error {
+  readonly mistakes: string[];
+  constructor(mistakes: string[]) {
+    super(`The settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.mistakes = mistakes;
+  }
+}
+
+/**
+ * The settings of this process, from the environment and the defaults above.
+ * @throws ConfigError  naming every mistake at once
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const mistakes: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, { env: variable, fallback, read: reader }] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    // An empty variable counts as absent: compose files and unit files often pass one through.
+    const given = env[variable] === undefined || env[variable] === '' ? fallback : env[variable];
+    const result = reader(given);
+    if ('mistake' in result) mistakes.push(`${variable} ${result.mistake}`);
+    else config[name] = result.value;
+  }
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
+    mistakes.push(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 would let anyone read deliveries; name extra CAs in NODE_EXTRA_CA_CERTS',
+    );
+  }
+  if (config['databaseDirectUrl'] && config['databaseUrl'] === null) {
+    mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
+  }
+  if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return config as Config;
+}
+
+// Who takes audio in, who reads it, who erases it.
+const AUDIO_ROLES: Role[] = ['api', 'transcriber', 'janitor'];
+
+/** What is allowed, and probably not meant, in sentences for the operator. */
+export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'storageUrl'>): string[] {
+  const held = AUDIO_ROLES.filter((role) => roles.includes(role));
+  if (storageUrl !== null || held.length === 0 || held.length === AUDIO_ROLES.length) return [];
+  const missing = AUDIO_ROLES.filter((role) => !roles.includes(role));
+  return [
+    `ROLES leaves ${missing.join(' and ')} to other nodes, and uploads are files in DATA_DIR: set STORAGE_URL, unless ` +
+      'those nodes have the same DATA_DIR.',
+  ];
+}
+
+/** The environment of a role's process: this one's, with what Node reads before any code of ours runs. */
+export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  // Node's 4 threads serve name look-ups and files alike: slow name servers must not stall the disk.
+  return { UV_THREADPOOL_SIZE: '16', ...env };
+}
+
+/** Where things lie inside the data directory. */
+export function dataPaths(dataDir: string) {
+  return {
+    database: path.join(dataDir, 'database'),
+    audio: path.join(dataDir, 'audio'),
+    models: path.join(dataDir, 'models'),
+    adminToken: path.join(dataDir, 'admin-token'),
+    secretsKey: path.join(dataDir, 'secrets-key'),
+    nodeId: path.join(dataDir, 'node-id'),
+  };
+}

@@ -1,0 +1,181 @@
+import net from 'node:net';
+import path from 'node:path';
+import type { AllowedTarget } from '../rules/network/address.ts';
+
+export type { AllowedTarget } from '../rules/network/address.ts';
+
+/** What a reader makes of a setting's text: its value, or a phrase that follows the setting's name. */
+export type Read<Value> = { value: Value } | { mistake: string };
+export type Reader<Value> = (given: string | null) => Read<Value>;
+
+/** At most `count` requests in any span of `windowMs`; null for no limit. */
+export type RateLimit = { count: number; windowMs: number } | null;
+
+export type EngineSpec =
+  | { kind: 'sherpa-onnx'; model: string }
+  | { kind: 'pocketsphinx' }
+  | { kind: 'openai'; baseUrl: string; model: string | null };
+
+export const text: Reader<string> = (given) => (given ? { value: given } : { mistake: 'must not be empty' });
+
+export const folder: Reader<string> = (given) =>
+  given ? { value: path.resolve(given) } : { mistake: 'must name a folder' };
+
+export function optional<Value>(reader: Reader<Value>): Reader<Value | null> {
+  return (given) => (given === null ? { value: null } : reader(given));
+}
+
+export function integer(min: number, max: number): Reader<number> {
+  return (given) => {
+    const value = Number(given);
+    const isGood = /^\d+$/.test(given ?? '') && value >= min && value <= max;
+    return isGood ? { value } : { mistake: `must be a whole number from ${min} to ${max}` };
+  };
+}
+
+/** A number with at most `digits` decimals. */
+export function decimal(min: number, max: number, digits: number): Reader<number> {
+  return (given) => {
+    const value = Number(given);
+    const isGood = new RegExp(`^\\d+(\\.\\d{1,${digits}})?$`).test(given ?? '') && value >= min && value <= max;
+    return isGood ? { value } : { mistake: `must be a number from ${min} to ${max} with at most ${digits} decimals` };
+  };
+}
+
+export function secondsAsMs(min: number, max: number): Reader<number> {
+  return (given) => {
+    const seconds = Number(given);
+    const isGood = /^\d+(\.\d+)?$/.test(given ?? '') && seconds >= min && seconds <= max;
+    return isGood ? { value: Math.round(seconds * 1000) } : { mistake: `must be seconds from ${min} to ${max}` };
+  };
+}
+
+export function oneOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice> {
+  return (given) => {
+    const value = choices.find((choice) => choice === given);
+    return value ? { value } : { mistake: `must be one of ${choices.join(', ')}` };
+  };
+}
+
+export function listOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice[]> {
+  return (given) => {
+    const names = splitList(given);
+    const known = choices.filter((choice) => names.includes(choice));
+    const isGood = names.length > 0 && names.every((name) => known.includes(name as Choice));
+    return isGood ? { value: known } : { mistake: `must be a list of ${choices.join(', ')}` };
+  };
+}
+
+export const databaseUrl: Reader<string> = (given) => {
+  return /^postgres(ql)?:\/\//.test(given ?? '') ? { value: given! } : { mistake: 'must begin with postgres://' };
+};
+
+export const storageUrl: Reader<string> = (given) => {
+  return /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\x21-\x7e]*)?$/.test(given ?? '')
+    ? { value: given! }
+    : { mistake: 'must be s3://<bucket>[/<prefix>]' };
+};
+
+/** Without the slashes at its end. */
+export const httpUrl: Reader<string> = (given) => {
+  const isGood = /^https?:\/\//.test(given ?? '') && URL.canParse(given!);
+  return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
+};
+
+// A secret without a key's id is tried with each.
+const MAX_SECRETS_KEYS = 8;
+
+/** A proxy: a host, with a port and credentials where it has them, and nothing behind. */
+export const proxyUrl: Reader<string> = (given) => {
+  const url = /^https?:\/\//.test(given ?? '') && URL.canParse(given!) ? new URL(given!) : null;
+  const isGood = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && isDecodable(url);
+  return isGood ? { value: given! } : { mistake: 'must be http:// or https://[user:password@]host[:port]' };
+};
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    // A password alone is a mistake: proxies ask for both.
+    return (decodeURIComponent(username) !== '' || password === '') && decodeURIComponent(password) !== null;
+  } catch {
+    return false;
+  }
+}
+
+export const token: Reader<string> = (given) => {
+  return /^[\x21-\x7e]{16,256}$/.test(given ?? '')
+    ? { value: given! }
+    : { mistake: 'must be 16 to 256 printable characters without spaces' };
+};
+
+/** One key or several, separated by commas or lines. */
+export const keys32: Reader<Buffer[]> = (given) => {
+  const parts = (given ?? '').trim().split(/[\s,]+/);
+  const keys = parts.map((part) => Buffer.from(part, 'base64'));
+  const isGood = parts.every((part, i) => /^[A-Za-z0-9+/]{43}=$/.test(part) && keys[i]!.length === 32);
+  if (!isGood) return { mistake: 'must be 32 bytes in base64 (openssl rand -base64 32), or several, with commas' };
+  if (keys.length > MAX_SECRETS_KEYS) return { mistake: `must list at most ${MAX_SECRETS_KEYS} keys` };
+  return { value: keys };
+};
+
+export const rateLimit: Reader<RateLimit> = (given) => {
+  if (given === 'off') return { value: null };
+  const match = /^(\d{1,6})\/(\d{1,6})$/.exec(given ?? '');
+  const [count, seconds] = [Number(match?.[1]), Number(match?.[2])];
+  const isGood = match !== null && count >= 1 && count <= 10_000 && seconds >= 1 && seconds <= 86_400;
+  return isGood
+    ? { value: { count, windowMs: seconds * 1000 } }
+    : { mistake: 'must be <requests>/<seconds> such as 10/60 (at most 10000 requests), or off' };
+};
+
+export const fourDelaysAsMs: Reader<number[]> = (given) => {
+  const parts = (given ?? '').split(',').map((part) => part.trim());
+  const isGood = parts.length === 4 && parts.every((part) => /^\d+(\.\d+)?$/.test(part) && Number(part) <= 604_800);
+  return isGood
+    ? { value: parts.map((part) => Math.round(Number(part) * 1000)) }
+    : { mistake: 'must be four numbers of seconds such as 0,30,300,1800' };
+};
+
+export const headerPrefix: Reader<string> = (given) => {
+  // webhook-signature and webhook-timestamp mean something else, and go with every delivery too.
+  return /^(?!webhook-$)[a-z][a-z0-9-]{0,62}-$/i.test(given ?? '')
+    ? { value: given! }
+    : { mistake: 'must be letters, digits and dashes that end in a dash, such as X-Service-, and not webhook-' };
+};
+
+export const allowedTargets: Reader<AllowedTarget[]> = (given) => {
+  const parts = splitList(given);
+  const targets = parts.map(readAllowedTarget);
+  const wrong = parts.filter((_, index) => targets[index] === null);
+  return wrong.length === 0
+    ? { value: targets.filter((target) => target !== null) }
+    : { mistake: `has entries that are not CIDR[:port], such as 10.0.0.0/8 or [fd00::]/8:8443: ${wrong.join(' ')}` };
+};
+
+function readAllowedTarget(entry: string): AllowedTarget | null {
+  const match = /^(?:\[([0-9a-f:.]*:[0-9a-f:.]*)\]|([0-9a-f:.]+))\/(\d{1,3})(?::(\d{1,5}))?$/i.exec(entry);
+  if (!match) return null;
+  const address = (match[1] ?? match[2])!;
+  const [prefixBits, port] = [Number(match[3]), match[4] ? Number(match[4]) : null];
+  const family = net.isIP(address);
+  const isGood =
+    family !== 0 && prefixBits <= (family === 4 ? 32 : 128) && (port === null || (port >= 1 && port <= 65_535));
+  return isGood ? { address, prefixBits, port } : null;
+}
+
+export const engineSpec: Reader<EngineSpec> = (given) => {
+  if (given === 'pocketsphinx') return { value: { kind: 'pocketsphinx' } };
+  const [, kind, rest] = /^(sherpa-onnx|openai):(.+)$/.exec(given ?? '') ?? [];
+  if (kind === 'sherpa-onnx' && rest) return { value: { kind, model: rest } };
+  if (kind === 'openai' && rest && URL.canParse(rest) && /^https?:\/\//.test(rest)) {
+    const [baseUrl, model] = rest.split('#');
+    return { value: { kind, baseUrl: baseUrl!.replace(/\/+$/, ''), model: model || null } };
+  }
+  return { mistake: 'must be pocketsphinx, sherpa-onnx:<model or folder> or openai:<base url>[#model]' };
+};
+
+function splitList(given: string | null): string[] {
+  return (given ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

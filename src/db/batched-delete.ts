@@ -1,0 +1,23 @@
+import { LANE_COUNT } from '../rules/shard.ts';
+
+/** How many rows one statement of a sweep deletes at most: few enough that it holds locks for milliseconds only. */
+export const SWEEP_BATCH = 500;
+
+/**
+ * Deletes lane after lane, a batch at a time, until nothing is left to delete. Returns how many went. What is left when
+ * the signal aborts, or the process dies, is found by the next sweep.
+ * @param deleteBatch  deletes at most `SWEEP_BATCH` rows of a lane, and tells how many
+ */
+export async function sweepLanes(
+  deleteBatch: (lane: number) => Promise<number>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let deleted = 0;
+  for (let lane = 0; lane < LANE_COUNT; lane++) {
+    for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH; deleted += batch) {
+      if (signal?.aborted) return deleted;
+      batch = await deleteBatch(lane);
+    }
+  }
+  return deleted;
+}

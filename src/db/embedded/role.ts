@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
+
+/** Owns the cluster; it cannot log in over any socket. */
+export const SUPERUSER = 'verbatim';
+/** Who the service is: the owner of its database and of all in it, and no more. */
+const SERVICE_ROLE = 'service';
+export const DATABASE = 'postgres';
+
+const LOGIN_RULES = `# Made by the service. Nobody but its own role may log in, not even the superuser.
+local all ${SERVICE_ROLE} scram-sha-256
+`;
+// A cluster that was not shut down is recovered first, as at a start.
+const SETUP_TIMEOUT_MS = 120_000;
+
+export type RolePlace = {
+  dir: string;
+  cluster: string;
+  settings: Record<string, string>;
+  /** For tests, which make a database each. */
+  mayCreateDatabases: boolean;
+};
+
+/**
+ * Makes the role of the service, once for a cluster, before PostgreSQL takes its first connection; a cluster of an
+ * earlier release, where the service was superuser and needed no password, is changed to that.
+ * The file with the password is written last, so that a setup which was cut short is made again.
+ */
+export async function prepareRole(place: RolePlace): Promise<void> {
+  if (fs.existsSync(passwordFile(place.dir))) return;
+  const password = randomBytes(32).toString('base64url');
+  await runAsSuperuser(place, setupSql(password, place.mayCreateDatabases));
+  // PostgreSQL's user reads it, who is another when we are root.
+  writeWhole(path.join(place.cluster, 'pg_hba.conf'), LOGIN_RULES, fs.statSync(place.cluster));
+  writeWhole(passwordFile(place.dir), `${password}\n`);
+}
+
+/** `postgres://…` with the password, for the socket in the folder given. */
+export function serviceUrl(dir: string, socket: string): string {
+  const password = fs.readFileSync(passwordFile(dir), 'utf8').trim();
+  return `postgres://${SERVICE_ROLE}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socket)}`;
+}
+
+function passwordFile(dir: string): string {
+  return path.join(dir, 'service-password');
+}
+
+/** Statements end with a semicolon and an empty line. */
+function setupSql(password: string, mayCreateDatabases: boolean): string {
+  // Iterations slow down who guesses passwords. Nobody guesses 256 random bits, and every connection would pay for them.
+  return `
+set scram_iterations = 1;
+
+do $$
+begin
+  if not exists (select from pg_roles where rolname = '${SERVICE_ROLE}') then
+    create role ${SERVICE_ROLE};
+  end if;
+end
+$$;
+
+alter role ${SERVICE_ROLE}
+  with login nosuperuser nocreaterole noreplication nobypassrls ${mayCreateDatabases ? 'createdb' : 'nocreatedb'}
+  password '${password}';
+
+alter database ${DATABASE} owner to ${SERVICE_ROLE};
+
+do $$
+declare
+  name regclass;
+begin
+  for name in
+    select oid
+    from pg_class
+    where relnamespace = 'public'::regnamespace
+      and relkind in ('r', 'p', 'S')
+      and not exists (
+        select
+        from pg_depend
+        where classid = 'pg_class'::regclass and objid = pg_class.oid and relkind = 'S' and deptype in ('a', 'i')
+      )
+  loop
+    execute format('alter table %s owner to ${SERVICE_ROLE}', name);
+  end loop;
+end
+$$;
+
+`;
+}
+
+/** Runs statements in PostgreSQL's single-user mode: no socket, no login, and nobody else is connected. */
+async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string): Promise<void> {
+  const flags = Object.entries({ ...settings, exit_on_error: 'on' }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const options = ['--single', '-j', '-D', cluster, ...flags, DATABASE];
+  const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), ...options]);
+  const server = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['pipe', 'ignore', 'pipe'] });
+  const timer = setTimeout(() => server.kill('SIGKILL'), SETUP_TIMEOUT_MS);
+  let complaint = '';
+  server.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk).slice(-4_000);
+  });
+  // It may have ended already; its exit code tells.
+  server.stdin.on('error', () => undefined).end(sql);
+  const [code] = await once(server, 'close').finally(() => clearTimeout(timer));
+  if (code !== 0) throw new Error(`The role of the service could not be made in ${cluster}: ${complaint.trim()}`);
+}
+
+/** Writes a file of mode 0600 that is never seen half-written, and is on the disk when this returns. */
+function writeWhole(file: string, text: string, owner?: { uid: number; gid: number }): void {
+  const draft = `${file}.new`;
+  fs.writeFileSync(draft, text, { mode: 0o600, flush: true });
+  if (owner && process.getuid?.() === 0) fs.chownSync(draft, owner.uid, owner.gid);
+  fs.renameSync(draft, file);
+}

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import childProcess, { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+import { describe, test } from 'node:test';
+import pg from 'pg';
+import { clearLeftovers } from './leftovers.ts';
+import { asPostgresUser, makeFolder, programPath } from './place.ts';
+import { startEmbedded } from './server.ts';
+
+const log = { debug() {}, warn() {} };
+
+describe('the embedded PostgreSQL', () => {
+  test('keeps rows over a clean stop and start, in a directory that nobody else may enter', async () => {
+    await using room = openRoom();
+    const first = await room.start();
+    await query(first.url, 'create table kept as select 1 as n');
+
+    await first.stop();
+    const again = await room.start();
+
+    assert.deepEqual(await query(again.url, 'select n from kept'), [{ n: 1 }]);
+    assert.equal(fs.statSync(room.dir).mode & 0o777, 0o700);
+  });
+
+  test('listens on its Unix socket and on no port', async () => {
+    await using room = openRoom();
+    const server = await room.start();
+
+    const [row] = await query(server.url, "select current_setting('listen_addresses') as listen, version()");
+
+    assert.equal(row?.['listen'], '');
+    assert.match(String(row?.['version']), /^PostgreSQL 18\./);
+  });
+
+  test('gets nothing of the environment of the service, which holds keys', async () => {
+    await using room = openRoom();
+
+    const { answer } = await room.spawnOwner({ ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' });
+
+    const entries = readOr(`/proc/${answer.pid}/environ`).split('\0');
+    const names = entries.map((entry) => entry.split('=')[0]!).filter((name) => name !== '');
+    // PostgreSQL adds some of its own, such as PGSYSCONFDIR.
+    assert.deepEqual(names.filter((name) => !name.startsWith('PG')).sort(), ['LC_ALL', 'PATH']);
+  });
+
+  test('finds a short place for its socket when the directory has a long name', async () => {
+    await using room = openRoom('long'.repeat(40));
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('refuses a second process, naming the first and what to do', async () => {
+    await using room = openRoom();
+    const owner = await room.spawnOwner();
+
+    const second = await room.spawnOwner();
+
+    assert.match(
+      String(second.answer.refusal),
+      new RegExp(`is in use by process ${owner.child.pid}. Stop that process`),
+    );
+    assert.deepEqual(await query(owner.answer.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('refuses a second start in the same process', async () => {
+    await using room = openRoom();
+    await room.start();
+
+    await assert.rejects(startEmbedded({ dir: room.dir, log }), { name: 'DirectoryTakenError' });
+  });
+
+  test('goes down with a service that was killed, and starts again with its rows', async () => {
+    await using room = openRoom();
+    const owner = await room.spawnOwner();
+    await query(owner.answer.url, 'create table kept as select 1 as n');
+
+    await kill(owner.child);
+    await untilGone(owner.answer.pid);
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
+  });
+
+  test('starts where it cannot write who owns the directory, as on a full disk', async () => {
+    await using room = openRoom();
+    fs.mkdirSync(path.join(room.dir, 'owner.pid'), { recursive: true });
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+    await assert.rejects(startEmbedded({ dir: room.dir, log }), /is in use by process unknown/);
+  });
+
+  test('reports its own death, after which it can be started again', async () => {
+    await using room = openRoom();
+    const first = await room.start();
+    await query(first.url, 'create table kept as select 1 as n');
+    const died = new Promise<string>((resolve) => first.onExit(resolve));
+
+    process.kill(first.pid, 'SIGKILL');
+
+    assert.match(await died, /^SIGKILL/);
+    const server = await room.start();
+    assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
+  });
+
+  test('does not report a stop as a death', async () => {
+    await using room = openRoom();
+    const server = await room.start();
+    const reasons: string[] = [];
+    server.onExit((reason) => reasons.push(reason));
+
+    await server.stop();
+
+    assert.deepEqual(reasons, []);
+  });
+
+  test('starts after the service and PostgreSQL were killed together', async () => {
+    await using room = openRoom();
+    const owner = await room.spawnOwner();
+    await query(owner.answer.url, 'create table kept as select 1 as n');
+
+    process.kill(owner.answer.pid, 'SIGKILL');
+    await kill(owner.child);
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
+  });
+
+  test('starts over a dead postmaster that nobody reaped', async () => {
+    await using room = openRoom();
+    await (await room.start()).stop();
+    // `sleep` takes the place of the shell that started PostgreSQL, and never asks for its children.
+    const parent = room.spawnServer((command) => ['sh', '-c', '"$@" & exec sleep 1000', 'sh', ...command]);
+    const postmaster = await postmasterReady(room.cluster);
+    process.kill(postmaster, 'SIGKILL');
+    await untilState(postmaster, 'Z');
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+    await kill(parent);
+  });
+
+  test('stops an orphan that still runs, and starts in its place', async () => {
+    await using room = openRoom();
+    await (await room.start()).stop();
+    const orphan = room.spawnServer((command) => command);
+    const ended = once(orphan, 'exit');
+    await postmasterReady(room.cluster);
+
+    const server = await room.start();
+
+    assert.deepEqual(await ended, [0, null]);
+    assert.notEqual(server.pid, orphan.pid);
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('waits for a session that outlives its postmaster before it takes the locks away', async () => {
+    await using room = openRoom();
+    const first = await room.start();
+    const client = new pg.Client({ connectionString: first.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const backend = (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
+    process.kill(backend, 'SIGSTOP');
+    const died = new Promise((resolve) => first.onExit(resolve));
+    process.kill(first.pid, 'SIGKILL');
+    await died;
+
+    const cleared = clearLeftovers({ cluster: room.cluster, socket: room.dir });
+    await new Promise(setImmediate);
+    const lockedMeanwhile = fs.existsSync(path.join(room.cluster, 'postmaster.pid'));
+    process.kill(backend, 'SIGCONT');
+    await cleared;
+
+    assert.equal(lockedMeanwhile, true);
+    assert.equal(fs.existsSync(path.join(room.cluster, 'postmaster.pid')), false);
+    const server = await room.start();
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('starts over a lock whose pid belongs to another program by now', async () => {
+    await using room = openRoom();
+    await (await room.start()).stop();
+    fs.writeFileSync(path.join(room.cluster, 'postmaster.pid'), `${process.pid}\n${room.cluster}\n`);
+    fs.writeFileSync(path.join(room.dir, '.s.PGSQL.5432.lock'), `${process.pid}\n${room.cluster}\n`);
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('starts over a cluster whose making was cut short', async () => {
+    await using room = openRoom();
+    makeFolder(room.dir);
+    fs.mkdirSync(`${room.cluster}.making`);
+    fs.writeFileSync(path.join(`${room.cluster}.making`, 'PG_VERSION'), '18\n');
+
+    const server = await room.start();
+
+    assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  for (const made of [false, true]) {
+    test(`says that ${made ? 'PostgreSQL' : 'initdb'} could not be started, and starts when that has passed`, async (t) => {
+      await using room = openRoom();
+      if (made) await (await room.start()).stop();
+      // What Node gives when the process may open no more files: no pipes, no process id, an error a moment later.
+      const refuse = () => {
+        const child = new EventEmitter();
+        process.nextTick(() => child.emit('error', new Error('spawn EMFILE')));
+        return child as ChildProcess;
+      };
+      const spawning = t.mock.method(childProcess, 'spawn', refuse);
+      syncBuiltinESMExports();
+
+      const refused = room.start();
+      await assert.rejects(refused, {
+        message: `${made ? 'PostgreSQL' : 'initdb'} could not be started: spawn EMFILE`,
+      });
+      spawning.mock.restore();
+      syncBuiltinESMExports();
+      const server = await room.start();
+
+      assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+    });
+  }
+});
+
+type Answer = { url: string; pid: number; refusal?: string };
+
+/** A directory for one test; whatever was started in it is stopped and the directory removed. */
+function openRoom(name = 'database') {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
+  // The tests run as root too, where PostgreSQL is another user; as in /root, it may not list what leads to its folder.
+  const dir = path.join(home, name);
+  const cluster = path.join(dir, 'pg18');
+  const undo: (() => Promise<unknown>)[] = [];
+
+  async function start() {
+    const server = await startEmbedded({ dir, log });
+    undo.push(() => server.stop());
+    return server;
+  }
+
+  async function spawnOwner(environment: NodeJS.ProcessEnv = {}): Promise<{ child: ChildProcess; answer: Answer }> {
+    const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../../test/embedded-owner.ts'), dir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...environment },
+    });
+    undo.push(() => kill(child));
+    const [line] = await once(readline.createInterface({ input: child.stdout! }), 'line');
+    return { child, answer: JSON.parse(line) };
+  }
+
+  /** PostgreSQL as an earlier start may have left it: without anybody who stops it. */
+  function spawnServer(wrap: (command: string[]) => string[]): ChildProcess {
+    const flags = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${dir}`];
+    const command = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
+    const [program, ...args] = wrap(command.map((word) => (word === 'INT' ? 'clear' : word)));
+    const child = spawn(program!, args, { cwd: '/', stdio: 'ignore' });
+    undo.push(() => kill(child));
+    return child;
+  }
+
+  return {
+    dir,
+    cluster,
+    start,
+    spawnOwner,
+    spawnServer,
+    async [Symbol.asyncDispose]() {
+      for (const step of undo.reverse()) await step();
+      fs.rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+async function postmasterReady(cluster: string): Promise<number> {
+  for (;;) {
+    const lines = readOr(path.join(cluster, 'postmaster.pid')).split('\n');
+    if (lines[7]?.trim() === 'ready') return Number(lines[0]);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+async function untilState(pid: number, state: string): Promise<void> {
+  while (stateOf(pid) !== state) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Ended, whether or not somebody reaped it. */
+async function untilGone(pid: number): Promise<void> {
+  while (!['', 'Z'].includes(stateOf(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function stateOf(pid: number): string {
+  return readOr(`/proc/${pid}/stat`).split(') ').at(-1)?.[0] ?? '';
+}
+
+function readOr(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

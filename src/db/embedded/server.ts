@@ -1,0 +1,188 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+import { claimDirectory } from './folder-lock.ts';
+import { clearLeftovers } from './leftovers.ts';
+import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './place.ts';
+import { prepareRole, SUPERUSER, serviceUrl } from './role.ts';
+
+/** A PostgreSQL that belongs to this process. */
+export type EmbeddedDatabase = {
+  /** `postgres://…` over the Unix socket, with the password, for openDatabase. */
+  url: string;
+  pid: number;
+  /** Shuts PostgreSQL down cleanly and frees the directory; open connections are ended. */
+  stop(): Promise<void>;
+  /** Calls back once if PostgreSQL ends without `stop`; the directory is free by then, so start it again. */
+  onExit(callback: (reason: string) => void): void;
+};
+
+export type EmbeddedOptions = {
+  /** Holds everything: cluster, socket, lock. Made when missing, mode 0700. */
+  dir: string;
+  log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
+  /** More `name=value` settings of PostgreSQL. */
+  settings?: Record<string, string>;
+  /** For tests, which make a database each. */
+  mayCreateDatabases?: boolean;
+};
+
+// Recovery after a crash replays at most max_wal_size (1 GB); a slow disk reads that in under two minutes.
+const READY_TIMEOUT_MS = 120_000;
+const READY_POLL_MS = 5;
+// A fast shutdown takes tens of ms. The service promises to be gone 10 s after SIGTERM and gives its roles the most of
+// that; PostgreSQL killed loses nothing, its next start takes longer.
+const STOP_TIMEOUT_MS = 1_400;
+const TAIL_LINES = 20;
+
+const SETTINGS = {
+  listen_addresses: '',
+  port: '5432',
+  unix_socket_permissions: '0700',
+  max_connections: '200',
+  // Holds the hot part of a busy day: open deliveries, their events, and the index ends that grow.
+  shared_buffers: '128MB',
+  // A container often has 64 MB of /dev/shm only; our statements are too short to gain from parallel workers.
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Lines about the server itself; never a statement or a row, which may hold what a caller wrote.
+  log_min_messages: 'log',
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+/**
+ * Starts PostgreSQL 18 in `dir` (makes the cluster first when there is none) and waits until it takes connections.
+ * What a crash left behind (ours, PostgreSQL's, or both) is cleared away first.
+ * @throws DirectoryTakenError  while another process has `dir` open
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { dir, log, mayCreateDatabases = false } = options;
+  makeFolder(dir);
+  const claim = claimDirectory(dir);
+  try {
+    const cluster = path.join(dir, 'pg18');
+    const socket = socketFolder(dir);
+    await clearLeftovers({ cluster, socket });
+    if (!fs.existsSync(cluster)) await makeCluster(dir, cluster);
+    const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: socket };
+    await prepareRole({ dir, cluster, settings, mayCreateDatabases });
+    const url = serviceUrl(dir, socket);
+    const server = await launch({ dir, cluster, settings });
+    const tail = followLog(server, log);
+    await untilReady(server, cluster, tail);
+    return handle(server, { url, release: claim.release, tail });
+  } catch (cause) {
+    claim.release();
+    throw cause;
+  }
+}
+
+/** initdb writes into a folder of its own name, which gets the real name when it is whole: a kill leaves no half cluster. */
+async function makeCluster(dir: string, cluster: string): Promise<void> {
+  const making = `${cluster}.making`;
+  fs.rmSync(making, { recursive: true, force: true });
+  const options = ['-D', making, '-U', SUPERUSER, '-A', 'reject', '--no-locale', '-E', 'UTF8'];
+  const [command, ...args] = asPostgresUser(dir, [programPath('initdb'), ...options]);
+  const initdb = spawn(command!, args, { cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] });
+  await untilStarted(initdb, 'initdb');
+  let complaint = '';
+  initdb.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk).slice(-4_000);
+  });
+  const [code] = await once(initdb, 'close');
+  if (code !== 0) throw new Error(`initdb could not make the database in ${dir}: ${complaint.trim()}`);
+  fs.renameSync(making, cluster);
+}
+
+type Launch = { dir: string; cluster: string; settings: Record<string, string> };
+
+async function launch({ dir, cluster, settings }: Launch): Promise<ChildProcess> {
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
+  // In a session of its own, so that Ctrl-C on the terminal does not reach it before our connections are closed.
+  const server = spawn(command!, args, {
+    ...{ cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] as const },
+    detached: true,
+  });
+  await untilStarted(server, 'PostgreSQL');
+  return server;
+}
+
+/** A process that could not be started has no pipes and never exits: nothing may be asked of it before. */
+async function untilStarted(child: ChildProcess, name: string): Promise<void> {
+  await once(child, 'spawn').catch((cause: Error) => {
+    throw new Error(`${name} could not be started: ${cause.message}`, { cause });
+  });
+}
+
+function followLog(server: ChildProcess, log: EmbeddedOptions['log']): string[] {
+  const tail: string[] = [];
+  readline.createInterface({ input: server.stderr! }).on('line', (line) => {
+    tail.push(line);
+    if (tail.length > TAIL_LINES) tail.shift();
+    if (/ was terminated by signal| PANIC: /.test(line)) log.warn({ postgres: line }, 'postgres');
+    else log.debug({ postgres: line }, 'postgres');
+  });
+  return tail;
+}
+
+/** postmaster.pid names the process in its first line and, once connections are taken, `ready` in its eighth. */
+async function untilReady(server: ChildProcess, cluster: string, tail: string[]): Promise<void> {
+  let failure: Error | undefined;
+  server.once('close', () => {
+    failure ??= new Error(`PostgreSQL ended while starting: ${tail.join('\n')}`);
+  });
+  const deadlineMs = performance.now() + READY_TIMEOUT_MS;
+  while (!isReady(server, cluster)) {
+    if (failure) throw failure;
+    if (performance.now() > deadlineMs) {
+      server.kill('SIGKILL');
+      throw new Error(`PostgreSQL was not ready after ${READY_TIMEOUT_MS / 1000} s: ${tail.join('\n')}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+function isReady(server: ChildProcess, cluster: string): boolean {
+  try {
+    const lines = fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+    return Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready';
+  } catch {
+    return false;
+  }
+}
+
+type Handle = { url: string; release: () => void; tail: string[] };
+
+function handle(server: ChildProcess, { url, release, tail }: Handle): EmbeddedDatabase {
+  const exited = once(server, 'exit').then(([code, signal]) => {
+    release();
+    return `${signal ?? `code ${code}`}: ${tail.at(-1) ?? 'no output'}`;
+  });
+  let stopping: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    // SIGINT is PostgreSQL's fast shutdown: it ends the sessions and writes a checkpoint.
+    server.kill('SIGINT');
+    const kill = setTimeout(() => server.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await exited;
+    clearTimeout(kill);
+  }
+
+  return {
+    url,
+    pid: server.pid!,
+    stop: () => (stopping ??= stop()),
+    onExit: (callback) => {
+      exited.then((reason) => stopping ?? callback(reason));
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { verifyDelivery } from '#sdk/signature.ts';
+import { dataPaths, readConfig } from '../config/settings.ts';
+import { offerFirstModel } from '../models/offer.ts';
+import { makeCertificates } from './certificates.ts';
+import type { DemoReceiver } from './receiver.ts';
+import { startReceiver } from './receiver.ts';
+import type { DemoService } from './service.ts';
+import { freePort, startService } from './service.ts';
+
+// The demo is a program of its own that runs the service beside it, so it reads its own few settings.
+const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
+const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
+const WANTED_PORT = 8080;
+const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
+
+/** From nothing to a verified transcript, each step shown as it happens; then goes on serving. */
+async function main(file: string): Promise<void> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}. Usage: npm run demo -- my.mp3`);
+  const isFirstRun = !existsSync(DATA_DIR);
+  mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+  if (isFirstRun) await pullModel();
+  const certificates = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
+  const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
+  const service = await startDemoService(receiver, certificates.ca);
+
+  const key = await makeAccount(service);
+  const secret = await registerWebhook(service, key, receiver);
+  await transcribe(service, key, file);
+  await showDelivery(receiver, secret);
+  showWhatNext(service, key);
+
+  await service.ended;
+  await receiver.close();
+}
+
+/** The small English model, where the hub can be reached; one line says so where it cannot. */
+async function pullModel(): Promise<void> {
+  const config = readConfig();
+  if (config.engineLite && config.enginePro) return;
+  await offerFirstModel({
+    modelsDir: dataPaths(DATA_DIR).models,
+    hubUrl: config.hubUrl,
+    how: 'pull',
+    input: process.stdin,
+    output: process.stdout,
+    signal: new AbortController().signal,
+  });
+}
+
+async function startDemoService(receiver: DemoReceiver, caCertificate: string): Promise<DemoService> {
+  const port = await freePort(WANTED_PORT);
+  const caFile = path.join(DATA_DIR, 'demo-ca.pem');
+  const usersCaFile = process.env['NODE_EXTRA_CA_CERTS'];
+  const usersCas = usersCaFile && existsSync(usersCaFile) ? readFileSync(usersCaFile, 'utf8') : '';
+  writeFileSync(caFile, `${caCertificate}\n${usersCas}`);
+  say(`Starting Verbatim on port ${port} with its own PostgreSQL, data in ${DATA_DIR}`);
+  const startedAtMs = Date.now();
+  const service = await startService({
+    dataDir: DATA_DIR,
+    port,
+    env: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
+  });
+  say(`Ready after ${Date.now() - startedAtMs} ms`);
+  return service;
+}
+
+async function makeAccount(service: DemoService): Promise<string> {
+  const admin = { authorization: `Bearer ${service.adminToken}` };
+  const account = await post(service, '/admin/v1/accounts', admin, { name: 'demo', plan: 'pro' });
+  const { key } = await post(service, `/admin/v1/accounts/${account['id']}/keys`, admin, { name: 'demo' });
+  say(`Made a pro account, ${account['id']}, and a key for it`);
+  return String(key);
+}
+
+async function registerWebhook(service: DemoService, key: string, receiver: DemoReceiver): Promise<string> {
+  const webhook = await post(
+    service,
+    '/v1/webhooks',
+    { 'x-api-key': key },
+    {
+      url: receiver.url,
+      events: ['transcription.completed', 'transcription.failed'],
+      description: 'the receiver of the demo',
+    },
+  );
+  say(`Registered the webhook ${webhook['id']} at ${receiver.url}`);
+  return String(webhook['secret']);
+}
+
+async function transcribe(service: DemoService, key: string, file: string): Promise<void> {
+  const form = new FormData();
+  form.append('async', 'true');
+  form.append('metadata', METADATA);
+  form.append('file', new Blob([readFileSync(file)]), path.basename(file));
+  say(`POST /v1/transcribe  file=${path.basename(file)} async=true metadata=${METADATA}`);
+  const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: form,
+  });
+  const job = (await answer.json()) as { id: string; status: string; error: { message: string } | null };
+  if (answer.status !== 202) throw new Error(`The service answered ${answer.status}: ${job.error?.message}`);
+  say(`202 Accepted: ${job.id}, ${job.status}`);
+  await followJob(service, key, job.id, job.status);
+}
+
+async function followJob(service: DemoService, key: string, id: string, firstStatus: string): Promise<void> {
+  let status = firstStatus;
+  while (status === 'queued' || status === 'processing') {
+    // Four times a second: GET /v1/jobs/:id counts against 600 requests a minute.
+    await delay(250);
+    const answer = await fetch(`${service.baseUrl}/v1/jobs/${id}`, { headers: { 'x-api-key': key } });
+    const job = (await answer.json()) as { status: string; model: string | null; progress: number };
+    if (job.status !== status) say(`Job ${job.status}${job.model ? ` with ${job.model}` : ''}`);
+    status = job.status;
+  }
+}
+
+async function showDelivery(receiver: DemoReceiver, secret: string): Promise<void> {
+  const { headers, body } = await receiver.next();
+  say('The webhook was called:');
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.startsWith('x-service-') || name.startsWith('webhook-')) console.log(`    ${name}: ${value}`);
+  }
+  const event = verifyDelivery({ secret, headers, body });
+  say('Signature verified: HMAC-SHA256 of timestamp + "." + body with the webhook\'s secret');
+  const { job } = (event as { data: { job: { text: string | null; error: { message: string } | null } } }).data;
+  say(`${event.type}, metadata ${/"metadata":(.*?),"data":/s.exec(body.toString())?.[1] ?? 'none'}`);
+  console.log(`\n    ${job.text ?? job.error?.message}\n`);
+}
+
+function showWhatNext(service: DemoService, key: string): void {
+  console.log(`Verbatim goes on serving. Try it with a file of yours:
+
+    curl -H 'X-API-Key: ${key}' -F file=@${SAMPLE} ${service.baseUrl}/v1/transcribe
+
+Ctrl-C stops it.`);
+}
+
+async function post(
+  service: DemoService,
+  route: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(service.baseUrl + route, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const json = (await answer.json()) as Record<string, unknown>;
+  if (!answer.ok) throw new Error(`${route} answered ${answer.status}: ${JSON.stringify(json['error'])}`);
+  return json;
+}
+
+function say(text: string): void {
+  console.log(`• ${text}`);
+}
+
+main(path.resolve(process.argv[2] ?? SAMPLE)).then(
+  () => process.exit(0),
+  (error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  },
+);

@@ -1,0 +1,81 @@
+import type { Segment, Transcript, Word } from '../engine.ts';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * A transcript from the body of a speech server's answer, whatever of it is there: words, segments, or text alone. Times are
+ * kept inside the piece and in order. Null when it is no answer to the question, such as an error with status 200.
+ */
+export function readOpenaiAnswer(body: string, pieceSeconds: number): Transcript | null {
+  const answer = parseObject(body);
+  if (answer === null || typeof answer['text'] !== 'string' || answer['error']) return null;
+  const language = languageCode(answer['language']);
+  const text = answer['text'].trim();
+  if (text === '') return { segments: [], language };
+  const words = entries(answer['words']).flatMap((entry) => readWord(entry, pieceSeconds));
+  const segments = entries(answer['segments']).flatMap((entry) => readSegment(entry, pieceSeconds));
+  const whole: Segment = { text, startSeconds: 0, endSeconds: pieceSeconds, confidence: null, words: [] };
+  return { segments: giveWords(segments.length > 0 ? segments : [whole], words), language };
+}
+
+function parseObject(body: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function entries(list: unknown): Fields[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+function readWord(entry: Fields, pieceSeconds: number): Word[] {
+  const text = typeof entry['word'] === 'string' ? entry['word'].trim() : '';
+  const times = readTimes(entry, pieceSeconds);
+  if (text === '' || times === null) return [];
+  const { probability } = entry;
+  const isKnown = typeof probability === 'number' && probability >= 0 && probability <= 1;
+  return [{ text, ...times, confidence: isKnown ? probability : null }];
+}
+
+function readSegment(entry: Fields, pieceSeconds: number): Segment[] {
+  const text = typeof entry['text'] === 'string' ? entry['text'].trim() : '';
+  const times = readTimes(entry, pieceSeconds);
+  if (text === '' || times === null) return [];
+  const log = entry['avg_logprob'];
+  const confidence = typeof log === 'number' && log <= 0 ? Math.round(Math.exp(log) * 1000) / 1000 : null;
+  return [{ text, ...times, confidence, words: [] }];
+}
+
+function readTimes({ start, end }: Fields, pieceSeconds: number) {
+  if (!Number.isFinite(start) || !Number.isFinite(end)) return null;
+  const startSeconds = Math.min(pieceSeconds, Math.max(0, start as number));
+  return { startSeconds, endSeconds: Math.min(pieceSeconds, Math.max(startSeconds, end as number)) };
+}
+
+/** Each word goes to the last segment that begins no later than it does. */
+function giveWords(segments: Segment[], words: Word[]): Segment[] {
+  const ordered = segments.toSorted((one, other) => one.startSeconds - other.startSeconds);
+  for (const word of words.toSorted((one, other) => one.startSeconds - other.startSeconds)) {
+    const owner = ordered.findLast((segment) => segment.startSeconds <= word.startSeconds) ?? ordered[0]!;
+    owner.words.push(word);
+  }
+  return ordered;
+}
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const TWO_LETTER_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
+const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
+
+/** The API names languages in English (`english`); others answer with the code. */
+function languageCode(language: unknown): string | null {
+  if (typeof language !== 'string') return null;
+  if (/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(language)) return language;
+  return TWO_LETTER_CODES.find((code) => LANGUAGE_NAMES.of(code)?.toLowerCase() === language.toLowerCase()) ?? null;
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { SpeechAnswer } from '../../../test/fixtures/speech-server.ts';
+import { openSpeechServer } from '../../../test/fixtures/speech-server.ts';
+import { until } from '../../../test/until.ts';
+import { SAMPLE_RATE } from '../engine.ts';
+import { asked, isEngineError, testConformance, textOf } from '../registry/conformance.ts';
+import { openOpenai } from './openai.ts';
+
+const speech = new Int16Array(2 * SAMPLE_RATE).fill(1000);
+const USUAL = {
+  body: JSON.stringify({
+    ...{ text: 'good morning', language: 'english' },
+    segments: [{ start: 0.1, end: 1.5, text: ' good morning', avg_logprob: -0.1 }],
+    words: [
+      { word: 'good', start: 0.1, end: 0.5 },
+      { word: 'morning', start: 0.6, end: 9 },
+    ],
+  }),
+};
+
+/** A server that hears two words in everything. */
+async function openServer() {
+  const server = await openSpeechServer(USUAL);
+  const engine = openOpenai({ baseUrl: server.baseUrl, model: 'tiny', apiKey: 'a-key', slots: 2 });
+  return { server, engine };
+}
+
+testConformance('openai', async () => {
+  const { server, engine } = await openServer();
+  return {
+    ...{ engine, speech, expected: /^good morning$/ },
+    stall: () => server.answerAll('stall'),
+    unstall: () => server.answerAll(USUAL),
+    crash: async () => server.crash(),
+    ...{ processes: () => [], isRunning: () => false },
+    async [Symbol.asyncDispose]() {
+      await engine[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+});
+
+test('the piece goes out as a FLAC file with what the API asks for, and the key', async () => {
+  const { server, engine } = await openServer();
+  await using _server = server;
+  await using _engine = engine;
+
+  const transcript = await engine.transcribe(speech, asked({ language: 'en-GB' }));
+
+  const { authorization, form } = server.requests[0]!;
+  assert.equal(authorization, 'Bearer a-key');
+  assert.match(form, /name="model"\r\n\r\ntiny\r\n/);
+  assert.match(form, /name="language"\r\n\r\nen\r\n/);
+  assert.match(form, /name="response_format"\r\n\r\nverbose_json\r\n/);
+  assert.match(form, /filename="audio.flac"\r\ncontent-type: audio\/flac\r\n\r\nfLaC/);
+  assert.deepEqual(transcript, {
+    language: 'en',
+    segments: [
+      {
+        ...{ text: 'good morning', startSeconds: 0.1, endSeconds: 1.5, confidence: 0.905 },
+        words: [
+          { text: 'good', startSeconds: 0.1, endSeconds: 0.5, confidence: null },
+          // It claims to end after the piece does.
+          { text: 'morning', startSeconds: 0.6, endSeconds: 2, confidence: null },
+        ],
+      },
+    ],
+  });
+});
+
+test('without a key no authorization is sent', async () => {
+  await using server = await openSpeechServer(USUAL);
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
+
+  await engine.transcribe(speech, asked());
+
+  assert.equal(server.requests[0]!.authorization, undefined);
+});
+
+const HEALS: [string, SpeechAnswer[]][] = [
+  ['429 with Retry-After', [{ status: 429, headers: { 'retry-after': '0' }, body: '{}' }]],
+  ['503 twice', Array(2).fill({ status: 503, headers: { 'retry-after': '0' }, body: 'busy' })],
+  ['429 with a date', [{ status: 429, headers: { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, body: '{}' }]],
+  ['503 seven times', Array(7).fill({ status: 503, headers: { 'retry-after': '0' }, body: 'loading the model' })],
+  ['500 once', [{ status: 500, body: '{"detail":"oops"}' }]],
+  ['a broken connection', ['hang up']],
+];
+
+for (const [what, answers] of HEALS) {
+  test(`${what} is tried again`, async () => {
+    const { server, engine } = await openServer();
+    await using _server = server;
+    await using _engine = engine;
+    server.answerNext(...answers);
+
+    assert.equal(textOf(await engine.transcribe(speech, asked())), 'good morning');
+  });
+}
+
+test('a server that takes no FLAC is sent wav files from then on', async () => {
+  const { server, engine } = await openServer();
+  await using _server = server;
+  await using _engine = engine;
+  server.answerNext({ status: 415, body: '{"detail":"unsupported"}' });
+
+  const texts = [await engine.transcribe(speech, asked()), await engine.transcribe(speech, asked())].map(textOf);
+
+  assert.deepEqual(texts, ['good morning', 'good morning']);
+  assert.deepEqual(
+    server.requests.map(({ form }) => /filename="audio\.(\w+)"/.exec(form)![1]),
+    ['flac', 'wav', 'wav'],
+  );
+});
+
+test('a dead server is left alone after five calls, said to be in trouble, and asked no more', async () => {
+  await using server = await openSpeechServer('hang up');
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 5 });
+  const before = engine.trouble!();
+
+  await Promise.allSettled(Array.from({ length: 5 }, () => engine.transcribe(speech, asked())));
+  const requests = server.requests.length;
+  await assert.rejects(engine.transcribe(speech, asked()), /does not answer/);
+
+  assert.equal(before, null);
+  assert.match(engine.trouble!()!.message, /^The speech server does not answer\. See/);
+  assert.match(String(engine.trouble!()!.cause), /no answer from http:\/\/127.0.0.1:\d+$/);
+  assert.equal(server.requests.length, requests);
+});
+
+test('a server that takes connections and answers nothing stays in trouble until it answers', async () => {
+  await using server = await openSpeechServer('stall');
+  let now = 0;
+  const time = { nowMs: () => now, trialTimeoutMs: 50 };
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 5 }, time);
+  await Promise.allSettled(Array.from({ length: 5 }, () => engine.transcribe(speech, asked({ timeoutMs: 50 }))));
+  now += 5_000;
+
+  const afterRest = engine.trouble!();
+  await assert.rejects(engine.warmUp(), /does not answer\. See/);
+  now += 5_000;
+  const afterTrial = engine.trouble!();
+  server.answerAll(USUAL);
+  await until('the server to be heard', () =>
+    engine.warmUp().then(
+      () => true,
+      () => void (now += 5_000),
+    ),
+  );
+
+  assert.match(afterRest!.message, /does not answer/);
+  assert.match(afterTrial!.message, /does not answer/);
+  assert.equal(engine.trouble!(), null);
+});
+
+test('a server that answers nothing but errors is not in trouble', async () => {
+  await using server = await openSpeechServer({ status: 500, body: 'no' });
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 6 });
+
+  await Promise.allSettled(Array.from({ length: 6 }, () => engine.transcribe(speech, asked())));
+  await assert.rejects(engine.transcribe(speech, asked()), /failed on this audio/);
+
+  assert.equal(engine.trouble!(), null);
+  assert.equal(server.requests.length, 7 * 3);
+});
+
+test('no more requests are under way at once than there are slots', async () => {
+  await using server = await openSpeechServer('stall');
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 2 });
+  const leaving = new AbortController();
+
+  const calls = Array.from({ length: 5 }, () => engine.transcribe(speech, asked({ signal: leaving.signal })));
+  await until('two requests', () => server.requests.length === 2);
+  leaving.abort();
+  await Promise.allSettled(calls);
+
+  assert.equal(server.requests.length, 2);
+});
+
+test('warming up asks for no transcript, and fails when nothing listens', async () => {
+  const server = await openSpeechServer({ status: 500, body: 'no' });
+  await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
+
+  await engine.warmUp();
+  const requests = server.requests.length;
+  await server[Symbol.asyncDispose]();
+
+  assert.equal(requests, 0);
+  await assert.rejects(engine.warmUp(), isEngineError('engine_error'));
+});
+
+const FAILS: [string, SpeechAnswer, number][] = [
+  ['500 for good', { status: 500, body: 'no' }, 3],
+  ['a refusal', { status: 400, body: '{"error":{"message":"no"}}' }, 1],
+  ['an error with status 200', { body: '{"error":{"message":"failed to read audio data"}}' }, 1],
+  ['an error beside a text', { body: '{"text":"","error":"no"}' }, 1],
+  ['what is not JSON', { body: '<html>Welcome</html>' }, 1],
+  ['JSON of another kind', { body: '[1,2,3]' }, 1],
+  ['a text that is none', { body: '{"text":{"a":1}}' }, 1],
+  ['a redirect', { status: 307, headers: { location: 'http://127.0.0.1:1/' }, body: '' }, 1],
+  ['415 for good', { status: 415, body: '{"detail":"unsupported"}' }, 2],
+  ['an answer without end', 'flood', 1],
+];
+
+for (const [what, answer, requests] of FAILS) {
+  test(`${what} is an engine error after ${requests} requests`, async () => {
+    await using server = await openSpeechServer(answer);
+    await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
+
+    await assert.rejects(engine.transcribe(speech, asked()), isEngineError('engine_error'));
+
+    assert.equal(server.requests.length, requests);
+  });
+}
+
+const TOO_SLOW: [string, SpeechAnswer][] = [
+  ['a server that never answers', 'stall'],
+  ['a server that stops in the middle', 'stall after the head'],
+  ['a Retry-After of an hour', { status: 429, headers: { 'retry-after': '3600' }, body: '{}' }],
+];
+
+for (const [what, answer] of TOO_SLOW) {
+  test(`${what} is a timeout`, async () => {
+    await using server = await openSpeechServer(answer);
+    await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
+
+    await assert.rejects(engine.transcribe(speech, asked({ timeoutMs: 300 })), isEngineError('engine_timeout'));
+  });
+}
+
+const TOLERATED: [string, object, unknown][] = [
+  ['text alone', { text: ' good morning ' }, [['good morning', 0, 2, 0]]],
+  ['no text', { text: '' }, []],
+  ['segments without times', { text: 'a b', segments: [{ text: 'a b' }] }, [['a b', 0, 2, 0]]],
+  ['nonsense in the lists', { text: 'a', segments: 'x', words: [null, 3, { word: 7 }] }, [['a', 0, 2, 0]]],
+  ['words without segments', { text: 'a', words: [{ word: 'a', start: 1, end: 1.5 }] }, [['a', 0, 2, 1]]],
+  [
+    'times out of order',
+    {
+      text: 'a b',
+      segments: [
+        { text: 'b', start: 1, end: 0 },
+        { text: 'a', start: -5, end: 0.5 },
+      ],
+    },
+    [
+      ['a', 0, 0.5, 0],
+      ['b', 1, 1, 0],
+    ],
+  ],
+];
+
+for (const [what, body, expected] of TOLERATED) {
+  test(`${what} is made the best of`, async () => {
+    await using server = await openSpeechServer({ body: JSON.stringify(body) });
+    await using engine = openOpenai({ baseUrl: server.baseUrl, model: null, apiKey: null, slots: 1 });
+
+    const { segments } = await engine.transcribe(speech, asked());
+
+    assert.deepEqual(
+      segments.map((one) => [one.text, one.startSeconds, one.endSeconds, one.words.length]),
+      expected,
+    );
+  });
+}

@@ -1,0 +1,40 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { ToolPaths } from '../../platform/tools.ts';
+import { findLibrary, findShared } from '../../platform/tools.ts';
+
+/** What pocketsphinx needs: the American English model and the library. */
+export type PocketsphinxFiles = {
+  acoustics: string;
+  languageModel: string;
+  dictionary: string;
+  library: { pocketsphinx: string; base: string };
+};
+
+/** Where the files lie, or null when a needed one is missing. */
+export function findPocketsphinx(tools: ToolPaths): PocketsphinxFiles | null {
+  const model = findShared(tools, 'pocketsphinx/model/en-us');
+  const [pocketsphinx, base] = [libraryNamed(tools, 'pocketsphinx'), libraryNamed(tools, 'sphinxbase')];
+  if (model === null || pocketsphinx === null || base === null) return null;
+  const files = {
+    acoustics: path.join(model, 'en-us'),
+    languageModel: path.join(model, 'en-us.lm.bin'),
+    dictionary: path.join(model, 'cmudict-en-us.dict'),
+  };
+  const isWhole = Object.values(files).every((file) => fs.existsSync(file));
+  return isWhole ? { ...files, library: { pocketsphinx, base } } : null;
+}
+
+/** The settings of a decoder. */
+export function decoderArguments({ acoustics, languageModel, dictionary }: PocketsphinxFiles): string[] {
+  return [
+    ...['-hmm', acoustics, '-lm', languageModel, '-dict', dictionary, '-logfn', '/dev/null'],
+    // By default silence is taken out before recognition and never counted again: a word after a pause of 8 s was dated
+    // 8 s too early. Word errors on seven clips: 37 of 108 with this, 35 without.
+    ...['-remove_silence', 'no'],
+  ];
+}
+
+function libraryNamed(tools: ToolPaths, name: string): string | null {
+  return findLibrary(tools, [`lib${name}.so.3`, `lib${name}.3.dylib`]);
+}

@@ -1,0 +1,98 @@
+import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
+import { EngineError } from '../engine.ts';
+
+/** A piece on its way through the pool. It is settled once; later outcomes are ignored. */
+export type Call = {
+  piece: Pcm;
+  language: string | null;
+  succeed(transcript: Transcript): void;
+  fail(error: unknown): void;
+  isOver(): boolean;
+  /** Resolves when the call has ended: answered, failed, timed out or aborted. */
+  over: Promise<void>;
+};
+
+/** Calls that wait their turn, and the processes that wait for a call, each in order. */
+export type CallQueue = {
+  submit(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
+  /** The next call, or null when the signal aborts first. */
+  take(signal: AbortSignal): Promise<Call | null>;
+  /** Back to the front, for a call that was taken but never begun. */
+  putBack(call: Call): void;
+  /** Resolves when a call waits. */
+  waitForCall(): Promise<void>;
+  failAll(error: unknown): void;
+};
+
+export function openCallQueue(): CallQueue {
+  let waiting: Call[] = [];
+  let takers: ((call: Call | null) => void)[] = [];
+  const watchers: (() => void)[] = [];
+
+  function hand(call: Call, place: 'front' | 'back'): void {
+    const taker = takers.shift();
+    if (taker) taker(call);
+    else if (place === 'front') waiting.unshift(call);
+    else waiting.push(call);
+    for (const tell of watchers.splice(0)) tell();
+  }
+
+  return {
+    submit(piece, options) {
+      const { call, answered } = openCall(piece, options);
+      if (!call.isOver()) hand(call, 'back');
+      void call.over.then(() => {
+        waiting = waiting.filter((other) => other !== call);
+      });
+      return answered;
+    },
+    take(signal) {
+      const next = waiting.shift();
+      if (next || signal.aborted) return Promise.resolve(next ?? null);
+      return new Promise((resolve) => {
+        const give = (call: Call | null) => {
+          signal.removeEventListener('abort', leave);
+          resolve(call);
+        };
+        const leave = () => {
+          takers = takers.filter((taker) => taker !== give);
+          resolve(null);
+        };
+        takers.push(give);
+        signal.addEventListener('abort', leave, { once: true });
+      });
+    },
+    putBack: (call) => hand(call, 'front'),
+    waitForCall: () => (waiting.length > 0 ? Promise.resolve() : new Promise((tell) => watchers.push(tell))),
+    failAll(error) {
+      for (const call of waiting.splice(0)) call.fail(error);
+    },
+  };
+}
+
+function openCall(piece: Pcm, { language, timeoutMs, signal }: TranscribeOptions) {
+  const { promise: answered, resolve, reject } = Promise.withResolvers<Transcript>();
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  let isOver = false;
+  const settle = (how: () => void) => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    how();
+    end();
+  };
+  const fail = (error: unknown) => settle(() => reject(error));
+  const abort = () => fail(signal.reason);
+  const timer = setTimeout(() => fail(tookTooLong(timeoutMs)), timeoutMs);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  const succeed = (transcript: Transcript) => settle(() => resolve(transcript));
+  const call: Call = { piece, language, succeed, fail, isOver: () => isOver, over };
+  return { call, answered };
+}
+
+/** The error of a call that ran out of time, in every engine the same. */
+export function tookTooLong(timeoutMs: number): EngineError {
+  return new EngineError('engine_timeout', `The speech engine gave no answer within ${timeoutMs / 1000} s.`);
+}

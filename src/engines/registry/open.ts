@@ -1,0 +1,82 @@
+import type { EngineSpec } from '../../config/values.ts';
+import { CATALOGUE } from '../../models/catalogue.ts';
+import { pulledModels } from '../../models/folder.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import { findProgram } from '../../platform/tools.ts';
+import type { Engine } from '../engine.ts';
+import { EngineError } from '../engine.ts';
+import type { EngineOptions } from '../engine-options.ts';
+import { INSTALL_COMMAND, openPocketsphinx } from '../pocketsphinx/pocketsphinx.ts';
+import { findPocketsphinx } from '../pocketsphinx/pocketsphinx-files.ts';
+import { openSherpa } from '../sherpa/sherpa.ts';
+
+export type OpenedEngine = { spec: EngineSpec; engine: Engine };
+
+/**
+ * The engine, with its processes on their way; `warmUp` tells when they can work.
+ * @throws EngineError  saying what to install or mend, when the engine cannot start
+ */
+export async function openEngine(spec: EngineSpec, options: EngineOptions): Promise<Engine> {
+  switch (spec.kind) {
+    case 'pocketsphinx':
+      return openPocketsphinx(options);
+    case 'sherpa-onnx':
+      return openSherpa(spec.model, options);
+    case 'openai': {
+      // Loaded for those who use it: its HTTP client costs a tenth of a second of every start.
+      const { openOpenai } = await import('../openai/openai.ts');
+      return openOpenai({ ...spec, apiKey: options.apiKey, slots: options.slots });
+    }
+  }
+}
+
+/**
+ * The engine that was asked for; for null the best one that can work: the first model that loads, best ones first, else
+ * pocketsphinx. It has really decoded something: a file that looks whole may not be.
+ * @throws EngineError  with the command to type, or what to mend
+ */
+export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
+  if (findProgram(options.tools, 'ffmpeg') === null || findProgram(options.tools, 'ffprobe') === null) {
+    throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`);
+  }
+  if (wanted !== null) return await openWarm(wanted, options);
+  for (const model of rankModels(await readableModels(options.modelsDir))) {
+    try {
+      return await openWarm({ kind: 'sherpa-onnx', model }, options);
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      options.log.warn({ model, reason: error.message }, 'model passed over');
+    }
+  }
+  if (findPocketsphinx(options.tools)) return await openWarm({ kind: 'pocketsphinx' }, options);
+  throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
+}
+
+/** @throws EngineError  when the folder is there and cannot be read */
+async function readableModels(modelsDir: string): Promise<string[]> {
+  try {
+    return await pulledModels(modelsDir);
+  } catch (cause) {
+    throw new EngineError('engine_error', (cause as Error).message, { cause });
+  }
+}
+
+/** Recognisers in the order of the catalogue, best first; then those that it does not know, by name. */
+export function rankModels(names: string[]): string[] {
+  const known = CATALOGUE.filter(({ name }) => names.includes(name));
+  const recognisers = known.filter(({ family }) => family !== 'vad').map(({ name }) => name);
+  return [...recognisers, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
+}
+
+async function openWarm(spec: EngineSpec, options: EngineOptions): Promise<OpenedEngine> {
+  const engine = await openEngine(spec, options);
+  options.onBegun?.();
+  try {
+    await engine.warmUp();
+    return { spec, engine };
+  } catch (error) {
+    await engine[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, symlink, truncate } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import test from 'node:test';
+import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio.ts';
+import { childProcesses, isRunning, killChildren } from '../../../test/fixtures/children.ts';
+import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
+import { TEST_TOOLS } from '../../../test/tools.ts';
+import { until } from '../../../test/until.ts';
+import { openLog } from '../../platform/log.ts';
+import { asked, isEngineError, testConformance } from '../registry/conformance.ts';
+import { openWorkingEngine, rankModels } from '../registry/open.ts';
+import { readOnnxMetadata } from './onnx-metadata.ts';
+import { openSherpa } from './sherpa.ts';
+
+const settings = {
+  ...{ modelsDir: '/nowhere', slots: 2, threadsPerSlot: 1, apiKey: null },
+  ...{ tools: TEST_TOOLS, log: openLog('silent') },
+};
+const TEXT = 'the engine reads this text out of tones and gives it back without a single fault';
+
+testConformance('sherpa-onnx', async () => {
+  const engine = await openSherpa(TONE_MODEL, settings);
+  return {
+    ...{ engine, speech: toneSpeech(TEXT), expected: new RegExp(`^${TEXT}$`) },
+    // The answer has to come from another process: not within this turn, nor within a millisecond.
+    stall: () => undefined,
+    unstall: () => undefined,
+    crash: killChildren,
+    ...{ processes: () => childProcesses(), isRunning },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  };
+});
+
+/** A copy of the tone model; `bytes` where its file breaks off. */
+async function copyModel(folder: string, bytes?: number): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await copyFile(path.join(TONE_MODEL, 'tone.onnx'), path.join(folder, 'zipformer.onnx'));
+  await copyFile(path.join(TONE_MODEL, 'tokens.txt'), path.join(folder, 'tokens.txt'));
+  if (bytes !== undefined) await truncate(path.join(folder, 'zipformer.onnx'), bytes);
+  return folder;
+}
+
+test('a truncated model is an error that says what to do, each time anew', async () => {
+  await using folder = await openTestFolder();
+  await using engine = await openSherpa(await copyModel(path.join(folder.path, 'cut'), 5000), settings);
+
+  await assert.rejects(engine.warmUp(), /model cut cannot be loaded: fetch it again/);
+  await assert.rejects(engine.transcribe(toneSpeech('hello'), asked()), isEngineError('engine_error'));
+});
+
+test('a model that is mended on disk serves without a restart of ours', async () => {
+  await using folder = await openTestFolder();
+  const model = await copyModel(path.join(folder.path, 'cut'), 5000);
+  await using engine = await openSherpa(model, { ...settings, slots: 1 });
+  await assert.rejects(engine.warmUp());
+
+  await copyFile(path.join(TONE_MODEL, 'tone.onnx'), path.join(model, 'zipformer.onnx'));
+
+  await engine.warmUp();
+});
+
+test('a folder without a model is an error at once', async () => {
+  await using folder = await openTestFolder();
+
+  await assert.rejects(openSherpa(folder.path, settings), isEngineError('engine_error'));
+  await assert.rejects(openSherpa('no-such-model', settings), /There is no model no-such-model/);
+});
+
+test('the first model folder that loads is chosen, before pocketsphinx', async () => {
+  await using folder = await openTestFolder();
+  await copyModel(path.join(folder.path, 'a-broken-model'), 5000);
+  await copyModel(path.join(folder.path, 'b-whole-model'));
+  await mkdir(path.join(folder.path, 'empty'));
+
+  const options = { ...settings, modelsDir: folder.path };
+  const { spec, engine } = await openWorkingEngine(null, options);
+  const given = openWorkingEngine({ kind: 'sherpa-onnx', model: 'a-broken-model' }, options);
+
+  assert.deepEqual(spec, { kind: 'sherpa-onnx', model: 'b-whole-model' });
+  await assert.rejects(given, isEngineError('engine_error'));
+  await engine[Symbol.asyncDispose]();
+  assert.deepEqual(childProcesses(), []);
+});
+
+test('of several models the best of the catalogue is chosen, before any that it does not know, whatever their names', async () => {
+  await using folder = await openTestFolder();
+  for (const name of ['a-model-of-my-own', 'moonshine-base', 'parakeet-110m', 'silero-vad', 'whisper-turbo']) {
+    await copyModel(path.join(folder.path, name));
+  }
+
+  const { spec, engine } = await openWorkingEngine(null, { ...settings, modelsDir: folder.path });
+
+  await engine[Symbol.asyncDispose]();
+  assert.deepEqual(spec, { kind: 'sherpa-onnx', model: 'parakeet-110m' });
+});
+
+test('models are tried best first, and what only finds speech is none', () => {
+  const ranked = rankModels(['b-own', 'a-own', 'silero-vad', 'whisper-tiny', 'parakeet-0.6b-v3', 'parakeet-0.6b-v2']);
+
+  assert.deepEqual(ranked, ['parakeet-0.6b-v2', 'parakeet-0.6b-v3', 'whisper-tiny', 'a-own', 'b-own']);
+});
+
+test('without models pocketsphinx is chosen', async () => {
+  const { spec, engine } = await openWorkingEngine(null, settings);
+
+  await engine[Symbol.asyncDispose]();
+  assert.deepEqual(spec, { kind: 'pocketsphinx' });
+});
+
+test('a models folder that cannot be read is an error that names it, not a machine without models', async () => {
+  await using folder = await openTestFolder();
+  const [modelsDir, model] = [path.join(folder.path, 'models'), path.join(folder.path, 'model')];
+  // Nobody can follow a link to itself, not even root.
+  for (const link of [modelsDir, model]) await symlink(link, link);
+
+  await assert.rejects(openWorkingEngine(null, { ...settings, modelsDir }), {
+    message: `The folder ${modelsDir} cannot be read (ELOOP). Let the service's user read it.`,
+  });
+  await assert.rejects(openSherpa(model, settings), /The folder .*\/model cannot be read \(ELOOP\)/);
+});
+
+test('the metadata of a model is read without its graph', async () => {
+  const metadata = await readOnnxMetadata(path.join(TONE_MODEL, 'tone.onnx'));
+
+  assert.equal(metadata.get('model_type'), 'zipformer2_ctc');
+});
+
+test('when this process is killed, its engine processes end, even in the middle of a piece', async () => {
+  const owner = spawn(process.execPath, [path.join(import.meta.dirname, '../../../test/fixtures/engine-owner.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: owner.stdout }), 'line');
+  const engines: number[] = JSON.parse(line);
+  const before = engines.filter(isRunning).length;
+
+  owner.kill('SIGKILL');
+
+  assert.equal(before, 2);
+  // Long before the piece could be done.
+  await until('the engine processes to end', () => engines.every((pid) => !isRunning(pid)), 15_000);
+});

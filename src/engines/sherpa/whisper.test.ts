@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openTestFolder } from '../../../test/fixtures/audio.ts';
+import { modelFile } from '../../../test/fixtures/tone/onnx-writer.ts';
+import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
+import { TEST_TOOLS } from '../../../test/tools.ts';
+import { openLog } from '../../platform/log.ts';
+import { asked } from '../registry/conformance.ts';
+import { openSherpa } from './sherpa.ts';
+import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
+
+const options = {
+  ...{ modelsDir: '/nowhere', slots: 1, threadsPerSlot: 1, apiKey: null },
+  ...{ tools: TEST_TOOLS, log: openLog('silent') },
+};
+
+test('a Whisper model is asked for languages of its own list only, and hears 29.4 s at once', async () => {
+  await using folder = await openTestFolder();
+  const metadata = { model_type: 'whisper-large-v3', is_multilingual: '1', all_language_codes: 'en,no,yue' };
+  const empty = modelFile({ nodes: [], constants: [], inputs: [], outputs: [] }, metadata);
+  for (const name of ['encoder.onnx', 'decoder.onnx']) await writeFile(path.join(folder.path, name), empty);
+  await writeFile(path.join(folder.path, 'tokens.txt'), '');
+
+  await using engine = await openSherpa(folder.path, options);
+
+  assert.deepEqual(engine.languages, ['en', 'no', 'yue']);
+  assert.equal(engine.maxPieceSeconds, 29.4);
+  await assert.rejects(
+    engine.transcribe(toneSpeech('hello'), asked({ language: 'xx' })),
+    /does not know the language xx/,
+  );
+});
+
+test('a text of six tokens for each second may be cut, a shorter one is not', () => {
+  const tokens = (count: number) => ({ text: '', tokens: Array.from({ length: count }, () => ' a') });
+
+  assert.equal(mayBeCut(tokens(60), 10), true);
+  assert.equal(mayBeCut(tokens(59), 10), false);
+  assert.equal(mayBeCut(tokens(176), 29.4), true);
+  assert.equal(mayBeCut(tokens(0), 0.1), false);
+});
+
+test('a language is told in its canonical spelling', () => {
+  const languageOf = (lang: string) => readSherpaResult({ text: 'a', lang }, 1).language;
+
+  assert.deepEqual(['jw', '<|tl|>', 'no', ''].map(languageOf), ['jv', 'fil', 'no', null]);
+});

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { truncate, writeFile } from 'node:fs/promises';
+import test from 'node:test';
+import { openTestFolder } from '../../../test/fixtures/audio.ts';
+import { childProcesses } from '../../../test/fixtures/children.ts';
+import { putVoiceModel, voiceModel } from '../../../test/fixtures/voice-model.ts';
+import { TEST_TOOLS } from '../../../test/tools.ts';
+import type { Log } from '../../platform/log.ts';
+import { openLog } from '../../platform/log.ts';
+import type { Pcm } from '../engine.ts';
+import { SAMPLE_RATE } from '../engine.ts';
+import { openVoiceDetector } from './vad.ts';
+
+const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };
+const { signal } = new AbortController();
+
+/** A loud hum, with what the model of these tests takes for speech from where to where, in seconds. */
+function audio(seconds: number, speech: [number, number][] = []): Pcm {
+  return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, at) => {
+    const isSpeech = speech.some(([start, end]) => at >= start * SAMPLE_RATE && at < end * SAMPLE_RATE);
+    return 5000 * Math.sin(at / 3) + (isSpeech ? 3000 : 0);
+  });
+}
+
+function openNotes(): { log: Log; notes: string[] } {
+  const notes: string[] = [];
+  const note = (_fields: object, text: string) => void notes.push(text);
+  return { log: { ...openLog('silent'), warn: note, error: note } as unknown as Log, notes };
+}
+
+test('stretches of speech are found where they are, each time from anew', async () => {
+  await using folder = await openTestFolder();
+  const model = await putVoiceModel(folder.path);
+  await using detector = await openVoiceDetector({ ...settings, ...model });
+
+  const found = [
+    await detector!.find(audio(9, [[6, 9]]), signal),
+    await detector!.find(
+      audio(10, [
+        [2, 4],
+        [7, 8],
+      ]),
+      signal,
+    ),
+    await detector!.find(audio(10), signal),
+  ];
+
+  // A model judges 32 ms at once, and this one is quicker than Silero's by two such windows.
+  const rounded = found.map((one) => one!.map((it) => [it.startSeconds, it.endSeconds].map(Math.round)));
+  const expected = [
+    [[6, 9]],
+    [
+      [2, 4],
+      [7, 8],
+    ],
+    [],
+  ];
+  assert.deepEqual(rounded, expected);
+});
+
+test('a piece without speech is told from one whose speech comes late, is faint or is short', async () => {
+  await using folder = await openTestFolder();
+  await using detector = await openVoiceDetector({ ...settings, ...(await putVoiceModel(folder.path)) });
+  const faint = Int16Array.from(audio(10, [[9, 10]]), (sample) => sample / 500);
+  const pieces = [audio(30), audio(30, [[29, 30]]), audio(12, [[3.9, 4.2]]), faint, audio(0.9), new Int16Array(40_000)];
+
+  const held = await Promise.all(pieces.map((piece) => detector!.mayHoldSpeech(piece, signal)));
+
+  assert.deepEqual(held, [false, true, true, true, true, false]);
+});
+
+test('without a pulled model there is no detector, and no process', async () => {
+  await using folder = await openTestFolder();
+
+  assert.equal(await openVoiceDetector({ ...settings, modelsDir: folder.path }), null);
+  assert.deepEqual(childProcesses(), []);
+});
+
+test('a model that is cut off, altered or gone is left alone, with one line in the log', async () => {
+  await using folder = await openTestFolder();
+  const damages: ((file: string) => Promise<void>)[] = [
+    (file) => truncate(file, 300),
+    (file) => writeFile(file, voiceModel().reverse()),
+    (file) => truncate(file, 0),
+  ];
+  for (const damage of damages) {
+    const { log, notes } = openNotes();
+    const model = await putVoiceModel(folder.path);
+    await damage(model.file);
+    await using detector = await openVoiceDetector({ ...settings, ...model, log });
+
+    assert.equal(detector, null);
+    assert.deepEqual(notes, ['voice detector not used: its file is damaged; remove the model and pull it again']);
+    assert.deepEqual(childProcesses(), []);
+  }
+});
+
+test('a model that ends its process is given up after three tries, and holds nobody up', async () => {
+  await using folder = await openTestFolder();
+  const { log, notes } = openNotes();
+  const model = await putVoiceModel(folder.path, Buffer.from('no model, but pinned as one'));
+  await using detector = await openVoiceDetector({ ...settings, ...model, log });
+
+  const answers = [];
+  for (let call = 0; call < 4; call += 1) answers.push(await detector!.find(audio(10), signal));
+
+  assert.deepEqual(answers, [null, null, null, null]);
+  assert.equal(await detector!.mayHoldSpeech(audio(10), signal), true);
+  assert.equal(notes.filter((text) => text.startsWith('voice detector given up')).length, 1);
+  assert.deepEqual(childProcesses(), []);
+});
+
+test('whoever gives up is not held', async () => {
+  await using folder = await openTestFolder();
+  await using detector = await openVoiceDetector({ ...settings, ...(await putVoiceModel(folder.path)) });
+  const leaving = new AbortController();
+  const reason = new Error('no longer wanted');
+
+  const asked = [detector!.find(audio(20), leaving.signal), detector!.mayHoldSpeech(audio(20), leaving.signal)];
+  leaving.abort(reason);
+
+  for (const one of asked) await assert.rejects(one, reason);
+});

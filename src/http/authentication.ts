@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { canBeKey } from '../rules/accounts/api-key.ts';
+import type { Scope } from '../rules/accounts/scopes.ts';
+import { permits } from '../rules/accounts/scopes.ts';
+import { ApiError } from './api-error.ts';
+import type { Account, Bucket, Caller } from './route.ts';
+import type { WrongTokens } from './wrong-tokens.ts';
+
+const MAX_KEY_BYTES = 256;
+
+/** Who may come in. */
+export type Auth = {
+  /** @param keyHash  SHA-256 of the key */
+  findCaller(keyHash: Buffer): Promise<Caller | null>;
+  adminToken: string;
+};
+
+export type LimitState =
+  | { kind: 'admitted'; limit: number; remaining: number; resetSeconds: number }
+  | { kind: 'refused'; limit: number; retryAfterSeconds: number };
+
+/** How much may come in; null where there is no limit. */
+export type Limits = { admit(account: Account, bucket: Bucket): Promise<LimitState | null> };
+
+/** SHA-256 of a key: 256 random bits need no slow hash. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+/**
+ * The account whose key the request carries, and that key.
+ * @param rawHeaders  as Node gives them, names and values in turn: `headers` would hide a second X-API-Key
+ * @throws ApiError  401
+ */
+export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findCaller'>): Promise<Caller> {
+  const key = readKey([...headerValues(rawHeaders, 'x-api-key'), ...bearerTokens(rawHeaders)]);
+  const caller = canBeKey(key) ? await auth.findCaller(hashKey(key)) : null;
+  if (!caller) throw unauthenticated('This API key is unknown, was revoked or has expired; use another one.');
+  return caller;
+}
+
+/** @throws ApiError  403, unless the key has the scope */
+export function requireScope(key: Caller['key'], scope: Scope): void {
+  if (permits(key.scopes, scope)) return;
+  throw new ApiError('missing_scope', `This needs the scope ${scope}, which the API key does not have.`, {
+    extra: { required_scope: scope },
+  });
+}
+
+/**
+ * @param client  whose wrong tokens count together
+ * @throws ApiError  401, unless the request carries the operator's token, compared in constant time; 429 after too many
+ * wrong ones, whatever it carries
+ */
+export function authenticateAdmin(
+  rawHeaders: string[],
+  auth: Pick<Auth, 'adminToken'>,
+  { client, wrongTokens }: { client: string; wrongTokens: WrongTokens },
+): void {
+  const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
+  if (retryAfterSeconds !== null) throw tooManyWrong(retryAfterSeconds);
+  const tokens = new Set(bearerTokens(rawHeaders));
+  const [token] = tokens;
+  if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
+  if (tokens.size > 0) wrongTokens.add(client);
+  throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
+}
+
+function tooManyWrong(retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limited', `Too many wrong tokens; try again in ${retryAfterSeconds} s.`, {
+    extra: { retry_after: retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+}
+
+/**
+ * Counts the request against its account's limit; returns the headers that go with every answer of a limited endpoint.
+ * @throws ApiError  429
+ */
+export async function limitRate(account: Account, bucket: Bucket, limits: Limits): Promise<Record<string, string>> {
+  const state = await limits.admit(account, bucket);
+  if (!state) return {};
+  if (state.kind === 'refused') throw rateLimited(state);
+  return rateHeaders(state.limit, state.remaining, state.resetSeconds);
+}
+
+function rateLimited({ limit, retryAfterSeconds }: { limit: number; retryAfterSeconds: number }): ApiError {
+  return new ApiError('rate_limited', `Too many requests; try again in ${retryAfterSeconds} s.`, {
+    extra: { retry_after: retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds), ...rateHeaders(limit, 0, retryAfterSeconds) },
+  });
+}
+
+function rateHeaders(limit: number, remaining: number, resetSeconds: number): Record<string, string> {
+  return {
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+  };
+}
+
+function readKey(given: string[]): string {
+  const keys = new Set(given.filter((key) => key !== ''));
+  if (keys.size === 0) throw unauthenticated('Send your API key in the header X-API-Key.');
+  if (keys.size > 1) throw unauthenticated('The request carries two different API keys; send one.');
+  const [key] = keys;
+  if (Buffer.byteLength(key!) > MAX_KEY_BYTES) throw unauthenticated(`An API key has at most ${MAX_KEY_BYTES} bytes.`);
+  return key!;
+}
+
+function bearerTokens(rawHeaders: string[]): string[] {
+  const values = headerValues(rawHeaders, 'authorization');
+  return values.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? '').filter((token) => token !== '');
+}
+
+/** Every value that a header came with. @param rawHeaders  as Node gives them: `headers` would join them @param name  in lower case */
+export function headerValues(rawHeaders: string[], name: string): string[] {
+  return rawHeaders
+    .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name)
+    .map((value) => value.trim());
+}
+
+function unauthenticated(message: string): ApiError {
+  return new ApiError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
+}

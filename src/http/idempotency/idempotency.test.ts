@@ -1,0 +1,376 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { callerOf } from '../../../test/caller.ts';
+import type { TestDatabase } from '../../../test/database.ts';
+import { openTestDatabase } from '../../../test/database.ts';
+import { openWebhookRoom } from '../../../test/webhook-fixture.ts';
+import type { Database } from '../../db/database.ts';
+import { openLog } from '../../platform/log.ts';
+import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
+import { ApiError } from '../api-error.ts';
+import type { Account, Route } from '../route.ts';
+import { buildServer, closeServer } from '../server/server.ts';
+import { openIdempotencyKeys } from './idempotency.ts';
+import { deleteExpiredKeys } from './idempotency-store.ts';
+
+const WEBHOOK = { url: 'https://hooks.example.com/a', events: ['transcription.completed'] };
+const BOX = openSecretBox(Buffer.alloc(32, 7));
+const LOG = openLog('silent');
+const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unlimited: true };
+
+/** One node of a service with a single POST route, on a database that it may share. */
+function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
+  const idempotency = openIdempotencyKeys({ db, box, log: LOG, maxKeysPerAccount });
+  const route = {
+    method: 'POST',
+    path: '/v1/work',
+    auth: 'key',
+    scope: 'any',
+    summary: 'work',
+    tag: 'Test',
+    schema: { answers: {} },
+  } as const;
+  const app = buildServer({
+    routes: [{ ...route, handle }],
+    auth: { findCaller: async () => callerOf(ACCOUNT), adminToken: 'x'.repeat(16) },
+    limits: { admit: async () => null },
+    log: LOG,
+    metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
+    idempotency,
+  });
+  return {
+    async post(headers: Record<string, string | string[]> = { 'idempotency-key': 'k' }) {
+      const all = { 'x-api-key': `vb_${'k'.repeat(43)}`, ...headers };
+      const {
+        statusCode: status,
+        body,
+        headers: answered,
+      } = await app.inject({ method: 'POST', url: '/v1/work', headers: all });
+      return { status, body, headers: answered };
+    },
+    async [Symbol.asyncDispose]() {
+      await closeServer(app, 0);
+      idempotency.close();
+    },
+  };
+}
+
+const endLeases = (db: TestDatabase) =>
+  db.run({ text: 'update idempotency_keys set lease_ends_at = clock_timestamp()' });
+const rowsOf = (db: Database) =>
+  db.rows<{ state: string; body: Buffer }>({ text: 'select state, body from idempotency_keys' });
+
+test('a request that comes again gets the first answer to the byte, and its work is done once', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller('pro');
+
+  const first = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+  const second = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+  const list = await call('GET', '/v1/webhooks');
+
+  assert.deepEqual([first.status, second.status], [201, 201]);
+  assert.equal(second.text, first.text);
+  assert.deepEqual([first.headers['idempotent-replayed'], second.headers['idempotent-replayed']], [undefined, 'true']);
+  assert.equal(list.json.data.length, 1);
+});
+
+test('a kept answer is sealed: the secret that it shows is not in the database', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller();
+
+  const { json } = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+  const [row] = await rowsOf(room.room.db);
+
+  assert.ok(row!.body.length > 100);
+  assert.ok(!row!.body.includes(json.secret.slice(6, 20)));
+});
+
+test('a key belongs to one request: another body or path is a conflict', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller();
+  const key = { 'idempotency-key': 'k' };
+  const { json } = await call('POST', '/v1/webhooks', WEBHOOK, key);
+
+  const otherBody = await call('POST', '/v1/webhooks', { ...WEBHOOK, description: 'x' }, key);
+  const otherPath = await call('POST', `/v1/webhooks/${json.id}/test`, undefined, key);
+
+  assert.deepEqual([otherBody.status, otherBody.json.error.type], [409, 'conflict']);
+  assert.deepEqual([otherPath.status, otherPath.json.error.type], [409, 'conflict']);
+});
+
+test('two accounts may use the same key', async () => {
+  await using room = await openWebhookRoom();
+  const one = await room.caller();
+  const other = await room.caller();
+  await one.call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+
+  const answer = await other.call('POST', '/v1/webhooks', { ...WEBHOOK, description: 'x' }, { 'idempotency-key': 'k' });
+
+  assert.equal(answer.status, 201);
+});
+
+for (const body of [{ ...WEBHOOK, url: 'http://a.example' }, { url: 7 }, { ...WEBHOOK, more: 1 }]) {
+  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} leaves its key free for the mended request`, async () => {
+    await using room = await openWebhookRoom();
+    const { call } = await room.caller();
+
+    const first = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
+    const again = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
+    const kept = await rowsOf(room.room.db);
+    const mended = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+
+    assert.deepEqual([first.status, again.status, mended.status], [400, 400, 201]);
+    assert.equal(again.headers['idempotent-replayed'], undefined);
+    assert.deepEqual(kept, []);
+  });
+}
+
+for (const type of ['insufficient_balance', 'conflict', 'unprocessable_audio'] as const) {
+  test(`a refusal of type ${type} is kept like any first answer`, async () => {
+    await using db = await openTestDatabase();
+    let calls = 0;
+    await using node = openNode(db, async () => {
+      throw new ApiError(type, `Refused ${++calls} times.`);
+    });
+
+    const first = await node.post();
+    const again = await node.post();
+
+    assert.deepEqual([again.status, again.body, calls], [first.status, first.body, 1]);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+  });
+}
+
+test('requests with long URLs that are refused leave nothing behind', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller();
+  const query = 'x'.repeat(12_000);
+
+  const answers = [];
+  for (const [i, body] of [{ url: 7 }, WEBHOOK, undefined].entries()) {
+    const path = i === 2 ? `/v1/webhooks/wh_1/test?${query}` : `/v1/webhooks?${query}`;
+    answers.push(await call('POST', path, body, { 'idempotency-key': `k${i}` }));
+  }
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [400, 400, 400],
+  );
+  assert.deepEqual(await rowsOf(room.room.db), []);
+});
+
+test('of the URL only a hash is kept', async () => {
+  await using db = await openTestDatabase();
+  await using node = openNode(db, async () => ({ status: 200, body: {} }));
+  await node.post();
+
+  const [row] = await db.rows<{ route: string }>({ text: 'select route from idempotency_keys' });
+
+  assert.match(row!.route, /^[0-9a-f]{32}$/);
+});
+
+test('a new key is a 429 when the account has as many as are kept, a known one is answered', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }), BOX, 2);
+  for (const key of ['a', 'b']) await node.post({ 'idempotency-key': key });
+
+  const refused = await node.post({ 'idempotency-key': 'c' });
+  const replayed = await node.post({ 'idempotency-key': 'a' });
+  const unkeyed = await node.post({});
+
+  assert.deepEqual([refused.status, JSON.parse(refused.body).error.type], [429, 'rate_limited']);
+  assert.equal(refused.headers['retry-after'], String(JSON.parse(refused.body).retry_after));
+  assert.deepEqual([replayed.status, replayed.body, unkeyed.status], [200, '{"runs":1}', 200]);
+});
+
+test('twenty requests with one key at once register one webhook', async () => {
+  await using room = await openWebhookRoom();
+  const { call } = await room.caller('pro');
+
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' })),
+  );
+  const list = await call('GET', '/v1/webhooks');
+
+  assert.equal(list.json.data.length, 1);
+  assert.deepEqual(
+    [...new Set(answers.map(({ status }) => status))].filter((status) => status !== 201 && status !== 409),
+    [],
+  );
+  assert.equal(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size, 1);
+});
+
+const MALFORMED = [
+  { 'idempotency-key': '' },
+  { 'idempotency-key': 'x'.repeat(256) },
+  { 'idempotency-key': ['a', 'b'] },
+  { 'idempotency-key': 'é' },
+];
+for (const headers of MALFORMED) {
+  test(`${JSON.stringify(headers).slice(0, 40)} is refused with 400`, async () => {
+    await using db = await openTestDatabase();
+    await using node = openNode(db, async () => ({ status: 200, body: {} }));
+
+    const answer = await node.post(headers);
+
+    assert.equal(answer.status, 400);
+    assert.equal(JSON.parse(answer.body).error.param, 'Idempotency-Key');
+  });
+}
+
+for (const type of ['internal', 'unavailable', 'rate_limited'] as const) {
+  test(`an answer of ${type} is not kept: the next request tries again`, async () => {
+    await using db = await openTestDatabase();
+    let calls = 0;
+    await using node = openNode(db, async () => {
+      if (calls++ === 0) throw new ApiError(type, 'Not now.');
+      return { status: 200, body: { calls } };
+    });
+
+    await node.post();
+    const second = await node.post();
+    const third = await node.post();
+
+    assert.deepEqual([second.status, second.body, third.body], [200, '{"calls":2}', '{"calls":2}']);
+  });
+}
+
+test('while a request runs, the same key is a conflict on every node', async () => {
+  await using db = await openTestDatabase();
+  const started = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  await using node = openNode(db, async () => {
+    started.resolve();
+    await finish.promise;
+    return { status: 200, body: {} };
+  });
+  await using other = openNode(db, async () => ({ status: 200, body: { from: 'other' } }));
+  const running = node.post();
+  await started.promise;
+
+  const meanwhile = await other.post();
+  finish.resolve();
+  const [first, later] = [await running, await other.post()];
+
+  assert.deepEqual([meanwhile.status, meanwhile.headers['retry-after']], [409, '1']);
+  assert.equal(later.body, first.body);
+});
+
+test('the key of a node that died is free when its lease is over, and its late word no longer counts', async () => {
+  await using db = await openTestDatabase();
+  const started = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  await using frozen = openNode(db, async ({ once }) => {
+    started.resolve();
+    await finish.promise;
+    return await db.transaction(async (tx) => {
+      await tx.run({ text: `insert into job_turns values (1, 'frozen', now())` });
+      return await once.keep(tx, { status: 200, body: { from: 'frozen' } });
+    });
+  });
+  await using other = openNode(db, async () => ({ status: 200, body: { from: 'other' } }));
+  const late = frozen.post();
+  await started.promise;
+  await endLeases(db);
+
+  const taken = await other.post();
+  finish.resolve();
+  const lost = await late;
+  const again = await frozen.post();
+
+  assert.equal(taken.body, '{"from":"other"}');
+  assert.equal(lost.status, 409);
+  assert.deepEqual(await db.rows({ text: 'select 1 from job_turns' }), []);
+  assert.equal(again.body, '{"from":"other"}');
+});
+
+test('work and kept answer are one transaction: a node that dies before it answers is not worked for twice', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  const work: Route['handle'] = async ({ once }) =>
+    await db.transaction(async (tx) => await once.keep(tx, { status: 201, body: { runs: ++runs } }));
+  await using dead = openNode(db, async (call) => {
+    await work(call);
+    await endLeases(db);
+    throw new Error('the process ends here');
+  });
+  await using node = openNode(db, work);
+  await dead.post();
+
+  const answer = await node.post();
+
+  assert.deepEqual([answer.status, answer.body, runs], [201, '{"runs":1}', 1]);
+});
+
+test('a first answer is forgotten after 24 hours, a batch at a time', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }));
+  for (const key of ['a', 'b', 'c']) await node.post({ 'idempotency-key': key });
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+
+  const early = await deleteExpiredKeys(db, { limit: 2, now: inHours(23.9) });
+  const batches = [
+    await deleteExpiredKeys(db, { limit: 2, now: inHours(24.1) }),
+    await deleteExpiredKeys(db, { limit: 2, now: inHours(24.1) }),
+  ];
+  const again = await node.post({ 'idempotency-key': 'a' });
+
+  assert.deepEqual([early, ...batches], [0, 2, 1]);
+  assert.equal(again.body, '{"runs":4}');
+});
+
+test('a key is taken anew when its time is over although no sweep has come by', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }));
+  await node.post();
+  await db.run({ text: 'update idempotency_keys set expires_at = clock_timestamp()' });
+
+  const again = await node.post();
+
+  assert.equal(again.body, '{"runs":2}');
+});
+
+test('an answer that was sealed with another SECRETS_KEY is a conflict, and its work is not done again', async () => {
+  await using db = await openTestDatabase();
+  let runs = 0;
+  const handle: Route['handle'] = async () => ({ status: 200, body: { runs: ++runs } });
+  await using before = openNode(db, handle);
+  await using after = openNode(db, handle, openSecretBox(Buffer.alloc(32, 8)));
+  await before.post();
+
+  const answer = await after.post();
+  await db.run({ text: `update idempotency_keys set job_id = 'job_1'` });
+  const ofJob = await after.post();
+
+  assert.deepEqual([answer.status, runs], [409, 1]);
+  assert.match(
+    JSON.parse(answer.body).error.message,
+    /was carried out, but its answer can no longer be opened; look for/,
+  );
+  assert.deepEqual([ofJob.status, JSON.parse(ofJob.body).job_id], [409, 'job_1']);
+});
+
+const POSTS: { path: string; body?: object }[] = [
+  { path: '' },
+  { path: '/:id/test' },
+  { path: '/:id/rotate-secret', body: {} },
+  { path: '/:id/recover', body: { since: '2026-01-01T00:00:00Z' } },
+];
+for (const { path, body } of POSTS) {
+  test(`POST /v1/webhooks${path} keeps its answer in the transaction of its work`, async () => {
+    await using room = await openWebhookRoom({ diesUnsettled: true });
+    const { call } = await room.caller('pro');
+    const { json } = await call('POST', '/v1/webhooks', WEBHOOK);
+    const url = `/v1/webhooks${path.replace(':id', json.id)}`;
+    const send = () => call('POST', url, path === '' ? WEBHOOK : body, { 'idempotency-key': 'k' });
+
+    const first = await send();
+    const second = await send();
+
+    assert.ok(first.status < 300, first.text);
+    assert.deepEqual([second.text, second.headers['idempotent-replayed']], [first.text, 'true']);
+  });
+}

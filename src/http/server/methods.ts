@@ -1,0 +1,18 @@
+import type { Route } from '../route.ts';
+
+/** The methods that the table offers at a path, for `Allow`; none for an unknown path. @param url  path, with or without a query */
+export function methodsAt(routes: Route[], url: string): string[] {
+  const segments = url.split(/[?#]/)[0]!.split('/');
+  const methods = routes
+    .filter((route) => url === '*' || matches(route.path.split('/'), segments))
+    .map((route) => route.method);
+  if (methods.length === 0) return [];
+  return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])];
+}
+
+function matches(pattern: string[], segments: string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, i) => (part.startsWith(':') ? segments[i] !== '' : part === segments[i]))
+  );
+}

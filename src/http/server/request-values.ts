@@ -1,0 +1,50 @@
+import type { TSchema } from 'typebox';
+import { ApiError } from '../api-error.ts';
+
+type ObjectSchema = { type: 'object'; properties: Record<string, { type?: string }>; additionalProperties: unknown };
+
+/** The schema of an object whose unknown members are refused, unless it says otherwise itself; of none: an empty one. */
+export function strictSchema(schema: TSchema | undefined): ObjectSchema {
+  return { additionalProperties: false, type: 'object', properties: {}, ...schema } as ObjectSchema;
+}
+
+/**
+ * A query with its numbers and booleans read: plain decimal digits, `true`, `false`. Anything else stays text, which the
+ * schema then refuses by name; so do parameters that are given twice.
+ * @throws ApiError  400 for a U+0000, which no text of ours can hold
+ */
+export function readQuery(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
+  const values = Object.entries(query).map(([name, value]) => {
+    if (String(value).includes('\0')) {
+      throw new ApiError('invalid_request', `${name} contains the character U+0000; leave it out.`, { param: name });
+    }
+    const type = Object.hasOwn(schema.properties, name) ? schema.properties[name]!.type : undefined;
+    return [name, readValue(value, type)];
+  });
+  return Object.fromEntries(values);
+}
+
+function readValue(value: unknown, type: string | undefined): unknown {
+  if (typeof value !== 'string') return value;
+  if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+/** @throws ApiError  404: a path with control characters in it names nothing, and must not reach the database */
+export function checkParams(params: Record<string, string>): void {
+  if (Object.values(params).some((value) => /[\u0000-\u001f\u007f]/.test(value))) {
+    throw new ApiError('not_found', 'There is nothing at this path.');
+  }
+}
+
+/**
+ * The body to validate. None counts as an empty object, so that what is missing is named; a route without a body takes
+ * nothing but that.
+ */
+export function readBodyOrNothing(body: unknown, takesBody: boolean): unknown {
+  if (takesBody) return body === undefined ? {} : body;
+  const isNothing = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
+  if (!isNothing) throw new ApiError('invalid_request', 'This request takes no body; leave it out.');
+  return undefined;
+}

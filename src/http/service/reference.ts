@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { ApiError } from '../api-error.ts';
+import type { Answer, Route } from '../route.ts';
+
+// Swagger UI needs no exception from this policy: nothing inline, nothing from elsewhere, no string that becomes code.
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Verbatim API</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+// A key that was typed into the page is gone when the page is.
+const START = `window.ui = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  filter: true,
+  displayRequestDuration: true,
+  persistAuthorization: false,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+`;
+
+const FILES: Record<string, () => { body: string; contentType: string }> = {
+  'swagger-ui.css': () => ({ body: packageFile('swagger-ui.css'), contentType: 'text/css; charset=utf-8' }),
+  'swagger-ui-bundle.js': () => ({ body: packageFile('swagger-ui-bundle.js'), contentType: JAVASCRIPT }),
+  'start.js': () => ({ body: START, contentType: JAVASCRIPT }),
+};
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** The API reference at /docs: Swagger UI over /openapi.json, served from this machine, with requests to try. */
+export function referenceRoutes(): Route[] {
+  return [
+    referenceRoute('/docs', 'This API as a page to read and try', async () => ({
+      status: 200,
+      body: PAGE,
+      contentType: 'text/html; charset=utf-8',
+      headers: { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
+    })),
+    referenceRoute('/docs/:file', 'A file of the API reference', async ({ params }) => answerFile(params.file)),
+  ];
+}
+
+function referenceRoute(path: string, summary: string, handle: Route['handle']): Route {
+  return { method: 'GET', path, auth: 'none', summary, tag: 'Service', schema: { answers: {} }, handle };
+}
+
+function answerFile(name: string): Answer {
+  if (!Object.hasOwn(FILES, name)) throw new ApiError('not_found', 'The API reference has no such file.');
+  return { status: 200, ...FILES[name]!(), headers: { 'cache-control': 'public, max-age=3600' } };
+}
+
+/** Read at each request: browsers keep the file, and the process need not keep 1.7 MB for it. */
+function packageFile(name: string): string {
+  const require = createRequire(import.meta.url);
+  return readFileSync(require.resolve(`swagger-ui-dist/${name}`), 'utf8');
+}

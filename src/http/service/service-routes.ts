@@ -1,0 +1,115 @@
+import { RawJson, writeJson } from '../../platform/json.ts';
+import { ApiError } from '../api-error.ts';
+import type { EventPayload } from '../openapi/openapi.ts';
+import { describeApi } from '../openapi/openapi.ts';
+import type { Route } from '../route.ts';
+import { defineRoute } from '../route.ts';
+import { Type } from '../schema.ts';
+import { referenceRoutes } from './reference.ts';
+
+/**
+ * Whether the node can do all that its roles promise. The reasons are sentences for the operator that anybody may read;
+ * the details, such as addresses and paths, are for operators alone.
+ */
+export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
+export type Readiness = { check(): Promise<NodeReadiness> };
+
+export type ServiceDeps = {
+  readiness: Readiness;
+  /** Documented in /openapi.json and /docs: the routes that this node serves beside these. */
+  documented: Route[];
+  /** What is sent to webhooks, documented too. */
+  events?: EventPayload[];
+  version: string;
+};
+
+const TAG = 'Service';
+const NOT_READY_RETRY_SECONDS = '2';
+
+export type OperatorDeps = {
+  readiness: Readiness;
+  metricsText(): Promise<{ contentType: string; text: string }>;
+};
+
+/** Health and the API reference: served by every node whatever its roles, on each of its listeners. */
+export function serviceRoutes(deps: ServiceDeps): Route[] {
+  const routes = [healthRoute(), readyRoute(deps.readiness)];
+  const { documented, events = [], version } = deps;
+  const document = describeApi([...documented, ...routes], { version, events });
+  return [...routes, openApiRoute(document), ...referenceRoutes()];
+}
+
+/** What tells operators how the node fares: served by every node whatever its roles, where /admin is. */
+export function operatorRoutes({ readiness, metricsText }: OperatorDeps): Route[] {
+  return [metricsRoute(metricsText), readinessRoute(readiness)];
+}
+
+function healthRoute(): Route {
+  return defineRoute({
+    ...common('/healthz', 'The process lives'),
+    schema: { answers: { 200: Type.Object({ status: Type.Literal('ok') }) } },
+    handle: async () => ({ status: 200, body: { status: 'ok' } }),
+  });
+}
+
+function readyRoute(readiness: Readiness): Route {
+  return defineRoute({
+    ...common('/readyz', 'The node can do its work; 503 with the reasons while it cannot'),
+    schema: {
+      answers: {
+        200: Type.Object({ status: Type.Literal('ready'), reasons: Type.Array(Type.String(), { maxItems: 0 }) }),
+      },
+    },
+    errors: ['unavailable'],
+    async handle() {
+      const { ready, reasons } = await readiness.check();
+      if (ready) return { status: 200, body: { status: 'ready', reasons: [] as string[] } };
+      throw new ApiError('unavailable', `Not ready: ${reasons.join(' ')}`, {
+        extra: { status: 'not_ready', reasons },
+        headers: { 'retry-after': NOT_READY_RETRY_SECONDS },
+      });
+    },
+  });
+}
+
+function readinessRoute(readiness: Readiness): Route {
+  return defineRoute({
+    ...common('/admin/v1/readiness', 'What keeps the node from its work, with the details that /readyz leaves out'),
+    auth: 'admin',
+    schema: {
+      answers: {
+        200: Type.Object({
+          ready: Type.Boolean(),
+          reasons: Type.Array(Type.String()),
+          details: Type.Array(Type.String()),
+        }),
+      },
+    },
+    handle: async () => ({ status: 200, body: await readiness.check() }),
+  });
+}
+
+function metricsRoute(metricsText: OperatorDeps['metricsText']): Route {
+  return defineRoute({
+    ...common('/metrics', 'Metrics in the Prometheus text format'),
+    schema: { answers: { 200: { media: { 'text/plain': Type.String() } } } },
+    async handle() {
+      const { contentType, text } = await metricsText();
+      return { status: 200, body: text, contentType };
+    },
+  });
+}
+
+function openApiRoute(document: Record<string, unknown>): Route {
+  // Written once: anybody may ask for it, as often as they like.
+  const written = new RawJson(writeJson(document));
+  return defineRoute({
+    ...common('/openapi.json', 'This API as OpenAPI 3.1'),
+    schema: { answers: { 200: Type.Unknown() } },
+    handle: async () => ({ status: 200, body: written }),
+  });
+}
+
+function common(path: string, summary: string) {
+  return { method: 'GET', path, auth: 'none', summary, tag: TAG } as const;
+}

@@ -1,0 +1,91 @@
+import { settleJob } from '../../accounts/store.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Account, Once } from '../../http/route.ts';
+import { isId } from '../../rules/ids.ts';
+import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
+import { chargedUnits } from '../../rules/jobs/price.ts';
+import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
+import { eraseEvents } from '../../webhooks/events/erase.ts';
+import type { Job, JobMetrics } from '../job.ts';
+import { eraseAudio } from '../retention/audio-sweep.ts';
+import { showJob } from '../view.ts';
+import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
+
+export type ControlDeps = {
+  db: Database;
+  storage: AudioStorage;
+  config: { audioRetentionHours: number };
+  metrics?: JobMetrics;
+};
+
+/**
+ * Ends a job without a transcript or an event. Pieces that could be read are charged, the rest of the hold is given back;
+ * pieces that the engine has not finished, or whose text is not stored yet, are free. The worker learns of the end by
+ * NOTIFY or its next poll; writes under its lease are rejected from now on.
+ * @throws ApiError  409 when the job has ended
+ */
+export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once) {
+  const { canceled, answer } = await deps.db.transaction(async (tx) => {
+    const job = await lockOwnJob(tx, account, id);
+    if (nextState(job.state, 'cancel') === null) {
+      throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
+    }
+    const canceled = await cancelLocked(tx, account, job);
+    // The kept answer shows the job, and goes when the job is erased.
+    await once.bind(tx, id);
+    return { canceled, answer: await once.keep(tx, { status: 200, body: showJob(canceled) }) };
+  });
+  deps.metrics?.jobEnded(canceled);
+  const { audioKey } = canceled;
+  // A failure here is the janitor's to make good.
+  if (audioKey !== null && deps.config.audioRetentionHours === 0) {
+    await eraseAudio(deps, { ...canceled, audioKey }).catch(() => undefined);
+  }
+  return answer;
+}
+
+/**
+ * Erases a job: its row, its audio, and the transcript and metadata in its events and in kept answers. A job that waits
+ * is canceled first. What the receivers were already sent is theirs.
+ * @throws ApiError  409 while the job is being processed: cancel it first
+ */
+export async function deleteJob(deps: ControlDeps, account: Account, id: string): Promise<void> {
+  const { ended, wasOpen } = await deps.db.transaction(async (tx) => {
+    const job = await lockOwnJob(tx, account, id);
+    if (job.state === 'processing') {
+      throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
+    }
+    const wasOpen = !isTerminal(job.state);
+    const ended = wasOpen ? await cancelLocked(tx, account, job) : job;
+    await dropWaitingOfJob(tx, { lane: ended.lane, jobId: ended.id });
+    await eraseEvents(tx, { lane: ended.lane, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
+    await deleteKeptAnswers(tx, ended);
+    await deleteEndedJob(tx, ended);
+    return { ended, wasOpen };
+  });
+  if (wasOpen) deps.metrics?.jobEnded(ended);
+  const { audioKey } = ended;
+  // After the commit: a file that no job names is swept, a job that names no file would fail.
+  if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
+}
+
+async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
+  const job = isId('job', id) ? await lockJob(tx, { lane: account.lane, accountId: account.id, id }) : null;
+  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  return job;
+}
+
+/** The job's row is locked before the account's, in the same order as at a job's end. */
+async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
+  const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
+  const canceled = await cancelOpenJob(tx, job, { costUnits, now: null });
+  await settleJob(tx, { account, jobId: job.id, heldUnits: job.heldUnits, costUnits });
+  return canceled;
+}
+
+/** What may still be known of a job that its owner erased. */
+function erased(job: Job): Job {
+  return { ...job, filename: null, metadata: null, transcript: null, segments: null };
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import test from 'node:test';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { wavFile } from '../../../test/wav.ts';
+
+type Room = Awaited<ReturnType<typeof openJobRoom>>;
+type Account = Awaited<ReturnType<Room['account']>>;
+
+const MAX_BYTES = 4096;
+const AUDIO = wavFile(0.1);
+
+/** POST /v1/transcribe with the metadata as these very bytes: FormData would turn line ends and lone surrogates into others. */
+async function send(room: Room, account: Account, metadata: string | Buffer) {
+  const part = (head: string, body: string | Buffer) => [`--edge\r\n${head}\r\n\r\n`, body, '\r\n'];
+  const pieces = [
+    ...part('Content-Disposition: form-data; name="async"', 'true'),
+    ...part('Content-Disposition: form-data; name="metadata"', metadata),
+    ...part('Content-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav', AUDIO),
+    '--edge--\r\n',
+  ];
+  const stream = Readable.from([Buffer.concat(pieces.map((piece) => Buffer.from(piece)))], { objectMode: false });
+  const contentType = 'multipart/form-data; boundary=edge';
+  return await room.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
+}
+
+/** A JSON string whose text has so many bytes. @param fill  a character of one to four bytes */
+function stringOf(bytes: number, fill: string): string {
+  const size = Buffer.byteLength(fill);
+  const text = fill.repeat(Math.floor((bytes - 2) / size));
+  return `"${text}${'x'.repeat(bytes - 2 - Buffer.byteLength(text))}"`;
+}
+
+const ECHOED = {
+  'the bare words': ['null', 'true', 'false', '0', '""', '[]', '{}'],
+  'digits past what a double holds': [
+    '12345678901234567890123456789',
+    '-0',
+    '1.0',
+    '1.10',
+    '1E5',
+    '1e400',
+    '-1e-400',
+    '0.1000000000000000055511151231257827',
+  ],
+  'the order of keys, numbers among them': ['{"b":1,"a":2,"10":3,"9":4}'],
+  'keys that come twice': ['{"a":1,"a":2,"a":{"a":1}}'],
+  'keys that mean something to a program': ['{"__proto__":{"x":1},"constructor":null,"toJSON":1}'],
+  'space and line ends': [' { "a" :\t1 }\n', '[1,\r\n2,\n3,\r4]'],
+  'escapes as they were chosen': ['"\\u00e9\\u00E9é\\/\\n\\t\\b\\f\\r\\"\\\\"', '"\\ud83d\\ude00😀"', '"\\u0041"'],
+  'lone surrogates and U+0000, escaped': ['"\\ud800"', '"\\udfff\\ud800x"', '"\\u0000"', '{"\\u0000":"a\\u0000b"}'],
+  'characters that break other formats': [
+    '"\u2028\u2029\u007f\u0085\ufeff\ufffd\uffff"',
+    '"</script>\'; drop table jobs; --"',
+  ],
+  'text in every plane': ['"한글 Ελληνικά עברית 𐍈 🏴\u200d☠️ e\u0301"'],
+  depth: [`${'['.repeat(2000)}${']'.repeat(2000)}`],
+  'the limit, in bytes of one, two, three and four to a character': ['a', 'é', '€', '😀'].map((fill) =>
+    stringOf(MAX_BYTES, fill),
+  ),
+  'escapes that stand for more than the limit': [`"${'\\u0000'.repeat(682)}"`],
+};
+
+for (const [what, texts] of Object.entries(ECHOED)) {
+  test(`${what}: echoed to the byte in the answer, the job, the list and the event`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account();
+    await room.startWorker(openFakeEngine({ says: 'ok' }));
+
+    for (const text of texts) {
+      const accepted = await send(room, account, text);
+      const { id } = accepted.json;
+      await room.ended(account, id);
+      const job = await room.get(account, '/v1/jobs/:id', { params: { id } });
+      const list = await room.get(account, '/v1/jobs', { query: { limit: 1 } });
+      const [event] = await room.db.rows<{ body: Buffer }>({
+        text: 'select body from events where job_id = $1',
+        values: [id],
+      });
+
+      assert.equal(accepted.status, 202, accepted.text);
+      const member = Buffer.from(`"metadata":${text},`);
+      for (const shown of [accepted.text, job.text, list.text]) assert.ok(Buffer.from(shown).includes(member), text);
+      const head = event!.body.subarray(0, event!.body.indexOf('"data":'));
+      assert.ok(head.includes(member), text);
+      assert.ok(event!.body.subarray(head.length).includes(member), text);
+    }
+  });
+}
+
+const REFUSED: { what: string; sent: (string | Buffer)[]; status: number }[] = [
+  {
+    what: 'a byte over the limit, in bytes of one, two, three and four to a character',
+    sent: ['a', 'é', '€', '😀'].map((fill) => stringOf(MAX_BYTES + 1, fill)),
+    status: 413,
+  },
+  {
+    what: 'what is no JSON',
+    sent: ['', ' ', '{', "{'a':1}", '{"a":1,}', 'NaN', 'undefined', '01', '+1', '.5', 'abc'],
+    status: 400,
+  },
+  { what: 'two values', sent: ['1 2', '{}{}'], status: 400 },
+  { what: 'bytes that JSON text cannot hold', sent: ['"\u0000"', '"\n"', '\ufeff{}'], status: 400 },
+  {
+    what: 'bytes that are no UTF-8',
+    sent: [
+      Buffer.from([0x22, 0xff, 0x22]),
+      Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+      Buffer.from([0x22, 0xc0, 0x80, 0x22]),
+    ],
+    status: 400,
+  },
+];
+
+for (const { what, sent, status } of REFUSED) {
+  test(`${what}: refused by name, and nothing is left`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account();
+
+    for (const metadata of sent) {
+      const answer = await send(room, account, metadata);
+
+      assert.deepEqual(
+        [answer.status, answer.json.error?.param],
+        [status, 'metadata'],
+        JSON.stringify(metadata.toString()),
+      );
+    }
+    assert.deepEqual([await room.files(), await room.db.rows({ text: 'select 1 from jobs' })], [[], []]);
+  });
+}
+
+test('a job without metadata has null, and its event has none', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.startWorker(openFakeEngine({ says: 'ok' }));
+
+  const { json } = await room.transcribe(account, AUDIO);
+
+  const [event] = await room.db.rows<{ body: Buffer }>({ text: 'select body from events' });
+  assert.equal(json.metadata, null);
+  assert.ok(!('metadata' in JSON.parse(event!.body.toString())));
+});

@@ -1,0 +1,173 @@
+import { ApiError } from '../../http/api-error.ts';
+import type { Answer, Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { component, nullable, oneOf, Type } from '../../http/schema.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import type { Job } from '../job.ts';
+import { fileSchema, languageSchema, TRANSCRIPT_MEDIA } from '../schemas.ts';
+import { renderTranscript } from '../transcript.ts';
+import type { UploadRequest } from './request.ts';
+import { permitPlan, readBoolean, readChoice, readLanguage, refusal } from './request.ts';
+import type { Dialect, TranscribeDeps } from './transcribe.ts';
+import { locationOf, transcribe } from './transcribe.ts';
+
+const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+const GRANULARITIES = ['segment', 'word'] as const;
+const RETRY_SECONDS = 30;
+const WORD_BYTES = 1024;
+const IGNORED_BYTES = 64 * 1024;
+
+// Fields of that API without a meaning here: taken, so that its clients need no change, and ignored.
+const IGNORED = [
+  ...['prompt', 'temperature', 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'],
+  ...['chunking_strategy', 'chunking_strategy[type]', 'chunking_strategy[threshold]'],
+  ...['chunking_strategy[prefix_padding_ms]', 'chunking_strategy[silence_duration_ms]'],
+];
+const GRANULARITY_FIELD = 'timestamp_granularities[]';
+const LIST_FIELDS = [GRANULARITY_FIELD, 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'];
+
+// For the reference; the fields are read by `readRequest`.
+const formSchema = Type.Object({
+  file: fileSchema,
+  model: Type.Optional(
+    Type.String({ description: '`lite` or `pro` name a plan, any other is the plan of the account.' }),
+  ),
+  language: Type.Optional(languageSchema),
+  response_format: Type.Optional(oneOf(FORMATS)),
+  [GRANULARITY_FIELD]: Type.Optional(Type.Array(oneOf(GRANULARITIES), { description: 'With verbose_json.' })),
+});
+
+const answerSchema = Type.Object(
+  {
+    text: nullable(Type.String()),
+    usage: Type.Object({ type: Type.Literal('duration'), seconds: Type.Integer({ minimum: 0 }) }),
+    task: Type.Optional(Type.Literal('transcribe')),
+    language: Type.Optional(Type.String({ description: 'In English, such as english.' })),
+    duration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.' })),
+    segments: Type.Optional(Type.Array(Type.Unknown())),
+    words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
+  },
+  component('OpenAiTranscription', undefined, 'More than text and usage only with verbose_json.'),
+);
+
+type OpenAiRequest = UploadRequest & {
+  format: (typeof FORMATS)[number];
+  granularities: readonly (typeof GRANULARITIES)[number][];
+};
+
+type StoredPart = { start: number; end: number; text: string; confidence: number | null };
+type StoredSegment = StoredPart & { words?: StoredPart[] };
+
+/** The speech-to-text request and answer of OpenAI's API, so that its clients work with a changed base URL. */
+export function openAiRoute(deps: TranscribeDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/audio/transcriptions',
+    auth: 'key',
+    scope: 'jobs:write',
+    bucket: 'transcribe',
+    upload: true,
+    summary: "Transcribe audio by the OpenAI API's request and answer",
+    errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+    tag: 'Transcription',
+    schema: {
+      body: formSchema,
+      answers: { 200: { media: { 'application/json': answerSchema, ...TRANSCRIPT_MEDIA } } },
+    },
+    handle: (call) => transcribe(deps, call, OPENAI_DIALECT),
+  });
+}
+
+const OPENAI_DIALECT: Dialect<OpenAiRequest, Answer & { status: 200 }> = {
+  fieldBytes: {
+    ...{ model: WORD_BYTES, language: WORD_BYTES, response_format: WORD_BYTES, stream: WORD_BYTES },
+    [GRANULARITY_FIELD]: WORD_BYTES,
+    ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
+  },
+  listFields: LIST_FIELDS,
+  readRequest({ fields, lists }, accountPlan) {
+    if (readBoolean(fields, 'stream')) {
+      throw refusal('stream', 'stream is not offered here; leave it out, or follow a job at /v1/jobs/:id/events.');
+    }
+    const format = readChoice(fields, 'response_format', FORMATS) ?? 'json';
+    const granularities = readGranularities(lists);
+    return {
+      plan: readModel(fields, accountPlan),
+      isAsync: false,
+      metadata: null,
+      // Some clients send an empty language to have it detected.
+      language: fields.get('language') === '' ? null : readLanguage(fields),
+      wordTimes: format === 'verbose_json' && granularities.includes('word'),
+      ...{ format, granularities },
+    };
+  },
+  answerCompleted(job, request) {
+    return { status: 200, ...renderAs(job, request), headers: { location: locationOf(job) } };
+  },
+  answerOpen(job) {
+    throw new ApiError('unavailable', `The job ${job.id} goes on; read it at ${locationOf(job)}.`, {
+      extra: { job_id: job.id, retry_after: RETRY_SECONDS },
+      // That API's clients send a request again by themselves: here it would be a second job, at a second price.
+      headers: { 'retry-after': String(RETRY_SECONDS), 'x-should-retry': 'false', location: locationOf(job) },
+    });
+  },
+};
+
+/** `lite` and `pro` name a plan; every other model is the account's. */
+function readModel(fields: Map<string, string>, accountPlan: Plan): Plan {
+  const plan = PLANS.find((known) => known === fields.get('model')) ?? accountPlan;
+  return permitPlan('model', plan, accountPlan);
+}
+
+function readGranularities(lists: Map<string, string[]>): OpenAiRequest['granularities'] {
+  const given = lists.get(GRANULARITY_FIELD) ?? ['segment'];
+  return given.map((value) => {
+    const known = GRANULARITIES.find((granularity) => granularity === value);
+    if (known) return known;
+    throw refusal('timestamp_granularities', `timestamp_granularities[] must be ${GRANULARITIES.join(' or ')}.`);
+  });
+}
+
+function renderAs(job: Job, request: OpenAiRequest): Pick<Answer, 'body' | 'contentType'> {
+  const usage = { type: 'duration', seconds: Math.ceil(job.durationMs / 1000) };
+  switch (request.format) {
+    case 'json':
+      return { body: { text: job.transcript, usage } };
+    case 'verbose_json':
+      return { body: { ...verbose(job, request), usage } };
+    default:
+      return renderTranscript(job, request.format);
+  }
+}
+
+function verbose(job: Job, { granularities }: OpenAiRequest) {
+  const segments = JSON.parse(job.segments ?? '[]') as StoredSegment[];
+  const words = segments.flatMap((segment) => segment.words ?? []);
+  return {
+    task: 'transcribe',
+    language: languageName(job.detectedLanguage ?? job.language),
+    duration: job.durationMs / 1000,
+    text: job.transcript,
+    ...(granularities.includes('segment') && { segments: segments.map(showSegment) }),
+    ...(granularities.includes('word') && {
+      words: words.map(({ text, start, end }) => ({ word: text, start, end })),
+    }),
+  };
+}
+
+/** What no engine of ours knows is there with the value that says nothing, for clients that read it unasked. */
+function showSegment({ start, end, text, confidence }: StoredSegment, id: number) {
+  const logProbability = confidence === null ? 0 : Math.log(Math.max(confidence, Number.EPSILON));
+  return {
+    ...{ id, seek: 0, start, end, text, tokens: [], temperature: 0 },
+    ...{ avg_logprob: logProbability, compression_ratio: 1, no_speech_prob: 0 },
+  };
+}
+
+/** That API names languages in English: `english` for en. */
+function languageName(code: string | null): string {
+  if (code === null) return 'unknown';
+  const names = new Intl.DisplayNames(['en'], { type: 'language' });
+  return (names.of(code) ?? code).toLowerCase();
+}

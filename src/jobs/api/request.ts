@@ -1,0 +1,125 @@
+import { ApiError } from '../../http/api-error.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
+import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
+import type { TranscriptFormat } from '../transcript.ts';
+import { TRANSCRIPT_FORMATS } from '../transcript.ts';
+
+/** What a job is made from, checked. */
+export type JobRequest = {
+  plan: Plan;
+  /** The client's JSON text, unchanged. */
+  metadata: string | null;
+  /** BCP 47, in its canonical spelling. */
+  language: string | null;
+  wordTimes: boolean;
+};
+
+/** What an upload asks for: a job, and to be told of it at once or at its end. */
+export type UploadRequest = JobRequest & { isAsync: boolean };
+
+/** What a transcription was asked for, checked. */
+export type TranscribeRequest = UploadRequest & { responseFormat: TranscriptFormat };
+
+const METADATA_BYTES = 4096;
+const WORD_BYTES = 1024;
+
+/** The fields of the form, with the most UTF-8 bytes of each. */
+export const FIELD_BYTES = {
+  plan: WORD_BYTES,
+  async: WORD_BYTES,
+  metadata: METADATA_BYTES,
+  language: WORD_BYTES,
+  timestamps: WORD_BYTES,
+  response_format: WORD_BYTES,
+} as const;
+
+const BOOLEANS = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
+/**
+ * The form's fields as a request of an account on `accountPlan`.
+ * @throws ApiError  naming the first field at fault
+ */
+export function readTranscribeRequest(fields: Map<string, string>, accountPlan: Plan): TranscribeRequest {
+  const isAsync = readBoolean(fields, 'async');
+  const responseFormat = readChoice(fields, 'response_format', TRANSCRIPT_FORMATS) ?? 'json';
+  if (isAsync && responseFormat !== 'json') {
+    throw refusal('response_format', 'response_format must be json when async is true; ask the job for other formats.');
+  }
+  return {
+    plan: readPlan(fields, accountPlan),
+    isAsync,
+    metadata: readMetadata(fields),
+    language: readLanguage(fields),
+    wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
+    responseFormat,
+  };
+}
+
+function readPlan(fields: Map<string, string>, accountPlan: Plan): Plan {
+  return permitPlan('plan', readChoice(fields, 'plan', PLANS) ?? accountPlan, accountPlan);
+}
+
+/** @param name  the field that asked for the plan @throws ApiError  403 */
+export function permitPlan(name: string, plan: Plan, accountPlan: Plan): Plan {
+  if (mayUsePlan(accountPlan, plan)) return plan;
+  throw new ApiError('plan_limit', `This account is on the ${accountPlan} plan; send ${name}=${accountPlan}.`, {
+    param: name,
+  });
+}
+
+/** @throws ApiError  400 */
+export function readBoolean(fields: Map<string, string>, name: string): boolean {
+  const given = fields.get(name);
+  if (given === undefined) return false;
+  const value = BOOLEANS.get(given);
+  if (value === undefined) throw refusal(name, `${name} must be true, false, 1 or 0.`);
+  return value;
+}
+
+/** Null when the field is absent. @throws ApiError  400 */
+export function readChoice<Choice extends string>(
+  fields: Map<string, string>,
+  name: string,
+  choices: readonly Choice[],
+) {
+  const given = fields.get(name);
+  if (given === undefined) return null;
+  const choice = choices.find((known) => known === given);
+  if (choice === undefined) throw refusal(name, `${name} must be one of ${choices.join(', ')}.`);
+  return choice;
+}
+
+/** Kept as it was written: numbers past 2^53, the order of keys and escapes survive. */
+function readMetadata(fields: Map<string, string>): string | null {
+  const given = fields.get('metadata');
+  if (given === undefined) return null;
+  try {
+    JSON.parse(given);
+    return given;
+  } catch (cause) {
+    throw refusal('metadata', 'metadata must be JSON text, such as {"order": 7}.', cause);
+  }
+}
+
+/** Null to detect. @throws ApiError  400 */
+export function readLanguage(fields: Map<string, string>): string | null {
+  const given = fields.get('language');
+  if (given === undefined) return null;
+  try {
+    const [canonical] = Intl.getCanonicalLocales(given);
+    if (canonical && canonical.length <= 35) return canonical;
+  } catch {
+    // Not a language tag: refused below, like one that is too long.
+  }
+  throw refusal('language', 'language must be a BCP 47 code such as en or pt-BR.');
+}
+
+/** A field at fault. */
+export function refusal(param: string, message: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', message, { param, cause });
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { wavFile } from '../../../test/wav.ts';
+import { AudioError } from '../../audio/audio-error.ts';
+import { EngineError } from '../../engines/engine.ts';
+import type { Once } from '../../http/route.ts';
+import { UNKEYED } from '../../http/route.ts';
+
+const resuming = (jobId: string): Once => ({ ...UNKEYED, identify: () => ({ kind: 'resume', jobId }) });
+
+const ENDS = [
+  { cause: new EngineError('engine_error', 'It broke.'), status: 200, jobs: 2, what: 'by our fault is done anew' },
+  {
+    cause: new AudioError('No sound in it.'),
+    status: 422,
+    jobs: 1,
+    what: "for the audio's sake is answered as it ended",
+  },
+];
+for (const { cause, status, jobs, what } of ENDS) {
+  test(`a job that failed ${what} when its request comes again`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account();
+    const engine = openFakeEngine();
+    await room.startWorker(engine);
+    const { id } = (await room.transcribe(account, wavFile(1), { async: 'true' })).json;
+    (await engine.nextCall()).fail(cause);
+    await room.ended(account, id);
+
+    const answering = room.transcribe(account, wavFile(1), {}, undefined, resuming(id));
+    if (jobs === 2) (await engine.nextCall()).say('hello');
+    const answer = await answering;
+
+    assert.equal(answer.status, status);
+    assert.equal((await room.db.rows({ text: 'select 1 from jobs' })).length, jobs);
+  });
+}

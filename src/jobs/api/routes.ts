@@ -1,0 +1,221 @@
+import os from 'node:os';
+import { Readable } from 'node:stream';
+import type { Config } from '../../config/settings.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
+import type { Account, Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import { isId } from '../../rules/ids.ts';
+import { JOB_STATES } from '../../rules/jobs/job-state.ts';
+import { parseTime } from '../../rules/time.ts';
+import type { Job, JobMetrics } from '../job.ts';
+import { openQueuePositions } from '../queue/queue-position.ts';
+import {
+  jobListSchema,
+  jobSchema,
+  jobStreamSchema,
+  TRANSCRIPT_MEDIA,
+  transcribeForm,
+  transcriptSchema,
+} from '../schemas.ts';
+import { findJob, listJobs } from '../store.ts';
+import { watchJob } from '../stream/job-events.ts';
+import type { JobFeed } from '../stream/job-notifications.ts';
+import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
+import { showJobInList, showWaitingJob } from '../view.ts';
+import { cancelJob, deleteJob } from './control.ts';
+import { openAiRoute } from './openai-routes.ts';
+import type { TranscribeDeps } from './transcribe.ts';
+import { OWN_DIALECT, transcribe } from './transcribe.ts';
+import { openUploadAdmission } from './upload-admission.ts';
+
+export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'> & {
+  config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
+  feed: JobFeed;
+  /** Told of the jobs that end here: those that are canceled. */
+  metrics?: JobMetrics;
+};
+
+const WATCH_RETRY_SECONDS = 5;
+const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
+const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
+
+const timeFilter = (description: string) =>
+  Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } });
+const ownJob = { id: '$response.body#/id' };
+const JOB_LINKS = {
+  get_jobs_id: ownJob,
+  get_jobs_id_transcript: ownJob,
+  post_jobs_id_cancel: ownJob,
+  delete_jobs_id: ownJob,
+};
+
+/** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
+export function jobRoutes(deps: JobRoutesDeps): Route[] {
+  const cores = os.availableParallelism();
+  const probes = openFairSemaphore({ permits: 2 * cores, perOwner: cores });
+  const transcribeDeps = { ...deps, probes, uploads: openUploadAdmission(deps) };
+  const positions = openQueuePositions(deps);
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/transcribe',
+      auth: 'key',
+      scope: 'jobs:write',
+      bucket: 'transcribe',
+      upload: true,
+      summary: 'Transcribe audio, at once or as a job',
+      errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+      links: JOB_LINKS,
+      tag: 'Transcription',
+      schema: {
+        body: transcribeForm,
+        answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
+      },
+      handle: (call) => transcribe(transcribeDeps, call as Parameters<typeof transcribe>[1], OWN_DIALECT),
+    }),
+    openAiRoute(transcribeDeps),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs',
+      auth: 'key',
+      scope: 'jobs:read',
+      bucket: 'jobs',
+      summary: 'List jobs, newest first',
+      tag: 'Transcription',
+      schema: {
+        query: Type.Object({
+          ...pageFields,
+          status: Type.Optional(oneOf(JOB_STATES)),
+          plan: Type.Optional(oneOf(PLANS)),
+          created_after: Type.Optional(timeFilter('Jobs created later than this time, or day in UTC.')),
+          created_before: Type.Optional(timeFilter('Jobs created earlier.')),
+        }),
+        answers: { 200: jobListSchema },
+      },
+      async handle({ account, query }) {
+        const filter = {
+          status: query.status ?? null,
+          plan: query.plan ?? null,
+          createdAfter: readTime('created_after', query.created_after),
+          createdBefore: readTime('created_before', query.created_before),
+        };
+        const beforeId = decodeCursor('job', query.cursor);
+        const owner = { lane: account.lane, accountId: account.id };
+        const rows = await listJobs(deps.db, owner, filter, { limit: query.limit + 1, beforeId });
+        return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id',
+      auth: 'key',
+      scope: 'jobs:read',
+      summary: 'Read a job',
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 200: jobSchema } },
+      async handle({ account, params }) {
+        const job = await jobOf(deps, account, params.id);
+        return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/jobs/:id',
+      auth: 'key',
+      scope: 'jobs:write',
+      summary: 'Erase a job: its transcript, metadata and audio',
+      errors: ['conflict'],
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 204: null } },
+      async handle({ account, params, note }) {
+        await deleteJob(deps, account, params.id);
+        note({ job_id: params.id });
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/jobs/:id/cancel',
+      auth: 'key',
+      scope: 'jobs:write',
+      summary: 'Cancel a job that has not ended',
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 200: jobSchema } },
+      async handle({ account, params, note, once }) {
+        const answer = await cancelJob(deps, account, params.id, once);
+        note({ job_id: params.id });
+        return answer;
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id/events',
+      auth: 'key',
+      scope: 'jobs:read',
+      summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
+      tag: 'Transcription',
+      schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
+      async handle({ account, params, signal }) {
+        const { lane, accountId, id } = await jobOf(deps, account, params.id);
+        const watch = deps.feed.watch({ lane, accountId, id });
+        if (watch === null) throw tooManyWatched();
+        // A caller who leaves before the first word is read never starts the generator that would do this.
+        const dispose = () => watch[Symbol.dispose]();
+        if (signal.aborted) dispose();
+        else signal.addEventListener('abort', dispose, { once: true });
+        const stream = Readable.from(watchJob({ ...deps, positions }, { lane, accountId, id }, watch, signal));
+        // Proxies are told to pass each word on as it comes.
+        const headers = { 'x-accel-buffering': 'no' };
+        return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/jobs/:id/transcript',
+      auth: 'key',
+      scope: 'jobs:read',
+      summary: "Read a completed job's transcript as a file",
+      errors: ['conflict'],
+      tag: 'Transcription',
+      schema: {
+        params: jobId,
+        query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)) }),
+        answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
+      },
+      async handle({ account, params, query }) {
+        const job = await jobOf(deps, account, params.id);
+        if (job.state !== 'completed') {
+          throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+        }
+        const format = query.format ?? 'json';
+        const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
+        return { status: 200, ...renderTranscript(job, format), headers: { 'content-disposition': disposition } };
+      },
+    }),
+  ];
+}
+
+/** Unknown, malformed and another account's ids are one and the same answer. */
+async function jobOf(deps: JobRoutesDeps, account: Account, id: string): Promise<Job> {
+  const job = isId('job', id) ? await findJob(deps.db, { lane: account.lane, accountId: account.id, id }) : null;
+  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  return job;
+}
+
+function tooManyWatched(): ApiError {
+  return new ApiError('rate_limited', 'Too many jobs are being followed at once. End some streams, or try again.', {
+    headers: { 'retry-after': String(WATCH_RETRY_SECONDS) },
+    extra: { retry_after: WATCH_RETRY_SECONDS },
+  });
+}
+
+function readTime(param: string, given: string | undefined): Date | null {
+  if (given === undefined) return null;
+  const time = parseTime(given);
+  if (time) return time;
+  throw new ApiError('invalid_request', `${param} must be an ISO 8601 time such as 2026-11-21T09:30:00Z.`, { param });
+}

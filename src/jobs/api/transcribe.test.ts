@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { wavFile } from '../../../test/wav.ts';
+import { AudioError } from '../../audio/audio-error.ts';
+import { EngineError } from '../../engines/engine.ts';
+
+type Room = Awaited<ReturnType<typeof openJobRoom>>;
+
+const jobCount = async (room: Room) => (await room.db.rows({ text: 'select 1 from jobs' })).length;
+
+test('an asynchronous request is answered 202 with the job and where it is', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account({ credits: 10 });
+
+  const answer = await room.transcribe(account, wavFile(1), { async: 'true', metadata: '{"a":1.0}' });
+
+  assert.equal(answer.status, 202);
+  assert.equal(answer.headers['location'], `/v1/jobs/${answer.json.id}`);
+  assert.ok(answer.text.includes('"metadata":{"a":1.0}'));
+  assert.deepEqual(
+    { ...answer.json, id: null, created_at: null },
+    {
+      id: null,
+      status: 'queued',
+      plan: 'pro',
+      model: null,
+      language: null,
+      audio: { filename: 'a.wav', format: 'wav', duration_seconds: 1, size_bytes: 32_044 },
+      metadata: { a: 1 },
+      text: null,
+      segments: null,
+      error: null,
+      cost: null,
+      progress: 0,
+      created_at: null,
+      started_at: null,
+      completed_at: null,
+    },
+  );
+  const [balance] = await room.db.rows<{ amount: number; held: number }>({ text: 'select amount, held from accounts' });
+  assert.deepEqual(balance, { amount: 600e6 - 2e6, held: 2e6 });
+  assert.equal((await room.files()).length, 1);
+});
+
+test('a synchronous request is answered with the job once it has ended', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.startWorker(openFakeEngine({ says: 'hello world' }));
+
+  const answer = await room.transcribe(account, wavFile(1));
+
+  assert.equal(answer.status, 200);
+  assert.deepEqual([answer.json.status, answer.json.text], ['completed', 'hello world']);
+});
+
+const FORMATS = [
+  { format: 'text', type: 'text/plain; charset=utf-8', body: 'hello world\n' },
+  {
+    format: 'srt',
+    type: 'application/x-subrip; charset=utf-8',
+    body: '1\n00:00:00,000 --> 00:00:01,000\nhello world\n',
+  },
+  { format: 'vtt', type: 'text/vtt; charset=utf-8', body: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nhello world\n' },
+];
+for (const { format, type, body } of FORMATS) {
+  test(`the transcript is answered as ${format}, at once and later`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account();
+    await room.startWorker(openFakeEngine({ says: 'hello world' }));
+
+    const answer = await room.transcribe(account, wavFile(1), { response_format: format });
+    const id = answer.headers['location']!.split('/').at(-1)!;
+    const later = await room.get(account, '/v1/jobs/:id/transcript', { params: { id }, query: { format } });
+
+    assert.deepEqual([answer.status, answer.contentType, answer.text], [200, type, body]);
+    assert.deepEqual([later.status, later.contentType, later.text], [200, type, body]);
+  });
+}
+
+const FAILED = [
+  { cause: new AudioError('No sound in it.'), status: 422, type: 'unprocessable_audio', message: 'No sound in it.' },
+  { cause: new EngineError('engine_error', 'It broke.'), status: 500, type: 'internal', message: 'It broke.' },
+  { cause: new EngineError('engine_timeout', 'It hangs.'), status: 500, type: 'internal', message: 'It hangs.' },
+];
+for (const { cause, status, type, message } of FAILED) {
+  test(`a synchronous job that fails by ${cause.message} is answered ${status} with its id`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account();
+    const engine = openFakeEngine();
+    await room.startWorker(engine);
+
+    const answering = room.transcribe(account, wavFile(1));
+    (await engine.nextCall()).fail(cause);
+    const answer = await answering;
+
+    assert.deepEqual([answer.status, answer.json.error.type, answer.json.error.message], [status, type, message]);
+    assert.equal((await room.job(account, answer.json.job_id)).status, 'failed');
+  });
+}
+
+test('after the longest wait a synchronous request is answered as if it were asynchronous', async () => {
+  await using room = await openJobRoom({ SYNC_WAIT_SECONDS: '0' });
+  const account = await room.account();
+
+  const answer = await room.transcribe(account, wavFile(1));
+
+  assert.deepEqual([answer.status, answer.json.status], [202, 'queued']);
+  assert.equal(answer.headers['location'], `/v1/jobs/${answer.json.id}`);
+});
+
+test('a job goes on when its caller hangs up', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const engine = openFakeEngine();
+  await room.startWorker(engine);
+  const caller = new AbortController();
+  const answering = room.transcribe(account, wavFile(1), {}, caller.signal);
+  const call = await engine.nextCall();
+
+  caller.abort();
+  const { json } = await answering;
+  call.say('still here');
+
+  assert.equal((await room.ended(account, json.id)).text, 'still here');
+});
+
+const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<string, string> }[] = [
+  { title: 'what is no media', audio: Buffer.from('just text, no sound'), status: 422, fields: {} },
+  { title: 'audio over the limit', audio: wavFile(3), status: 422, fields: {} },
+  { title: 'audio that the balance does not cover', audio: wavFile(2), status: 402, fields: {} },
+  { title: 'a wrong field', audio: wavFile(1), status: 400, fields: { async: 'maybe' } },
+  { title: 'a plan above the account’s', audio: wavFile(1), status: 403, fields: { plan: 'pro' } },
+  {
+    title: 'metadata over 4,096 bytes',
+    audio: wavFile(1),
+    status: 413,
+    fields: { metadata: `"${'é'.repeat(2047)}x"` },
+  },
+];
+for (const { title, audio, status, fields } of REFUSALS) {
+  test(`${title} is refused with ${status} and leaves no file, job or hold`, async () => {
+    await using room = await openJobRoom({ MAX_AUDIO_SECONDS: '2' });
+    const account = await room.account({ plan: 'lite', credits: 0.02 });
+
+    const answer = await room.transcribe(account, audio, { async: 'true', ...fields });
+
+    assert.equal(answer.status, status, answer.text);
+    assert.deepEqual([await room.files(), await jobCount(room)], [[], 0]);
+    const [{ held } = { held: -1 }] = await room.db.rows<{ held: number }>({ text: 'select held from accounts' });
+    assert.equal(held, 0);
+  });
+}
+
+test('metadata of exactly 4,096 bytes is taken', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+
+  const answer = await room.transcribe(account, wavFile(1), { async: 'true', metadata: `"${'é'.repeat(2047)}"` });
+
+  assert.equal(answer.status, 202, answer.text);
+});
+
+test('a refusal for the balance says how much is needed and how much is there', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account({ credits: 0.01 });
+
+  const answer = await room.transcribe(account, wavFile(3), { async: 'true' });
+
+  assert.equal(
+    answer.json.error.message,
+    'The audio costs 0.1 credits and the balance holds 0.01. Add credits, or send less audio.',
+  );
+  assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.1, 0.01]);
+});
+
+test('a full queue refuses new jobs before their bytes are read', async () => {
+  await using room = await openJobRoom({ MAX_QUEUED_JOBS: '1' });
+  const account = await room.account();
+  await room.db.run({
+    text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, next_at, created_at)
+      values (0, 'job_x', 'acct_x', 'queued', 'lite', false, 'wav', 1, 1, now(), now())`,
+  });
+
+  const answer = await room.transcribe(account, wavFile(1), { async: 'true' });
+
+  assert.equal(answer.status, 503);
+  assert.ok(Number(answer.headers['retry-after']) >= 1);
+  assert.deepEqual(await room.files(), []);
+});
+
+test('a database without room for the job leaves no audio behind', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.db.run({
+    text: `create function fill() returns trigger language plpgsql as $$ begin raise exception using errcode = 'disk_full'; end $$`,
+  });
+  await room.db.run({ text: 'create trigger fill before insert on jobs for each row execute function fill()' });
+
+  await assert.rejects(room.transcribe(account, wavFile(1), { async: 'true' }), { code: '53100' });
+
+  assert.deepEqual(await room.files(), []);
+});
+
+test('a database that breaks off leaves the audio to the sweep, since the job may have been written', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.db.run({
+    text: `create function cut() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`,
+  });
+  await room.db.run({ text: 'create trigger cut before insert on jobs for each row execute function cut()' });
+
+  await assert.rejects(room.transcribe(account, wavFile(1), { async: 'true' }));
+
+  assert.equal((await room.files()).length, 1);
+});

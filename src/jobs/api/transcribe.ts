@@ -1,0 +1,206 @@
+import { probeAudio } from '../../audio/media/probe.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Upload } from '../../audio/upload/upload.ts';
+import { acceptUpload } from '../../audio/upload/upload.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Account, Answer, Call } from '../../http/route.ts';
+import type { Static } from '../../http/schema.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { makeId } from '../../platform/clock.ts';
+import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
+import { modelLanguage } from '../../rules/jobs/language.ts';
+import type { Job } from '../job.ts';
+import type { jobSchema } from '../schemas.ts';
+import { findJob } from '../store.ts';
+import type { JobEndings } from '../stream/completion-waiter.ts';
+import { renderTranscript } from '../transcript.ts';
+import { showJob } from '../view.ts';
+import type { StoredAudio } from './create.ts';
+import { createJob } from './create.ts';
+import { findEngineLanguages } from './engine-store.ts';
+import type { TranscribeRequest, UploadRequest } from './request.ts';
+import { FIELD_BYTES, readTranscribeRequest, refusal } from './request.ts';
+import type { UploadAdmission } from './upload-admission.ts';
+
+export type TranscribeDeps = {
+  db: Database;
+  config: Pick<
+    Config,
+    'maxUploadBytes' | 'minFreeDiskBytes' | 'maxAudioSeconds' | 'syncWaitMs' | 'creditRateLite' | 'creditRatePro'
+  >;
+  storage: AudioStorage;
+  tools: ToolPaths;
+  endings: JobEndings;
+  clock: Clock;
+  /** Keeps a burst of uploads from becoming a burst of processes; its owners are the accounts. */
+  probes: FairSemaphore;
+  uploads: UploadAdmission;
+};
+
+// A sender that pauses longer than this has gone; the connection's own limits lie above it.
+const MAX_STALL_MS = 30_000;
+
+/** How an endpoint speaks: the fields that it takes, and how it answers. */
+export type Dialect<Request extends UploadRequest, Result extends Answer> = {
+  fieldBytes: Readonly<Record<string, number>>;
+  listFields?: readonly string[];
+  /** @throws ApiError  naming the first field at fault */
+  readRequest(form: Pick<Upload, 'fields' | 'lists'>, accountPlan: Plan): Request;
+  answerCompleted(job: Job, request: Request): Result;
+  /** To an asynchronous request, or to one that waited in vain. */
+  answerOpen(job: Job): Result;
+};
+
+type TranscribeAnswer =
+  | { status: 202; body: Static<typeof jobSchema>; headers: Record<string, string> }
+  | (Answer & { status: 200 });
+
+/** As section 6 of the contract has it. */
+export const OWN_DIALECT: Dialect<TranscribeRequest, TranscribeAnswer> = {
+  fieldBytes: FIELD_BYTES,
+  readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
+  answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
+  answerCompleted(job, { responseFormat }) {
+    const rendered = responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat);
+    return { status: 200, ...rendered, headers: { location: locationOf(job) } };
+  },
+};
+
+type UploadCall = Call<unknown, unknown, unknown>;
+
+/** Takes an upload as a durable job, then answers at once, or waits for its end when the request is synchronous. */
+export async function transcribe<Request extends UploadRequest, Result extends Answer>(
+  deps: TranscribeDeps,
+  call: UploadCall,
+  dialect: Dialect<Request, Result>,
+): Promise<Result> {
+  const { account, once } = call;
+  using upload = await deps.uploads.admit(call);
+  const taken = await takeUpload(deps, call, dialect);
+  // The answer to the same request, kept: it is of the same kind.
+  if (taken.kind === 'replay') return taken.answer as Result;
+  const { request } = taken;
+  const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
+  using watch = deps.endings.watch({ lane: account.lane, id });
+  const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
+  const job =
+    taken.kind === 'resume'
+      ? taken.job
+      : await createJob(deps, { id, account, request, audio: taken.audio, rate, once });
+  upload[Symbol.dispose]();
+  call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
+  if (request.isAsync) return dialect.answerOpen(job);
+  await waitFor(watch.ended, deps, call.signal);
+  const ended = await findJob(deps.db, { lane: account.lane, accountId: account.id, id });
+  return answerEnded(ended ?? job, request, dialect);
+}
+
+type Taken<Request> =
+  | { kind: 'new'; request: Request; audio: StoredAudio }
+  /** The job that a request with the same Idempotency-Key made before its process died. */
+  | { kind: 'resume'; request: Request; job: Job }
+  | { kind: 'replay'; answer: Answer };
+
+/** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
+async function takeUpload<Request extends UploadRequest, Result extends Answer>(
+  deps: TranscribeDeps,
+  { account, upload, once }: UploadCall,
+  { fieldBytes, listFields = [], readRequest }: Dialect<Request, Result>,
+): Promise<Taken<Request>> {
+  const { storage, config, clock } = deps;
+  const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
+  const { file, ...form } = await acceptUpload({
+    ...upload,
+    ...{ storage, clock },
+    limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
+  });
+  try {
+    const identified = once.identify(form.fingerprint);
+    if (identified.kind === 'replay') {
+      await storage.remove(file.key);
+      return identified;
+    }
+    const request = readRequest(form, account.plan);
+    await permitLanguage(deps.db, request);
+    const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
+    if (job !== null) {
+      await storage.remove(file.key);
+      return { kind: 'resume', request, job };
+    }
+    // Jobs that were accepted during the upload may have taken the last credit.
+    await deps.uploads.requireCredit(account);
+    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file.key)) } };
+  } catch (cause) {
+    await storage.remove(file.key);
+    throw cause;
+  }
+}
+
+/** @throws ApiError  400 for a language that the plan's engine does not know */
+async function permitLanguage(db: Database, { language, plan }: UploadRequest): Promise<void> {
+  if (language === null) return;
+  const known = await findEngineLanguages(db, plan);
+  if (known === null || modelLanguage(language, known) !== null) return;
+  throw refusal(
+    'language',
+    `The engine of the ${plan} plan does not know the language ${language}. It knows: ${known.join(', ')}.`,
+  );
+}
+
+/** Null when the job is gone, or failed by our fault: such an answer is not kept, the work is done anew. */
+async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
+  const job = await findJob(db, { lane: account.lane, accountId: account.id, id });
+  return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
+}
+
+async function probe({ storage, tools, config, probes }: TranscribeDeps, account: Account, key: string) {
+  await using file = await storage.localPath(key);
+  const { path } = file;
+  const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
+  const result = await probeAudio(path, options, (work) => probes(account.id, work));
+  if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
+  return { format: result.format, durationMs: result.durationMs };
+}
+
+/** Until the end, the longest wait, or the caller's leaving, whichever comes first. */
+async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, signal: AbortSignal): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([ended, clock.sleep(config.syncWaitMs, AbortSignal.any([signal, done.signal]))]);
+  done.abort();
+}
+
+function answerEnded<Request extends UploadRequest, Result extends Answer>(
+  job: Job,
+  request: Request,
+  dialect: Dialect<Request, Result>,
+): Result {
+  switch (job.state) {
+    case 'queued':
+    case 'processing':
+      return dialect.answerOpen(job);
+    case 'completed':
+      return dialect.answerCompleted(job, request);
+    case 'failed':
+      throw failure(job);
+    case 'canceled':
+      throw new ApiError('conflict', 'The job was canceled.', { extra: { job_id: job.id } });
+  }
+}
+
+function failure(job: Job): ApiError {
+  const extra = { job_id: job.id };
+  const message = job.errorMessage ?? 'The transcription failed.';
+  if (job.errorType === 'unprocessable_audio' || job.errorType === 'insufficient_balance') {
+    return new ApiError(job.errorType, message, { extra });
+  }
+  return new ApiError('internal', message, { extra });
+}
+
+/** Where a job is read. */
+export function locationOf(job: Job): string {
+  return `/v1/jobs/${job.id}`;
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import type http from 'node:http';
+import test from 'node:test';
+import { until } from '../../../test/until.ts';
+import { ASYNC_END, answerOf, FILE_HEAD, openUploadServer, watchContinue } from '../../../test/upload-server.ts';
+import { wavFile } from '../../../test/wav.ts';
+
+const MEBIBYTE = 2 ** 20;
+const SECOND_ON_LITE = 1 / 60;
+
+function sendWav(request: http.ClientRequest, seconds = 1) {
+  request.end(Buffer.concat([Buffer.from(FILE_HEAD), wavFile(seconds), Buffer.from(ASYNC_END)]));
+  return answerOf(request);
+}
+
+for (const path of ['/v1/transcribe', '/v1/audio/transcriptions']) {
+  for (const credits of [0, -1]) {
+    test(`${path}: with ${credits} credits an upload is refused before its body is asked for`, async () => {
+      await using server = await openUploadServer();
+      const { key } = await server.account({ credits });
+      const request = server.send(key, { expect: '100-continue' }, path);
+      const isContinued = watchContinue(request);
+      request.flushHeaders();
+
+      const answer = await answerOf(request);
+
+      assert.deepEqual([answer.status, answer.json.error.type], [402, 'insufficient_balance']);
+      assert.equal(answer.json.error.code, 402);
+      assert.equal(isContinued(), false);
+      assert.deepEqual(await server.room.files(), []);
+      request.destroy();
+    });
+  }
+}
+
+test('a caller without credits who is sending 64 MiB reads why they are refused, and nothing of them is stored', async () => {
+  await using server = await openUploadServer();
+  const { key } = await server.account({ credits: 0 });
+  const request = server.send(key);
+  request.write(FILE_HEAD);
+  for (let i = 0; i < 64; i++) request.write(Buffer.alloc(MEBIBYTE));
+  request.end(ASYNC_END);
+
+  const answer = await answerOf(request);
+
+  assert.equal(answer.status, 402);
+  assert.deepEqual(await server.room.files(), []);
+});
+
+test('the smallest balance lets an upload in, and so do an unlimited account and a plan that costs nothing', async () => {
+  await using server = await openUploadServer({ CREDIT_RATE_LITE: '0' });
+  const accounts = [{ credits: 0.000_001 }, { credits: null }, { credits: 0 }, { credits: 0, plan: 'lite' as const }];
+
+  for (const wish of accounts) {
+    const { key } = await server.account(wish);
+    const request = server.send(key);
+    const body = wavFile(1);
+    const plan = '\r\n--xx\r\nContent-Disposition: form-data; name="plan"\r\n\r\nlite';
+    request.end(Buffer.concat([Buffer.from(FILE_HEAD), body, Buffer.from(plan + ASYNC_END)]));
+    assert.equal((await answerOf(request)).status, 202, JSON.stringify(wish));
+  }
+});
+
+test('who spent the last credit on a job is given its answer again, and nothing new', async () => {
+  await using server = await openUploadServer();
+  const { key } = await server.account({ plan: 'lite', credits: SECOND_ON_LITE });
+  const first = await sendWav(server.send(key, { 'idempotency-key': 'one' }));
+
+  const repeated = await sendWav(server.send(key, { 'idempotency-key': 'one' }));
+  const other = await sendWav(server.send(key, { 'idempotency-key': 'two' }));
+
+  assert.deepEqual([first.status, repeated.status, other.status], [202, 202, 402]);
+  assert.equal(repeated.json.id, first.json.id);
+  assert.equal((await server.room.files()).length, 1);
+});
+
+test('a balance that is used up during an upload is seen before the file is probed', async () => {
+  await using server = await openUploadServer();
+  const { key } = await server.account({ plan: 'lite', credits: SECOND_ON_LITE });
+  const late = server.send(key);
+  late.write(FILE_HEAD);
+  late.write('not audio');
+  await until('the file to begin', async () => (await server.room.files()).length === 1);
+  assert.equal((await sendWav(server.send(key))).status, 202);
+
+  late.end(ASYNC_END);
+
+  assert.equal((await answerOf(late)).status, 402);
+  assert.equal((await server.room.files()).length, 1);
+});
+
+test('an account may have so many uploads under way; one more is told when to come back, other accounts are not', async () => {
+  await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '2' });
+  const { key } = await server.account();
+  const other = await server.account();
+  const underWay = [server.send(key), server.send(key, {}, '/v1/audio/transcriptions')];
+  for (const request of underWay) request.write(FILE_HEAD + 'a');
+  await until('both uploads to begin', async () => (await server.room.files()).length === 2);
+  const third = server.send(key, { expect: '100-continue' });
+  third.flushHeaders();
+
+  const refused = await answerOf(third);
+  const ofOther = await sendWav(server.send(other.key));
+
+  assert.deepEqual([refused.status, refused.json.error.type], [429, 'rate_limited']);
+  assert.equal(refused.headers['retry-after'], String(refused.json.retry_after));
+  assert.ok(refused.json.retry_after >= 1);
+  assert.equal(ofOther.status, 202);
+  underWay[0]!.destroy();
+  await until('the first upload to end', async () => (await sendWav(server.send(key))).status === 202);
+  underWay[1]!.destroy();
+  third.destroy();
+});
+
+test('a synchronous request that waits for its job is no upload under way any more', async () => {
+  await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '1' });
+  const { key, ...account } = await server.account();
+  const waiting = server.send(key);
+  waiting.end(Buffer.concat([Buffer.from(FILE_HEAD), wavFile(1), Buffer.from('\r\n--xx--\r\n')]));
+  const list = async () => (await server.room.get(account, '/v1/jobs')).json.data;
+  await until('its job', async () => (await list()).length === 1);
+
+  assert.equal((await sendWav(server.send(key))).status, 202);
+
+  waiting.destroy();
+});
+
+test('uploads are answered 503 before their body while less disk is free than is to stay free', async () => {
+  await using server = await openUploadServer({ MIN_FREE_DISK_BYTES: String(2 ** 50) });
+  const { key } = await server.account();
+  const request = server.send(key, { expect: '100-continue' });
+  const isContinued = watchContinue(request);
+  request.flushHeaders();
+
+  const answer = await answerOf(request);
+
+  assert.deepEqual([answer.status, answer.json.error.type], [503, 'unavailable']);
+  assert.match(answer.headers['retry-after']!, /^[1-9]\d*$/);
+  assert.equal(isContinued(), false);
+  request.destroy();
+});
+
+test('a declared length that the disk cannot hold beside the reserve is refused before it is sent', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: String(2 ** 40) });
+  const { key } = await server.account();
+  const request = server.send(key, { 'content-length': String(2 ** 40), expect: '100-continue' });
+  request.flushHeaders();
+
+  assert.equal((await answerOf(request)).status, 503);
+
+  request.destroy();
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { until } from '../../../test/until.ts';
+import { ASYNC_END, answerOf, FILE_HEAD, openUploadServer, watchContinue } from '../../../test/upload-server.ts';
+import { wavFile } from '../../../test/wav.ts';
+
+test('an upload over a socket becomes a job', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const request = server.send(account.key);
+  request.end(Buffer.concat([Buffer.from(FILE_HEAD), wavFile(1), Buffer.from(ASYNC_END)]));
+
+  const answer = await answerOf(request);
+
+  assert.equal(answer.status, 202);
+  assert.equal((await server.room.job(account, answer.json.id)).status, 'queued');
+});
+
+test('a caller that goes away in the middle of an upload leaves nothing on disk', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const request = server.send(account.key);
+  request.write(FILE_HEAD + 'half of the sound');
+  await until('the upload to begin', async () => (await server.room.files()).length === 1);
+
+  request.destroy();
+
+  await until('the file to be gone', async () => (await server.room.files()).length === 0);
+  assert.deepEqual(await server.room.db.rows({ text: 'select id from jobs' }), []);
+});
+
+test('a body declared too large is refused before it is sent', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const request = server.send(account.key, { 'content-length': '10000000', expect: '100-continue' });
+  const isContinued = watchContinue(request);
+  request.flushHeaders();
+
+  const answer = await answerOf(request);
+
+  assert.deepEqual([answer.status, answer.json.error.type], [413, 'too_large']);
+  assert.equal(isContinued(), false);
+  request.destroy();
+});
+
+test('a caller who is still sending when its upload is refused comes to read why', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const request = server.send(account.key);
+  request.write('--xx\r\nContent-Disposition: form-data; name="speed"\r\n\r\n2\r\n' + FILE_HEAD);
+  request.end(Buffer.alloc(90_000, 'x'));
+
+  const answer = await answerOf(request);
+
+  assert.deepEqual([answer.status, answer.json.error.param], [400, 'speed']);
+  assert.deepEqual(await server.room.files(), []);
+});

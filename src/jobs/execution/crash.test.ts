@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { wavFile } from '../../../test/wav.ts';
+import { costUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
+import { eraseEndedAudio } from '../retention/audio-sweep.ts';
+
+const CRASH_WORKER = fileURLToPath(new URL('../../../test/crash-worker.ts', import.meta.url));
+// More than a job has; the loop ends when the killed worker had nothing left to do.
+const MOST_STEPS = 60;
+const PRO_RATE = 2;
+
+for (const { title, seconds, holds } of [
+  { title: 'a job', seconds: 0.1, holds: 1 },
+  { title: 'a job that is longer than it claims', seconds: 0.3, holds: 2 },
+]) {
+  test(`${title} ends once wherever its worker is killed, at every statement and commit of its life`, async () => {
+    await using room = await openJobRoom();
+    const account = await room.account({ credits: 100 });
+    let stopAt = 1;
+
+    for (let isAllDone = false; !isAllDone; stopAt++) {
+      assert.ok(stopAt < MOST_STEPS, 'the worker never came to its end');
+      const { id } = (await room.transcribe(account, wavFile(0.1), { async: 'true' })).json;
+      const [name] = await room.files();
+      await writeFile(path.join(room.folder, name!), wavFile(seconds));
+      await runAndKill(room.db.url, room.folder, stopAt);
+      isAllDone = (await room.files()).length === 0 && (await room.job(account, id)).status === 'completed';
+
+      await room.db.run({ text: `update jobs set next_at = clock_timestamp() where state = 'processing'` });
+      const worker = await room.startWorker(openFakeEngine({ says: 'second' }));
+      const job = await room.ended(account, id);
+      await worker.stop();
+      await eraseEndedAudio(room, 0);
+
+      assert.equal(job.status, 'completed', `killed at step ${stopAt}`);
+      assert.deepEqual(
+        await traces(room, id),
+        { events: 1, holds, captures: 1, releases: 0 },
+        `killed at step ${stopAt}`,
+      );
+      assert.deepEqual(await room.files(), [], `killed at step ${stopAt}`);
+    }
+
+    // Claim, end with ledger and event, erase: fewer steps would mean that the worker was not watched.
+    assert.ok(stopAt > 10, `${stopAt} steps`);
+    const [balance] = await room.db.rows({ text: 'select amount, held from accounts' });
+    const spent = (stopAt - 1) * costUnits(seconds * 1000, PRO_RATE);
+    assert.deepEqual(balance, { amount: unitsFromCredits(100) - spent, held: 0 });
+  });
+}
+
+async function runAndKill(url: string, folder: string, stopAt: number): Promise<void> {
+  const child = spawn(process.execPath, [CRASH_WORKER, url, folder, String(stopAt)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  await Promise.race([once(child.stdout, 'data'), exited]);
+  child.kill('SIGKILL');
+  const [, signal] = await exited;
+  assert.equal(signal, 'SIGKILL');
+}
+
+async function traces(room: Awaited<ReturnType<typeof openJobRoom>>, jobId: string) {
+  const [row] = await room.db.rows({
+    text: `
+      select (select count(*) from events where job_id = $1) as events,
+        count(*) filter (where kind = 'hold') as holds,
+        count(*) filter (where kind = 'capture') as captures,
+        count(*) filter (where kind = 'release') as releases
+      from ledger
+      where job_id = $1`,
+    values: [jobId],
+  });
+  return row;
+}

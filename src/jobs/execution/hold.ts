@@ -1,0 +1,66 @@
+import { holdForJob } from '../../accounts/store.ts';
+import type { Database } from '../../db/database.ts';
+import { costUnits, creditsFromUnits, holdGrowthUnits } from '../../rules/jobs/price.ts';
+import type { ClaimedJob } from '../job.ts';
+import { lockClaimedJob, setHeldUnits } from '../queue/queue-store.ts';
+
+export type Growth =
+  | { kind: 'held'; heldUnits: number }
+  /** `thereUnits` are the hold and the amount together. */
+  | { kind: 'short'; thereUnits: number }
+  /** The job is no longer held under this claim. */
+  | { kind: 'lost' };
+
+/**
+ * Makes a job's hold cover so many units, as far as the balance goes. Balance, ledger and job change in one transaction
+ * under the job's lease, and what is missing is counted from the locked row: a try that is made again, by this worker
+ * or, after a crash, by the next, holds nothing twice.
+ */
+export async function growHold(db: Database, job: ClaimedJob, decodedUnits: number): Promise<Growth> {
+  return await db.transaction(async (tx) => {
+    const locked = await lockClaimedJob(tx, job);
+    if (locked === null) return { kind: 'lost' };
+    const { heldUnits } = locked;
+    const units = holdGrowthUnits({ heldUnits, decodedUnits });
+    if (units === 0) return { kind: 'held', heldUnits };
+    const account = { id: job.accountId, lane: job.lane, unlimited: job.unlimited };
+    const hold = await holdForJob(tx, { account, jobId: job.id, units });
+    if (hold.kind === 'short') return { kind: 'short', thereUnits: decodedUnits - hold.missingUnits };
+    await setHeldUnits(tx, job, decodedUnits);
+    return { kind: 'held', heldUnits: decodedUnits };
+  });
+}
+
+/** The balance does not cover the audio up to `decodedMs`; the message is for the caller. */
+export type Shortage = { decodedMs: number; message: string };
+
+/** Makes the hold cover the audio up to `decodedMs` before more of it is transcribed; null when it does. */
+export type Cover = (decodedMs: number) => Promise<Shortage | null>;
+
+/**
+ * The hold of a job under way. Asks the database only when more was decoded than is held: never while the probe was right.
+ * @param rate  credits per minute of audio
+ * @param grow  as `growHold`; never resolves with `lost`
+ */
+export function openHold(
+  job: ClaimedJob,
+  { rate, grow }: { rate: number; grow: (decodedUnits: number) => Promise<Exclude<Growth, { kind: 'lost' }>> },
+): Cover {
+  let { heldUnits } = job;
+  return async (decodedMs) => {
+    if (job.unlimited) return null;
+    const decodedUnits = costUnits(decodedMs, rate);
+    if (holdGrowthUnits({ heldUnits, decodedUnits }) === 0) return null;
+    const growth = await grow(decodedUnits);
+    if (growth.kind === 'short') return { decodedMs, message: shortageMessage(decodedMs, decodedUnits, growth) };
+    heldUnits = growth.heldUnits;
+    return null;
+  };
+}
+
+function shortageMessage(decodedMs: number, units: number, { thereUnits }: { thereUnits: number }): string {
+  return (
+    `The audio is longer than its headers say: its first ${decodedMs / 1000} seconds cost ${creditsFromUnits(units)} ` +
+    `credits and the balance holds ${creditsFromUnits(thereUnits)}. Add credits, send it again.`
+  );
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { childProcesses, isRunning } from '../../../test/fixtures/children.ts';
+import type { Misdeed } from '../../../test/fixtures/misdeeds.ts';
+import { MISDEEDS } from '../../../test/fixtures/misdeeds.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { until } from '../../../test/until.ts';
+import type { Engine } from '../../engines/engine.ts';
+import { openChildPool } from '../../engines/process/child-pool.ts';
+import { wavFile } from '../../engines/wav-file.ts';
+import { openLog } from '../../platform/log.ts';
+
+/** Half a second of audio that asks the engine for a misdeed. */
+function audioFor(misdeed: Misdeed): Buffer {
+  return Buffer.from(wavFile(new Int16Array(8_000).fill(100 * MISDEEDS.indexOf(misdeed))));
+}
+
+/** One process of an engine that does what the audio says. */
+function openMisbehavingEngine(): Engine & { pids(): number[] } {
+  const pool = openChildPool({
+    module: new URL('../../../test/fixtures/misbehaving-child.ts', import.meta.url),
+    settings: {},
+    environment: { PATH: process.env['PATH'] ?? '' },
+    memoryMaxBytes: 400 * 2 ** 20,
+    slots: 1,
+    startAdvice: 'None.',
+    log: openLog('silent'),
+  });
+  return { ...pool, name: 'misbehaving', slots: 1, warmUp: async () => undefined };
+}
+
+const PIECE_TIMEOUT = { baseMs: 3_000, perAudioSecondMs: 0 };
+
+const ENDS: [Misdeed, string][] = [
+  ['exit', 'engine_error'],
+  ['segfault', 'engine_error'],
+  ['hang', 'engine_timeout'],
+  ['noise', 'engine_error'],
+  ['half a frame', 'engine_error'],
+  ['throw', 'engine_error'],
+  ['no transcript', 'engine_error'],
+  ['no segments', 'engine_error'],
+  ['text that is a number', 'engine_error'],
+  ['times that are no numbers', 'engine_error'],
+];
+
+for (const [misdeed, type] of ENDS) {
+  test(`an engine's misdeed (${misdeed}) fails its job with ${type} and touches no other`, async () => {
+    await using room = await openJobRoom();
+    await using engine = openMisbehavingEngine();
+    const account = await room.account({ credits: 10 });
+    await room.startWorker(engine, { concurrency: 1, pieceTimeout: PIECE_TIMEOUT });
+
+    const { id } = (await room.transcribe(account, audioFor(misdeed), { async: 'true' })).json;
+    const next = (await room.transcribe(account, audioFor('nothing'), { async: 'true' })).json;
+    const job = await room.ended(account, id);
+
+    assert.deepEqual([job.status, job.error?.type, job.text, job.cost], ['failed', type, null, 0]);
+    assert.ok(!/secret|TypeError|undefined|property/.test(job.error.message), job.error.message);
+    assert.equal((await room.ended(account, next.id)).text, 'well done');
+    assert.equal((await room.db.rows({ text: `select 1 from ledger where kind = 'release'` })).length, 1);
+  });
+}
+
+test('an engine that takes more memory than it may is ended, and its job fails', async () => {
+  await using room = await openJobRoom();
+  await using engine = openMisbehavingEngine();
+  const account = await room.account();
+  await room.startWorker(engine);
+
+  const hoarding = await room.transcribe(account, audioFor('memory'), { async: 'true' });
+  const job = await room.ended(account, hoarding.json.id);
+  const next = await room.transcribe(account, audioFor('nothing'));
+
+  assert.deepEqual([job.status, job.error.type], ['failed', 'engine_error']);
+  assert.equal(next.json.text, 'well done');
+});
+
+test('an engine that hears nothing completes its job without a word', async () => {
+  await using room = await openJobRoom();
+  await using engine = openMisbehavingEngine();
+  const account = await room.account();
+  await room.startWorker(engine);
+
+  const { json } = await room.transcribe(account, audioFor('empty'));
+
+  assert.deepEqual([json.status, json.text, json.segments], ['completed', '', []]);
+});
+
+test('times that an engine puts outside of the audio are put inside', async () => {
+  await using room = await openJobRoom();
+  await using engine = openMisbehavingEngine();
+  const account = await room.account();
+  await room.startWorker(engine);
+
+  const { json } = await room.transcribe(account, audioFor('times before the start'));
+
+  assert.deepEqual([json.status, json.segments[0].start, json.segments[0].end], ['completed', 0, 0.5]);
+});
+
+test('a crashed engine is back by itself, and a closed one leaves no process', async () => {
+  await using room = await openJobRoom();
+  const engine = openMisbehavingEngine();
+  const account = await room.account();
+  const worker = await room.startWorker(engine);
+  const first = await until('the engine to start', () => engine.pids()[0]);
+
+  await room.transcribe(account, audioFor('segfault'));
+  const second = await until('the engine to be back', () => engine.pids().find((pid) => pid !== first));
+  await room.transcribe(account, audioFor('hang'), { async: 'true' });
+  await worker.stop();
+  await engine[Symbol.asyncDispose]();
+
+  assert.ok(!isRunning(first) && !isRunning(second));
+  await until('all processes to be gone', () => childProcesses().length === 0);
+});

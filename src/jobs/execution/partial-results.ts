@@ -1,0 +1,50 @@
+import type { Database } from '../../db/database.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ClaimedJob } from '../job.ts';
+import { savePieces } from '../queue/piece-store.ts';
+import type { PieceTranscript } from '../transcript.ts';
+import { joinPieces, segmentsJson } from '../transcript.ts';
+
+/** Shows a job's pieces, as they are done, to whoever watches the job from any process. */
+export type Preview = {
+  /** Never waits and never fails: the job does not depend on being watched. */
+  add(piece: PieceTranscript, reached: { progress: number; transcribedUnits: number }): void;
+  /** Resolves when nothing is being written any more. */
+  close(): Promise<void>;
+};
+
+// What waits for the database is bounded by the longest audio; so much of it goes in one statement.
+const PIECES_PER_WRITE = 100;
+
+/** Writes one batch at a time; what a database that is away did not take goes with the next piece. */
+export function openPreview(job: ClaimedJob, { db, log }: { db: Database; log: Log }): Preview {
+  const unsaved: { segments: string; transcribedUnits: number }[] = [];
+  let saved = 0;
+  let progress = 0;
+  let writing: Promise<void> | null = null;
+
+  async function write(): Promise<void> {
+    while (unsaved.length > 0) {
+      const batch = unsaved.slice(0, PIECES_PER_WRITE);
+      const pieces = batch.map(({ segments }) => segments);
+      const { transcribedUnits } = batch.at(-1)!;
+      await savePieces(db, job, { firstNumber: saved, pieces, progress, transcribedUnits });
+      unsaved.splice(0, batch.length);
+      saved += batch.length;
+    }
+  }
+
+  return {
+    add(piece, reached) {
+      const segments = segmentsJson(joinPieces([piece]), job.wordTimes);
+      unsaved.push({ segments, transcribedUnits: reached.transcribedUnits });
+      progress = reached.progress;
+      writing ??= write()
+        .catch((cause: unknown) => log.warn({ job_id: job.id, err: cause }, 'could not show the progress of a job'))
+        .finally(() => {
+          writing = null;
+        });
+    },
+    close: async () => void (await writing),
+  };
+}

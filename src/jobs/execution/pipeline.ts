@@ -1,0 +1,191 @@
+import { access } from 'node:fs/promises';
+import { AudioError } from '../../audio/audio-error.ts';
+import { decodePcm } from '../../audio/media/decode.ts';
+import type { Piece } from '../../audio/split.ts';
+import { cutPieces } from '../../audio/split.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Engine, Pcm } from '../../engines/engine.ts';
+import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
+import type { VoiceDetector } from '../../engines/vad/vad.ts';
+import type { Gate } from '../../platform/gate.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import { billedMs } from '../../rules/jobs/price.ts';
+import type { ClaimedJob, Outcome } from '../job.ts';
+import type { PieceTranscript } from '../transcript.ts';
+import { joinPieces, segmentsJson, textOf } from '../transcript.ts';
+import type { Cover, Shortage } from './hold.ts';
+import { lookAhead } from './look-ahead.ts';
+import { openProgress } from './progress.ts';
+import { soundTranscript } from './sanitised-transcript.ts';
+
+/** An engine and the gate that lets in as many pieces at once as it has slots. */
+export type GatedEngine = { engine: Engine; gate: Gate };
+
+type Failed = Extract<Outcome, { kind: 'failed' }>;
+type Progress = ReturnType<typeof openProgress>;
+
+export type RunDeps = {
+  storage: AudioStorage;
+  tools: ToolPaths;
+  maxAudioSeconds: number;
+  /** Helps to cut long audio, and spares the engine pieces without speech; absent where no model of one was pulled. */
+  detector?: VoiceDetector | null;
+  /** How long one piece may take; the default grows with its length. */
+  pieceTimeout?: PieceTimeout;
+  /** Asked before the engine is given a piece: audio that the balance does not cover is not transcribed. */
+  cover: Cover;
+  /** Called whenever the next piece, in the order of the audio, is done. */
+  onPiece: (piece: PieceTranscript, reached: Reached) => void;
+  /** Told of what a reader of the transcript should know of a stretch of it. */
+  onWarning?: (warning: PieceWarning) => void;
+};
+
+/**
+ * How far a job is with a piece.
+ * @property progress  0 to 0.99
+ * @property isWhole   the piece is all of the audio
+ */
+export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
+
+/** `text_cut`: speech too dense for the engine, whose text may lack the end of the stretch. */
+export type PieceWarning = { code: 'text_cut'; startSeconds: number; endSeconds: number };
+
+export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
+
+// The slowest engine we offer takes an eighth of the audio's length on one core; four times the length is a machine that
+// is 30 times slower or as overloaded, and the base covers an engine that restarts and loads its model first.
+const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
+
+/**
+ * One job from its audio to its transcript: decode, cut, transcribe, join. Failures of the audio or the engine are
+ * outcomes; it rejects when the signal aborts, and on bugs of ours.
+ */
+export async function runJob(
+  job: ClaimedJob,
+  { engine, gate }: GatedEngine,
+  deps: RunDeps,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    await using file = await deps.storage.localPath(job.audioKey!);
+    if (!(await isThere(file.path)))
+      return failed(engine, 'engine_error', 'The audio is no longer there. Send it again.');
+    const progress = openProgress(job.durationMs / 1000);
+    const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
+    const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
+    const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
+    const covered = coverPieces(cut, deps.cover);
+    const pieces = await transcribePieces(job, covered.pieces, { engine, gate, progress }, deps, signal);
+    const shortage = covered.shortage();
+    if (shortage !== null) return insufficientBalance(engine, shortage);
+    return completed(job, engine, pieces, counted.samples());
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
+    if (cause instanceof EngineError) return failed(engine, cause.type, cause.message);
+    throw cause;
+  }
+}
+
+async function transcribePieces(
+  job: ClaimedJob,
+  pieces: AsyncIterable<Piece>,
+  { engine, gate, progress }: GatedEngine & { progress: Progress },
+  deps: RunDeps,
+  signal: AbortSignal,
+): Promise<PieceTranscript[]> {
+  const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
+  const unfinished = new AbortController();
+  const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
+  const results = lookAhead(pieces, {
+    // One more than there are slots: the next piece is ready when a slot falls free.
+    ahead: engine.slots + 1,
+    abort: () => unfinished.abort(),
+    work: async (piece) => {
+      const { startSeconds, samples, isWhole } = piece;
+      const seconds = samples.length / SAMPLE_RATE;
+      const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
+      const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
+      const said = mayHoldSpeech
+        ? await gate(() => engine.transcribe(samples, options), pieceSignal)
+        : { segments: [], language: job.language };
+      return { done: { startSeconds, transcript: soundTranscript(said, seconds) }, isWhole, endSample: endOf(piece) };
+    },
+  });
+  const transcripts: PieceTranscript[] = [];
+  for await (const { done, isWhole, endSample } of results) {
+    transcripts.push(done);
+    const endSeconds = endSample / SAMPLE_RATE;
+    if (done.transcript.isCut) deps.onWarning?.({ code: 'text_cut', startSeconds: done.startSeconds, endSeconds });
+    const transcribedMs = billedMs(endSample, SAMPLE_RATE);
+    deps.onPiece(done, { progress: progress.transcribed(endSeconds), transcribedMs, isWhole });
+  }
+  return transcripts;
+}
+
+function endOf({ startSeconds, samples }: Piece): number {
+  return Math.round(startSeconds * SAMPLE_RATE) + samples.length;
+}
+
+/**
+ * Passes on the pieces that the hold covers, each once it does. Ends at the first that it does not, and with it the
+ * decoding; what the engine has by then is paid for, and comes to its end.
+ */
+function coverPieces(
+  pieces: AsyncIterable<Piece>,
+  cover: Cover,
+): { pieces: AsyncIterable<Piece>; shortage: () => Shortage | null } {
+  let shortage: Shortage | null = null;
+  async function* covered() {
+    for await (const piece of pieces) {
+      shortage = await cover(billedMs(endOf(piece), SAMPLE_RATE));
+      if (shortage !== null) return;
+      yield piece;
+    }
+  }
+  return { pieces: covered(), shortage: () => shortage };
+}
+
+function insufficientBalance(engine: Engine, { message, decodedMs }: Shortage): Outcome {
+  return { ...failed(engine, 'insufficient_balance', message), durationMs: decodedMs };
+}
+
+function completed(job: ClaimedJob, engine: Engine, pieces: PieceTranscript[], samples: number): Outcome {
+  const transcript = joinPieces(pieces);
+  return {
+    kind: 'completed',
+    model: engine.name,
+    language: transcript.language,
+    transcript: textOf(transcript),
+    segments: segmentsJson(transcript, job.wordTimes),
+    durationMs: billedMs(samples, SAMPLE_RATE),
+  };
+}
+
+function failed(engine: Engine, type: Failed['type'], message: string): Failed {
+  return { kind: 'failed', type, message, model: engine.name };
+}
+
+/** Passes the chunks on and knows how many samples went by. */
+function countSamples(
+  pcm: AsyncIterable<Pcm>,
+  progress: Progress,
+): { chunks: AsyncIterable<Pcm>; samples: () => number } {
+  let samples = 0;
+  async function* counted() {
+    for await (const chunk of pcm) {
+      samples += chunk.length;
+      progress.decoded(samples / SAMPLE_RATE);
+      yield chunk;
+    }
+    progress.decodedAll();
+  }
+  return { chunks: counted(), samples: () => samples };
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

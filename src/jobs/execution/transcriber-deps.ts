@@ -1,0 +1,36 @@
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import type { Engine } from '../../engines/engine.ts';
+import type { VoiceDetector } from '../../engines/vad/vad.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import type { JobMetrics } from '../job.ts';
+import type { Holder } from '../queue/lease-store.ts';
+import type { PieceTimeout } from './pipeline.ts';
+
+/** What the loop of a transcriber and the jobs that it executes need. */
+export type TranscriberDeps = {
+  db: Database;
+  config: Pick<
+    Config,
+    | 'transcribeConcurrency'
+    | 'maxAudioSeconds'
+    | 'creditRateLite'
+    | 'creditRatePro'
+    | 'webhookRetryDelaysMs'
+    | 'audioRetentionHours'
+  >;
+  engines: { lite: Engine; pro: Engine };
+  detector?: VoiceDetector | null;
+  storage: AudioStorage;
+  tools: ToolPaths;
+  clock: Clock;
+  log: Log;
+  metrics?: JobMetrics;
+  /** This process, so that its leases can be released by name when it has ended. */
+  holder?: Holder;
+  /** How long one piece may take; the default is made for the slowest machine. */
+  pieceTimeout?: PieceTimeout;
+};

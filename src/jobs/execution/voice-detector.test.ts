@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import type { Pcm } from '../../engines/engine.ts';
+import { SAMPLE_RATE } from '../../engines/engine.ts';
+import type { VoiceDetector } from '../../engines/vad/vad.ts';
+import { wavFile } from '../../engines/wav-file.ts';
+
+/** As if all that is loud were speech, and the rest noise. */
+function openFakeDetector(): VoiceDetector & { asked: number } {
+  return {
+    asked: 0,
+    async find() {
+      this.asked += 1;
+      return [];
+    },
+    mayHoldSpeech: async (piece) => piece.some((sample) => sample > 5000),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** A steady hum of 70 s, loud from 55 s on. */
+const HUM: Pcm = Int16Array.from(
+  { length: 70 * SAMPLE_RATE },
+  (_, at) => (at < 55 * SAMPLE_RATE ? 1000 : 8000) * Math.sin(at / 20),
+);
+
+test('with a voice detector, pieces without speech give no words and are shown to no engine', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const detector = openFakeDetector();
+  const engine = openFakeEngine({ says: 'well done' });
+  await room.startWorker(engine, { detector });
+
+  const { id } = (await room.transcribe(account, Buffer.from(wavFile(HUM)), { async: 'true', language: 'de' })).json;
+  const job = await room.ended(account, id);
+
+  assert.deepEqual([job.status, job.text, engine.count(), detector.asked], ['completed', 'well done', 1, 2]);
+  assert.ok(job.segments[0].start > 40 && job.audio.duration_seconds === 70, JSON.stringify(job));
+});
+
+test('audio in which a voice detector hears no speech has an empty text, in the language that was asked for', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const engine = openFakeEngine({ says: 'thank you for watching' });
+  await room.startWorker(engine, { detector: openFakeDetector() });
+
+  const audio = Buffer.from(wavFile(HUM.slice(0, 3 * SAMPLE_RATE)));
+  const { id } = (await room.transcribe(account, audio, { async: 'true', language: 'de' })).json;
+  const job = await room.ended(account, id);
+
+  assert.deepEqual([job.status, job.text, job.segments, job.language, engine.count()], ['completed', '', [], 'de', 0]);
+});

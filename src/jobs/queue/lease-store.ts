@@ -1,0 +1,128 @@
+import type { Sql } from '../../db/database.ts';
+import type { Job } from '../job.ts';
+
+/** What proves that this process holds a job: the number that its claim gave to the lease. */
+export type Claim = Pick<Job, 'lane' | 'id' | 'lease'>;
+
+/** The process that holds a lease: `<node>/<process>`; null for one that nobody will ever release by name. */
+export type Holder = string | null;
+
+type Now = Date | null;
+
+// As if it had not been started, but for the number of attempts. Its place in the queue is its created_at, which stays.
+const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
+
+/**
+ * Moves the ends of these leases to `leaseMs` from now and stores the jobs' progress. Returns the ids of the jobs that are
+ * still held. A job that is locked, because it ends in this moment, is not waited for: it is held, and not renewed.
+ */
+export async function renewLeases(
+  sql: Sql,
+  claims: (Claim & { progress: number })[],
+  { leaseMs, now }: { leaseMs: number; now: Now },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>({
+    name: 'renew_job_leases',
+    text: `
+      with claims as (
+        select *
+        from unnest($1::smallint[], $2::text[], $3::int[], $4::real[]) as c (lane, id, lease, progress)
+      ), free as (
+        select jobs.lane, jobs.id, claims.progress
+        from claims
+        join jobs on jobs.lane = claims.lane and jobs.id = claims.id and jobs.lease = claims.lease
+        where jobs.state = 'processing'
+        for update of jobs skip locked
+      ), renewed as (
+        update jobs
+        set next_at = coalesce($6::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond', progress = free.progress
+        from free
+        where jobs.lane = free.lane and jobs.id = free.id
+      )
+      select jobs.id
+      from claims
+      join jobs on jobs.lane = claims.lane and jobs.id = claims.id and jobs.lease = claims.lease
+      where jobs.state = 'processing'`,
+    values: [
+      ...[claims.map(({ lane }) => lane), claims.map(({ id }) => id), claims.map(({ lease }) => lease)],
+      ...[claims.map(({ progress }) => progress), leaseMs, now],
+    ],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Gives a job back as if it had never been claimed: it starts before all that wait. False when the lease was lost. */
+export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boolean> {
+  const changed = await sql.rows({
+    name: 'hand_back_job',
+    text: `
+      update jobs
+      set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = coalesce($4::timestamptz, clock_timestamp())
+      where lane = $1 and id = $2 and lease = $3 and state = 'processing'
+      returning pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
+    values: [claim.lane, claim.id, claim.lease, now],
+  });
+  return changed.length === 1;
+}
+
+/** The database's clock, for a statement that must not be run long after it was sent. */
+export async function readMoment(sql: Sql): Promise<Date> {
+  const [row] = await sql.rows<{ moment: Date }>({
+    name: 'read_moment',
+    text: 'select clock_timestamp() as moment',
+  });
+  return row!.moment;
+}
+
+/**
+ * Puts jobs whose lease ended back in the queue. Returns their ids. Changes nothing when it is run later than `validMs`
+ * after `moment`: a statement that waited for a database that stood still knows nothing of the renewals that wait too.
+ */
+export async function returnLapsedJobs(
+  sql: Sql,
+  { moment, validMs }: { moment: Date; validMs: number },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>({
+    name: 'return_lapsed_jobs',
+    text: `
+      with lapsed as (
+        -- every lane: leases end wherever their holders worked
+        select lane, id
+        from jobs
+        where state = 'processing' and next_at <= clock_timestamp()
+          and clock_timestamp() <= $1::timestamptz + $2 * interval '1 millisecond'
+        order by next_at
+        limit 1000
+        for update skip locked
+      )
+      update jobs
+      set ${BACK_IN_QUEUE}, next_at = clock_timestamp()
+      from lapsed
+      where jobs.lane = lapsed.lane and jobs.id = lapsed.id
+      returning jobs.id, pg_notify('jobs_due', ''), pg_notify('job_changed', jobs.id)`,
+    values: [moment, validMs],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Puts the jobs of processes that have ended back in the queue. Returns their ids. The attempt counts, since the job may be
+ * what ended the process, unless the job was started less than `freeStarts` times in all.
+ * @param holders  the beginning of the holders' names: one process, or all of a node
+ */
+export async function returnJobsOf(
+  sql: Sql,
+  { holders, freeStarts }: { holders: string; freeStarts: number },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>({
+    text: `
+      -- every lane: the processes worked for all accounts
+      update jobs
+      set ${BACK_IN_QUEUE}, next_at = clock_timestamp(),
+        attempts = case when lease < $2 then attempts - 1 else attempts end
+      where state = 'processing' and starts_with(holder, $1)
+      returning id, pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
+    values: [holders, freeStarts],
+  });
+  return rows.map(({ id }) => id);
+}

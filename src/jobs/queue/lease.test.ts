@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { wavFile } from '../../../test/wav.ts';
+import type { Database } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { openLog } from '../../platform/log.ts';
+import { claimNextJob } from './claim.ts';
+import { LEASE_MS, openLeases } from './lease.ts';
+
+const LOG = openLog('silent');
+
+/** A clock whose sleeps end when the test says so. */
+function openHandClock() {
+  const sleeps: { ms: number; wake: () => void }[] = [];
+  const asleep: (() => void)[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve());
+        sleeps.push({ ms, wake: resolve });
+        asleep.shift()?.();
+      }),
+  };
+  return {
+    clock,
+    /** Ends the oldest sleep; waits for the next one to begin. Returns how long the ended one was to be. */
+    async pass() {
+      if (sleeps.length === 0) await new Promise<void>((resolve) => asleep.push(resolve));
+      const { ms, wake } = sleeps.shift()!;
+      wake();
+      return ms;
+    },
+    async settled() {
+      if (sleeps.length === 0) await new Promise<void>((resolve) => asleep.push(resolve));
+    },
+  };
+}
+
+async function openRoom() {
+  const room = await openJobRoom();
+  const account = await room.account();
+  await room.transcribe(account, wavFile(0.1), { async: 'true' });
+  const job = (await claimNextJob(room.db, 1_000))!;
+  const secondsLeft = async () => {
+    const [row] = await room.db.rows<{ left: number }>({
+      text: 'select extract(epoch from next_at - clock_timestamp())::float8 as left from jobs',
+    });
+    return row!.left;
+  };
+  return Object.assign(room, { account, claimed: job, secondsLeft });
+}
+
+test('a renewal moves the end of the lease and stores the progress', async () => {
+  await using room = await openRoom();
+  const hand = openHandClock();
+  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
+  using _lease = leases.hold(room.claimed, { progress: () => 0.25, onLost: () => assert.fail('lost') });
+
+  const renewedAfterMs = await hand.pass();
+  await hand.settled();
+
+  assert.ok(LEASE_MS >= renewedAfterMs + 9_000, 'a database that stands still for 8 s ends no lease');
+  assert.ok((await room.secondsLeft()) > 10);
+  assert.equal((await room.job(room.account, room.claimed.id)).progress, 0.25);
+});
+
+test('a renewal tells when another worker has the job', async () => {
+  await using room = await openRoom();
+  const hand = openHandClock();
+  const lost = Promise.withResolvers<Error>();
+  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
+  using _lease = leases.hold(room.claimed, { progress: () => 0, onLost: lost.resolve });
+  await room.db.run({ text: 'update jobs set lease = lease + 1' });
+
+  await hand.pass();
+
+  assert.equal((await lost.promise).name, 'LeaseLostError');
+});
+
+test('a renewal that the database does not take is tried again soon', async () => {
+  await using room = await openRoom();
+  const hand = openHandClock();
+  const broken = { ...room.db, rows: () => Promise.reject(new Error('away')) };
+  let isAway = true;
+  const db: Database = { ...room.db, rows: (statement) => (isAway ? broken.rows() : room.db.rows(statement)) };
+  await using leases = openLeases({ db, clock: hand.clock, log: LOG });
+  using _lease = leases.hold(room.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
+
+  await hand.pass();
+  await hand.settled();
+  isAway = false;
+  const triedAfterMs = await hand.pass();
+  await hand.settled();
+
+  assert.ok(triedAfterMs <= 500);
+  assert.ok((await room.secondsLeft()) > 10);
+});
+
+test('a job that somebody has locked holds up the renewal of no other', async () => {
+  await using room = await openRoom();
+  await room.transcribe(room.account, wavFile(0.1), { async: 'true' });
+  const other = (await claimNextJob(room.db, 1_000))!;
+  const hand = openHandClock();
+  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
+  using _locked = leases.hold(room.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
+  using _free = leases.hold(other, { progress: () => 0.5, onLost: () => assert.fail('lost') });
+
+  await room.db.transaction(async (tx) => {
+    await tx.run({ text: 'select from jobs where id = $1 for update', values: [room.claimed.id] });
+    await hand.pass();
+    await hand.settled();
+  });
+
+  assert.equal((await room.job(room.account, other.id)).progress, 0.5);
+});
+
+test('a worker whose connections are cut while it ends a job ends it all the same, once', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account({ credits: 10 });
+  // The first end is cut inside its transaction; sequences do not roll back, so the second one passes.
+  await room.db.run({ text: 'create sequence cuts' });
+  await room.db.run({
+    text: `create function cut() returns trigger language plpgsql as $$
+      begin if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return new; end $$`,
+  });
+  await room.db.run({ text: 'create trigger cut before insert on events for each row execute function cut()' });
+  const engine = openFakeEngine({ says: 'whole' });
+  await room.startWorker(engine);
+
+  const { json } = await room.transcribe(account, wavFile(0.1));
+
+  assert.deepEqual([json.status, json.text, engine.count()], ['completed', 'whole', 1]);
+  assert.equal((await room.db.rows({ text: 'select 1 from events' })).length, 1);
+});
+
+test('the log of a job names ids, lengths and the outcome, never text or metadata', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const lines: Record<string, unknown>[] = [];
+  const log = openLog('silent');
+  const keep = (line: Record<string, unknown>) => void lines.push(line);
+  Object.assign(log, { info: keep, warn: keep, error: keep });
+  const worker = await room.startWorker(openFakeEngine({ says: 'words-in-secret' }), { log });
+
+  const { json } = await room.transcribe(account, wavFile(0.1), { metadata: '"meta-in-secret"' });
+  await worker.stop();
+
+  const line = lines.find((candidate) => candidate['job_id'] === json.id)!;
+  assert.deepEqual([line['state'], line['audio_ms'], line['attempt']], ['completed', 100, 1]);
+  assert.ok(!JSON.stringify(lines).includes('in-secret'));
+});

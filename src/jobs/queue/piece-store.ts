@@ -1,0 +1,55 @@
+import type { Sql } from '../../db/database.ts';
+import type { Claim } from './lease-store.ts';
+
+/**
+ * Keeps what a job under way has found out, and its progress, for those who watch it. Written under the claim: after a
+ * lost lease nothing is. Saying the same again changes nothing.
+ * @param pieces            the segments of consecutive pieces, as JSON text
+ * @param transcribedUnits  cost of the audio up to the end of these pieces: noted with them, so that no text that can be
+ *                          read is ever free. What an earlier attempt showed stays counted.
+ */
+export async function savePieces(
+  sql: Sql,
+  claim: Claim,
+  {
+    firstNumber,
+    pieces,
+    progress,
+    transcribedUnits,
+  }: { firstNumber: number; pieces: string[]; progress: number; transcribedUnits: number },
+): Promise<void> {
+  await sql.run({
+    name: 'save_job_pieces',
+    text: `
+      with held as (
+        update jobs
+        set progress = $6, transcribed_units = greatest(transcribed_units, $7)
+        where lane = $1 and id = $2 and lease = $3 and state = 'processing'
+        returning lane, id, lease, pg_notify('job_changed', id)
+      )
+      insert into job_pieces (lane, job_id, lease, number, segments)
+      select held.lane, held.id, held.lease, $4 + piece.position - 1, piece.segments
+      from held
+      cross join unnest($5::text[]) with ordinality as piece (segments, position)
+      on conflict do nothing`,
+    values: [claim.lane, claim.id, claim.lease, firstNumber, pieces, progress, transcribedUnits],
+  });
+}
+
+/** The segments of pieces from a number on, in order, as JSON texts. */
+export async function findPieces(
+  sql: Sql,
+  claim: Claim,
+  { firstNumber, limit }: { firstNumber: number; limit: number },
+): Promise<{ number: number; segments: string }[]> {
+  return await sql.rows({
+    name: 'find_job_pieces',
+    text: `
+      select number, segments
+      from job_pieces
+      where lane = $1 and job_id = $2 and lease = $3 and number >= $4
+      order by number
+      limit $5`,
+    values: [claim.lane, claim.id, claim.lease, firstNumber, limit],
+  });
+}

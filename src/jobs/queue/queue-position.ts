@@ -1,0 +1,39 @@
+import type { Database } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Queue } from '../../rules/jobs/queue-position.ts';
+import { queuePosition } from '../../rules/jobs/queue-position.ts';
+import type { Job } from '../job.ts';
+import { findRank, measureQueues } from './queue-position-store.ts';
+
+/** Knows the place of a queued job among all; null when it is not queued (any more). */
+export type QueuePositions = { of(job: Job): Promise<number | null> };
+
+// A count of a full queue reads 100,000 index entries: once a second is cheap, once a request is not.
+const MEASURE_EVERY_MS = 1_000;
+
+/** Places as of up to a second ago, the job's place among its own account's as of now. */
+export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }): QueuePositions {
+  let measuredAtMs = Number.NEGATIVE_INFINITY;
+  let measuring: Promise<Queue[]> = Promise.resolve([]);
+
+  async function measure(): Promise<Queue[]> {
+    const queues = await measureQueues(db);
+    return queues.map(({ lastStartedAt, ...queue }) => ({ ...queue, lastTurnMs: lastStartedAt?.getTime() ?? null }));
+  }
+
+  return {
+    async of(job) {
+      if (job.state !== 'queued') return null;
+      if (clock.now() - measuredAtMs >= MEASURE_EVERY_MS) {
+        measuredAtMs = clock.now();
+        measuring = measure();
+        measuring.catch(() => {
+          measuredAtMs = Number.NEGATIVE_INFINITY;
+        });
+      }
+      const [found, queues] = await Promise.all([findRank(db, job), measuring]);
+      if (found?.kind !== 'waiting') return found?.rank ?? null;
+      return found.returnedJobs + queuePosition({ accountId: job.accountId, rank: found.rank, queues });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestDatabase } from '../../../test/database.ts';
+import { openTestDatabase } from '../../../test/database.ts';
+import { makeId } from '../../platform/clock.ts';
+import { deleteOldJobs } from './retention-store.ts';
+
+const DAY_MS = 86_400_000;
+const ENDED = new Date('2031-05-20T09:30:00.000Z');
+const LANE = 7;
+
+function after(days: number, ms = 0): Date {
+  return new Date(ENDED.getTime() + days * DAY_MS + ms);
+}
+
+async function insertJob(db: TestDatabase, { state = 'completed', audioKey = null as string | null } = {}) {
+  const isOpen = state === 'queued' || state === 'processing';
+  await db.run({
+    text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, audio_key,
+        next_at, transcript, error_type, created_at, completed_at)
+      values ($1, $2, 'acct_1', $3, 'lite', false, 'wav', 1, 1, $4, $5, 'text', $6, $7, $8)`,
+    values: [
+      LANE,
+      makeId('job'),
+      state,
+      audioKey,
+      isOpen ? ENDED : null,
+      state === 'failed' ? 'engine_error' : null,
+      ENDED,
+      isOpen ? null : ENDED,
+    ],
+  });
+}
+
+function sweep(db: TestDatabase, now: Date, limit = 100, lane = LANE): Promise<number> {
+  return deleteOldJobs(db, { lane, keepDays: 30, limit, now });
+}
+
+test('a job goes so many days after its end, and not a millisecond before, however it ended', async () => {
+  await using db = await openTestDatabase();
+  for (const state of ['completed', 'failed', 'canceled']) await insertJob(db, { state });
+
+  assert.equal(await sweep(db, after(30, -1)), 0);
+  assert.equal(await sweep(db, after(30)), 3);
+});
+
+test('what is left of the pieces of a job goes with it', async () => {
+  await using db = await openTestDatabase();
+  await insertJob(db);
+  await db.run({
+    text: `insert into job_pieces (lane, job_id, lease, number, segments) select lane, id, 1, 0, '[]' from jobs`,
+  });
+
+  await sweep(db, after(30, -1));
+  const [kept] = await db.rows<{ number: number }>({ text: 'select count(*) as number from job_pieces' });
+  await sweep(db, after(30));
+  const [left] = await db.rows<{ number: number }>({ text: 'select count(*) as number from job_pieces' });
+
+  assert.deepEqual([kept?.number, left?.number], [1, 0]);
+});
+
+test('a job that has not ended stays, however old it is', async () => {
+  await using db = await openTestDatabase();
+  for (const state of ['queued', 'processing']) await insertJob(db, { state });
+
+  assert.equal(await sweep(db, after(1_000)), 0);
+});
+
+test('a job whose audio is still kept stays until it is erased', async () => {
+  await using db = await openTestDatabase();
+  await insertJob(db, { audioKey: 'a1' });
+
+  assert.equal(await sweep(db, after(31)), 0);
+  await db.run({ text: 'update jobs set audio_key = null where lane = $1', values: [LANE] });
+  assert.equal(await sweep(db, after(31)), 1);
+});
+
+test('one statement deletes no more than its limit, in its lane alone', async () => {
+  await using db = await openTestDatabase();
+  for (let i = 0; i < 5; i++) await insertJob(db);
+
+  assert.equal(await sweep(db, after(30), 100, LANE + 1), 0);
+  const deleted = [];
+  for (let i = 0; i < 4; i++) deleted.push(await sweep(db, after(30), 2));
+  assert.deepEqual(deleted, [2, 2, 1, 0]);
+});

@@ -1,0 +1,195 @@
+import {
+  component,
+  DOCUMENTED,
+  idSchema,
+  nullable,
+  oneOf,
+  pageSchema,
+  rawJson,
+  Type,
+  timeSchema,
+} from '../http/schema.ts';
+import type { RawJson } from '../platform/json.ts';
+import { PLANS } from '../rules/accounts/plan.ts';
+import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import { JOB_ERROR_TYPES } from './job.ts';
+import { TRANSCRIPT_FORMATS } from './transcript.ts';
+
+const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
+
+/** A string of a multipart form that is read as a boolean. */
+export const formBoolean = (description: string) =>
+  oneOf(['true', 'false', '1', '0'], { default: 'false', description });
+
+/** The file of a multipart form. */
+export const fileSchema = Type.Unsafe<string>({
+  type: 'string',
+  format: 'binary',
+  description: 'Audio, or video with an audio track; exactly one part, under any name.',
+});
+
+export const languageSchema = Type.String({
+  description: 'BCP 47 code such as en; absent: detected where the model can.',
+  examples: ['en'],
+  [DOCUMENTED]: { pattern: '^[a-z]{2}(-[A-Z]{2})?$' },
+});
+
+/** The form of POST /v1/transcribe. It documents the form, which `request.ts` reads as it streams in. */
+export const transcribeForm = Type.Object(
+  {
+    file: fileSchema,
+    plan: Type.Optional(oneOf(PLANS, { description: "Absent: the account's plan." })),
+    async: Type.Optional(formBoolean('true: a 202 at once; else the answer waits for the end of the job.')),
+    metadata: Type.Optional(
+      Type.Unknown({
+        description: 'Any JSON value, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+        examples: [{ order: 42 }],
+      }),
+    ),
+    language: Type.Optional(languageSchema),
+    timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
+    response_format: Type.Optional(
+      oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
+    ),
+  },
+  {
+    // Only json together with async.
+    anyOf: [
+      { properties: { async: { enum: ['false', '0'] } } },
+      { properties: { response_format: { enum: ['json'] } } },
+    ],
+  },
+);
+
+const timed = {
+  start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),
+  end: Type.Number({ minimum: 0 }),
+  text: Type.String(),
+  confidence: nullable(Type.Number({ minimum: 0, maximum: 1 }), '0 to 1; null where the engine gives none.'),
+};
+const wordSchema = Type.Object(timed, component('Word'));
+const segmentSchema = Type.Object(
+  { ...timed, words: Type.Optional(Type.Array(wordSchema, { description: 'With timestamps=word.' })) },
+  component('Segment', { start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }),
+);
+
+const jobHead = {
+  id: idSchema('job', JOB_ID),
+  status: oneOf(JOB_STATES),
+  plan: oneOf(PLANS),
+  model: nullable(Type.String()),
+  language: nullable(Type.String()),
+  audio: Type.Object({
+    filename: nullable(Type.String()),
+    format: Type.String(),
+    duration_seconds: Type.Number({ minimum: 0 }),
+    size_bytes: Type.Integer({ minimum: 0 }),
+  }),
+  metadata: rawJson<RawJson | null>({
+    type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+    description: 'As the request carried it, unchanged; null without it.',
+  }),
+  text: nullable(Type.String(), 'Null until completed.'),
+};
+const segments = rawJson<RawJson | null>({
+  ...nullable(Type.Array(segmentSchema), 'Null until completed.'),
+});
+const jobTail = {
+  error: nullable(Type.Object({ type: oneOf(JOB_ERROR_TYPES), message: Type.String() })),
+  cost: nullable(Type.Number({ minimum: 0 }), 'Credits; null until known.'),
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  created_at: timeSchema,
+  started_at: nullable(timeSchema),
+  completed_at: nullable(timeSchema),
+};
+
+const JOB_EXAMPLE = {
+  id: JOB_ID,
+  status: 'completed',
+  plan: 'pro',
+  model: 'parakeet-tdt-0.6b-v3',
+  language: 'en',
+  audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765 },
+  metadata: { order: 42 },
+  text: 'Ask not what your country can do for you.',
+  segments: [{ start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }],
+  error: null,
+  cost: 0.412,
+  progress: 1,
+  created_at: '2026-11-21T09:30:00.000Z',
+  started_at: '2026-11-21T09:30:00.120Z',
+  completed_at: '2026-11-21T09:30:01.480Z',
+};
+
+/** A job as its own endpoints answer it. */
+export const jobSchema = Type.Object(
+  {
+    ...jobHead,
+    segments,
+    ...jobTail,
+    queue_position: Type.Optional(
+      Type.Integer({ minimum: 1, description: '1 for the next to start; while it is queued.' }),
+    ),
+  },
+  component('Job', JOB_EXAMPLE),
+);
+
+/** A job as lists show it. */
+export const jobInListSchema = Type.Object({ ...jobHead, ...jobTail }, component('JobInList'));
+
+/** A job in the body of an event. */
+export const jobInEventSchema = Type.Object(
+  {
+    ...jobHead,
+    segments: Type.Optional(segments),
+    segments_omitted: Type.Optional(
+      Type.Literal(true, { description: 'The segments were left out, because the body would be over 256 KiB.' }),
+    ),
+    deleted: Type.Optional(Type.Literal(true, { description: 'The job was erased since.' })),
+    ...jobTail,
+  },
+  component('JobInEvent'),
+);
+
+/** A page of the list of jobs. */
+export const jobListSchema = pageSchema('JobList', jobInListSchema);
+
+/** A completed job's transcript as JSON. */
+export const transcriptSchema = Type.Object(
+  {
+    text: nullable(Type.String()),
+    language: nullable(Type.String()),
+    duration_seconds: Type.Number({ minimum: 0 }),
+    segments: rawJson<RawJson>(Type.Array(segmentSchema)),
+  },
+  component('Transcript'),
+);
+
+/** A transcript as a text file. */
+export const textFile = (description: string) => Type.String({ description });
+
+/** The media types in which a transcript can be had, beside JSON. */
+export const TRANSCRIPT_MEDIA = {
+  'text/plain': textFile('The plain text.'),
+  'application/x-subrip': textFile('SRT captions.'),
+  'text/vtt': textFile('WebVTT captions.'),
+};
+
+/** What `GET /v1/jobs/:id/events` sends: the data of each event, by the event's name. */
+export const jobStreamSchema = Type.Object(
+  {
+    status: Type.Object({
+      id: idSchema('job', JOB_ID),
+      status: oneOf(JOB_STATES),
+      queue_position: Type.Optional(Type.Integer({ minimum: 1 })),
+      error: jobTail.error,
+    }),
+    progress: Type.Object({ progress: jobTail.progress }),
+    segment: Type.Object({
+      index: Type.Integer({ minimum: 0, description: 'A number that came before replaces the earlier segment.' }),
+      ...timed,
+      words: Type.Optional(Type.Array(wordSchema)),
+    }),
+  },
+  component('JobStreamEvents', undefined, 'The data of each server-sent event, by the name of the event.'),
+);

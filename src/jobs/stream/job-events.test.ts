@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { StreamEvent } from '../../../test/event-stream.ts';
+import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openJobRoom } from '../../../test/job-fixture.ts';
+import { until } from '../../../test/until.ts';
+import { wavFile } from '../../../test/wav.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { claimNextJob } from '../queue/claim.ts';
+import { findJob } from '../store.ts';
+import { watchJob } from './job-events.ts';
+
+type Room = Awaited<ReturnType<typeof openJobRoom>>;
+type Account = Awaited<ReturnType<Room['account']>>;
+
+const submit = async (room: Room, account: Account, seconds = 1) =>
+  (await room.transcribe(account, wavFile(seconds), { async: 'true' })).json.id as string;
+const named = (events: StreamEvent[], name: string) =>
+  events.filter(({ event }) => event === name).map(({ data }) => data);
+
+/** Takes events until one is of the kind, that one included. */
+async function takeUntil(events: AsyncGenerator<StreamEvent>, isLast: (event: StreamEvent) => boolean) {
+  const taken: StreamEvent[] = [];
+  while (true) {
+    const { value, done } = await events.next();
+    assert.ok(!done, `the stream ended after ${JSON.stringify(taken)}`);
+    taken.push(value);
+    if (isLast(value)) return taken;
+  }
+}
+
+test('who follows a job sees every state, its progress and its segments as they come, and then the end', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const engine = openFakeEngine();
+  const id = await submit(room, account, 100);
+  const events = room.watch(account, id);
+
+  const queued = await takeUntil(events, ({ event }) => event === 'progress');
+  await room.startWorker(engine);
+  const processing = await takeUntil(events, ({ event }) => event === 'status');
+  for (const text of ['one', 'two']) (await engine.nextCall()).say(text);
+  const half = await takeUntil(events, ({ data }) => data.index === 1);
+  for (const text of ['three', 'four']) (await engine.nextCall()).say(text);
+  const rest = await Array.fromAsync(events);
+
+  assert.deepEqual(queued, [
+    { event: 'status', data: { id, status: 'queued', queue_position: 1, error: null } },
+    { event: 'progress', data: { progress: 0 } },
+  ]);
+  assert.deepEqual(processing.at(-1)?.data, { id, status: 'processing', error: null });
+  const segments = named([...half, ...rest], 'segment');
+  assert.deepEqual(
+    segments.map(({ index, text }) => [index, text]),
+    [
+      [0, 'one'],
+      [1, 'two'],
+      [2, 'three'],
+      [3, 'four'],
+    ],
+  );
+  const { segments: stored } = await room.job(account, id);
+  assert.deepEqual(
+    segments.map(({ index: _, ...segment }) => segment),
+    stored,
+  );
+  const progress = named([...processing, ...half, ...rest], 'progress').map((data) => data.progress);
+  assert.deepEqual(progress, progress.toSorted());
+  assert.ok(progress[0] > 0.2 && progress[0] < 0.61, `${progress}`);
+  assert.equal(progress.at(-1), 1);
+  assert.deepEqual(rest.at(-1), { event: 'status', data: { id, status: 'completed', error: null } });
+  assert.deepEqual(await room.db.rows({ text: 'select 1 from job_pieces' }), []);
+});
+
+test('a job that has ended is told in one go', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  await room.startWorker(openFakeEngine({ says: 'all' }));
+  const id = await submit(room, account);
+  await room.ended(account, id);
+
+  const events = await Array.fromAsync(room.watch(account, id));
+
+  assert.deepEqual(
+    events.map(({ event }) => event),
+    ['progress', 'segment', 'status'],
+  );
+});
+
+test('whoever connects in the middle is told what there is so far', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const engine = openFakeEngine();
+  await room.startWorker(engine);
+  const id = await submit(room, account, 100);
+  for (const text of ['one', 'two']) (await engine.nextCall()).say(text);
+  await until('two pieces', async () => (await room.db.rows({ text: 'select 1 from job_pieces' })).length === 2);
+
+  const events = await takeUntil(room.watch(account, id), ({ data }) => data.index === 1);
+
+  assert.deepEqual(
+    named(events, 'segment').map(({ text }) => text),
+    ['one', 'two'],
+  );
+});
+
+test('a job that is begun again tells its segments again, from the first', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const [first, second] = [openFakeEngine(), openFakeEngine()];
+  const worker = await room.startWorker(first);
+  const id = await submit(room, account, 70);
+  const events = room.watch(account, id);
+  (await first.nextCall()).say('begun');
+  await takeUntil(events, ({ event }) => event === 'segment');
+
+  await worker.stop();
+  await room.startWorker(second);
+  for (const text of ['anew', 'and', 'done']) (await second.nextCall()).say(text);
+  const rest = await Array.fromAsync(events);
+
+  assert.deepEqual(
+    named(rest, 'segment').map(({ index, text }) => [index, text]),
+    [
+      [0, 'anew'],
+      [1, 'and'],
+      [2, 'done'],
+    ],
+  );
+});
+
+test('the stream of a job that is canceled or erased ends', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const [canceled, erased] = [await submit(room, account), await submit(room, account)];
+  const streams = [room.watch(account, canceled), room.watch(account, erased)];
+  for (const stream of streams) await stream.next();
+
+  await room.cancel(account, canceled);
+  await room.erase(account, erased);
+  const [first, second] = await Promise.all(streams.map((stream) => Array.fromAsync(stream)));
+
+  assert.equal(first!.at(-1)?.data.status, 'canceled');
+  assert.ok(second!.every(({ data }) => data.status !== 'completed'));
+});
+
+test('a caller who hangs up is forgotten at once, read or unread', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const id = await submit(room, account);
+  const gone = new AbortController();
+  for (let i = 0; i < 60; i++)
+    room
+      .watch(account, id, gone.signal)
+      .next()
+      .catch(() => undefined);
+  await room.watch(account, id, gone.signal).next();
+
+  gone.abort();
+
+  for (let i = 0; i < 100; i++) await room.watch(account, id).next();
+  await assert.rejects(room.watch(account, id).next(), { type: 'rate_limited' });
+});
+
+test('a stream that breaks off for a fault of ours fails, where a database that is away only delays it', async () => {
+  await using room = await openJobRoom();
+  const account = await room.account();
+  const id = await submit(room, account);
+  const job = await findJob(room.db, { lane: account.lane, accountId: account.id, id });
+  const follow = (of: () => Promise<number | null>) => {
+    const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
+    const deps = { db: room.db, clock: systemClock, positions: { of } };
+    return watchJob(deps, job!, watch, new AbortController().signal);
+  };
+
+  const broken = follow(async () => {
+    throw new Error('a bug');
+  });
+  const away = follow(async () => {
+    throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  });
+  await away.next();
+  const { value: status } = await away.next();
+
+  await assert.rejects(Array.fromAsync(broken), /a bug/);
+  assert.match(status!, /^event: status/);
+  assert.doesNotMatch(status!, /queue_position/);
+  await away.return(undefined);
+});
+
+test('a queued job knows its place, which moves as accounts take turns', async () => {
+  await using room = await openJobRoom();
+  const [busy, calm] = [await room.account(), await room.account()];
+  const ids = [await submit(room, busy), await submit(room, busy), await submit(room, busy)];
+  const late = await submit(room, calm);
+  await claimNextJob(room.db, 60_000);
+  const turns = await claimNextJob(room.db, 60_000);
+
+  const places = [];
+  for (const [account, id] of [
+    [busy, ids[0]],
+    [busy, ids[1]],
+    [busy, ids[2]],
+    [calm, late],
+  ] as const) {
+    places.push((await room.job(account, id!)).queue_position ?? null);
+  }
+
+  assert.ok(turns !== null);
+  assert.deepEqual(places, [null, 1, 2, null]);
+});

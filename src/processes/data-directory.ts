@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Config } from '../config/settings.ts';
+import { dataPaths } from '../config/settings.ts';
+import { keys32 } from '../config/values.ts';
+
+/** A name for a node: in its data directory, or for the life of one process. */
+export function newNodeId(): string {
+  return `node_${randomBytes(10).toString('hex')}`;
+}
+
+/** The name that this data directory gives to its node, made at the first start (0600). Copies of it have the same one. */
+export function keptNodeId(config: Config): string {
+  const file = dataPaths(config.dataDir).nodeId;
+  const id = keptText(file, newNodeId);
+  if (!/^node_[0-9a-f]{20}$/.test(id)) throw new Error(`${file} does not hold the name of a node; remove it`);
+  return id;
+}
+
+export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
+
+/**
+ * Makes the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
+ * the first start made (0600).
+ * @throws Error  if a file holds something else than what was written there
+ */
+export function prepareDataDir(config: Config): Secrets {
+  mkdirSync(config.dataDir, { recursive: true });
+  chmodSync(config.dataDir, 0o700);
+  const paths = dataPaths(config.dataDir);
+  mkdirSync(paths.audio, { recursive: true, mode: 0o700 });
+  mkdirSync(paths.models, { recursive: true, mode: 0o700 });
+  const adminToken = config.adminToken ?? keptText(paths.adminToken, () => randomBytes(32).toString('base64url'));
+  return { adminToken, secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey) };
+}
+
+/** The keys in the file, one in each line. */
+function keptKeys(file: string): Buffer[] {
+  const keys = keys32(keptText(file, () => randomBytes(32).toString('base64')));
+  if ('value' in keys) return keys.value;
+  throw new Error(`${file} ${keys.mistake}; restore it from your backup`);
+}
+
+/** The text kept in a file; made and written when there is none. Two starts at once agree on one text. */
+function keptText(file: string, make: () => string): string {
+  if (!existsSync(file)) {
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true });
+    try {
+      // link, unlike rename, fails when somebody else was first; and the file never shows half-written.
+      linkSync(draft, file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    } finally {
+      rmSync(draft);
+    }
+  }
+  return readFileSync(file, 'utf8').trim();
+}

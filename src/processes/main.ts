@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../config/settings.ts';
+import { ConfigError, dataPaths, doubtsAbout, readConfig } from '../config/settings.ts';
+import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
+import { startEmbedded } from '../db/embedded/server.ts';
+import { NewerSchemaError } from '../db/migrate.ts';
+import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import { openLog } from '../platform/log.ts';
+import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
+import { keptNodeId, prepareDataDir } from './data-directory.ts';
+import type { ProcessName } from './messages.ts';
+import type { Node } from './node.ts';
+import { prepareSandbox, SandboxError } from './sandbox.ts';
+import { superviseRoles } from './supervisor.ts';
+
+// SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
+const ROLES_STOP_MS = 8_500;
+const DATABASE_RESTART_DELAY_MS = 500;
+
+/** Wiring only: settings → database → one process per role; the reverse on stop. */
+async function main(): Promise<void> {
+  const config = readConfig();
+  const log = openLog(config.logLevel, { role: 'parent' });
+  for (const doubt of doubtsAbout(config)) log.warn(doubt);
+  const stopWanted = Promise.withResolvers<number>();
+  const stopping = new AbortController();
+  void stopWanted.promise.then(() => stopping.abort());
+  process.on('SIGTERM', () => stopWanted.resolve(0));
+  process.on('SIGINT', () => stopWanted.resolve(0));
+  // Started with a channel, by the demo or a test: whoever started it is gone.
+  process.on('disconnect', () => stopWanted.resolve(0));
+
+  const sandbox = prepareSandbox(config, log);
+  // Elsewhere the database starts meanwhile.
+  if (config.audioSandbox === 'require') await sandbox;
+  const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
+  const secrets = prepareDataDir(config);
+  let node: Node | null = null;
+  const roles = superviseRoles(processesFor(config), {
+    entry: new URL('./roles/role-process.ts', import.meta.url),
+    // A model that is fetched now is then the engine.
+    preparesEarly: !offersModel,
+    log,
+    onFatal: (message) => {
+      console.error(message);
+      stopWanted.resolve(1);
+    },
+    onHolderEnded: (holder) => void node?.release(holder),
+  });
+  const database = await openStore(config, log, stopping.signal);
+  if (!database) {
+    await roles.stop(ROLES_STOP_MS);
+    process.exit(await stopWanted.promise);
+  }
+  if (offersModel) await offerModel(config, stopping.signal);
+  node = await joinDatabase(database.directUrl ?? database.url, config, log, stopping.signal);
+  roles.start({
+    nodeId: node.id,
+    databaseUrl: database.url,
+    ...(database.directUrl && { databaseDirectUrl: database.directUrl }),
+    ...(database.maxConnections && { maxConnections: database.maxConnections }),
+    adminToken: secrets.adminToken,
+    secretsKeysBase64: secrets.secretsKeys.map((key) => key.toString('base64')).join(),
+    sandbox: await sandbox,
+  });
+
+  const code = await stopWanted.promise;
+  await roles.stop(ROLES_STOP_MS);
+  await node.close();
+  await database.stop();
+  process.exit(code);
+}
+
+/** Whoever starts the service at a terminal for the first time is offered a better engine than pocketsphinx. */
+function mayOfferModel(config: Config): boolean {
+  if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return false;
+  return process.stdin.isTTY && process.stdout.isTTY;
+}
+
+async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
+  // Loaded for this once: the hub's client would cost every later start a tenth of a second.
+  const { offerFirstModel } = await import('../models/offer.ts');
+  await offerFirstModel({
+    modelsDir: dataPaths(config.dataDir).models,
+    hubUrl: config.hubUrl,
+    how: 'ask',
+    input: process.stdin,
+    output: process.stdout,
+    signal,
+  });
+}
+
+/** In the order in which they are forked: what takes long to be ready goes ahead. */
+function processesFor(config: Config): ProcessName[] {
+  const first = config.roles.filter((role) => role === 'transcriber');
+  return [...first, 'http', ...config.roles.filter((role) => role !== 'api' && role !== 'transcriber')];
+}
+
+type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };
+
+/** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. Null when stopped before. */
+async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store | null> {
+  const url = config.databaseUrl;
+  if (url === null) return await openEmbedded(config, log, stopping);
+  // Loaded here: the embedded database starts while this code is loaded.
+  const { prepareOutside } = await import('./outside-database.ts');
+  const directUrl = config.databaseDirectUrl ?? url;
+  // A migration may take long; a stop ends this process, and with its connection the transaction.
+  const prepared = await Promise.race([prepareOutside({ url, directUrl }, log, stopping), aborted(stopping)]);
+  if (!prepared) return null;
+  const maxConnections = config.databaseConnections ?? (prepared.poolsBySession ? SESSION_POOL_CONNECTIONS : null);
+  return { url, directUrl, ...(maxConnections && { maxConnections }), stop: async () => undefined };
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+}
+
+/** Takes this node's name, and whatever it was at when it ended last. */
+async function joinDatabase(url: string, config: Config, log: Log, signal: AbortSignal): Promise<Node> {
+  const { openDatabase } = await import('../db/database.ts');
+  const { openNode } = await import('./node.ts');
+  const db = openDatabase(url, { maxConnections: 1 });
+  return await openNode({ db, lockUrl: url, keptId: keptNodeId(config), clock: systemClock, log, signal });
+}
+
+/** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */
+async function openEmbedded(config: Config, log: Log, stopWanted: AbortSignal): Promise<Store | null> {
+  const options = { dir: dataPaths(config.dataDir).database, log };
+  let stopping = false;
+  let server = await startEmbedded(options);
+  // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
+  const { bringUpToDate } = await import('./outside-database.ts');
+  try {
+    await Promise.race([bringUpToDate(server.url, log), aborted(stopWanted)]);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  if (stopWanted.aborted) {
+    await server.stop();
+    return null;
+  }
+  server.onExit(restart);
+
+  function restart(): void {
+    if (stopping) return;
+    log.error('the embedded PostgreSQL ended; starting it again');
+    startEmbedded(options).then(
+      (fresh) => {
+        server = fresh;
+        server.onExit(restart);
+      },
+      (error: unknown) => {
+        log.error({ err: error }, 'the embedded PostgreSQL did not start; trying again');
+        setTimeout(restart, DATABASE_RESTART_DELAY_MS);
+      },
+    );
+  }
+
+  return {
+    url: server.url,
+    async stop() {
+      stopping = true;
+      await server.stop();
+    },
+  };
+}
+
+main().catch((error: unknown) => {
+  // What the operator can mend is said in a sentence; anything else is ours, with its stack.
+  const isOperators = [ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError].some(
+    (kind) => error instanceof kind,
+  );
+  console.error(isOperators ? (error as Error).message : error);
+  process.exit(1);
+});

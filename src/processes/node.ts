@@ -1,0 +1,93 @@
+import type { Database } from '../db/database.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import type { SessionLock } from '../db/session-lock.ts';
+import { holdSessionLock } from '../db/session-lock.ts';
+import { returnJobsOf } from '../jobs/queue/lease-store.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import { releaseLeasesOf } from '../webhooks/deliveries/lease-store.ts';
+import { newNodeId } from './data-directory.ts';
+
+/** This node among those that share the database. */
+export type Node = {
+  /** Begins the names of the holders of all its leases. */
+  id: string;
+  /** Releases the leases of a process that has ended. Tries again while the database is away; never rejects. */
+  release(holder: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type NodeDeps = {
+  db: Database;
+  /** PostgreSQL itself, not a pooler: the lock is the session's. */
+  lockUrl: string;
+  /** What DATA_DIR/node-id holds. */
+  keptId: string;
+  clock: Clock;
+  log: Log;
+  /** Ends the wait for a database that is away. */
+  signal: AbortSignal;
+};
+
+// A node is seldom brought down by a job of its own, and takes up all that was under way at once: a few crashes in a row,
+// for whatever reason, must not use up the attempts of these jobs. A job that does bring it down comes to its end all the same.
+const FREE_STARTS_AFTER_NODE_CRASH = 10;
+const RETRY_MS = 500;
+// By then all leases have ended by themselves.
+const MOST_RELEASE_TRIES = 60;
+
+/**
+ * Takes the name that the data directory gives to this node, and whatever the node was at when it ended last. Where another
+ * process has that name (on a copy of the directory, or on the same one), this node goes by a new name until its end, and
+ * leaves the other's leases alone: a lock in the database tells, which ends with the process that holds it.
+ * Waits for a database that is away.
+ */
+export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeDeps): Promise<Node> {
+  const closing = new AbortController();
+  signal.addEventListener('abort', () => closing.abort());
+  const lock = await lockPatiently();
+  const isOwnName = lock?.isHeld() ?? false;
+  const id = isOwnName ? keptId : newNodeId();
+  if (!isOwnName && !signal.aborted)
+    log.warn({ node: keptId, goes_by: id }, 'another process runs as this node; see DATA_DIR/node-id');
+
+  async function lockPatiently(): Promise<SessionLock | null> {
+    while (!signal.aborted) {
+      try {
+        return await holdSessionLock(lockUrl, keptId);
+      } catch (error) {
+        if (!isDatabaseAway(error)) throw error;
+        log.warn({ err: error }, 'the database is away; trying again');
+        await clock.sleep(RETRY_MS, signal);
+      }
+    }
+    return null;
+  }
+
+  async function release(holders: string, freeStarts: number): Promise<void> {
+    for (let tries = 1; !closing.signal.aborted; tries++) {
+      try {
+        const [jobs, deliveries] = await Promise.all([
+          returnJobsOf(db, { holders, freeStarts }),
+          releaseLeasesOf(db, holders),
+        ]);
+        if (jobs.length + deliveries > 0) log.info({ jobs: jobs.length, deliveries }, 'interrupted work goes on');
+        return;
+      } catch (error) {
+        if (!isDatabaseAway(error) || tries >= MOST_RELEASE_TRIES)
+          return log.error({ err: error, holders }, 'leases of a process that ended are left to run out');
+        await clock.sleep(RETRY_MS, closing.signal);
+      }
+    }
+  }
+
+  if (isOwnName) await release(`${id}/`, FREE_STARTS_AFTER_NODE_CRASH);
+  return {
+    id,
+    release: (holder) => release(holder, 0),
+    async close() {
+      closing.abort();
+      await lock?.release();
+    },
+  };
+}

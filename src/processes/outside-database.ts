@@ -1,0 +1,56 @@
+import type { DatabaseUrls } from '../db/check-urls.ts';
+import { checkUrls } from '../db/check-urls.ts';
+import { openDatabase } from '../db/database.ts';
+import { migrate, NewerSchemaError } from '../db/migrate.ts';
+import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import { decideStart } from '../rules/database-failure.ts';
+
+const RETRY_DELAY_MS = 500;
+
+/**
+ * Checks and migrates the database that the settings name. Waits for one that is not there yet: machines that start
+ * together do not wait for each other. Resolves with null when the signal aborts.
+ * @throws UnusableDatabaseError  when waiting cannot help, with the setting to change
+ */
+export async function prepareOutside(
+  urls: DatabaseUrls,
+  log: Log,
+  signal: AbortSignal,
+): Promise<{ poolsBySession: boolean } | null> {
+  let lastReason = '';
+  while (!signal.aborted) {
+    try {
+      const poolsBySession = await checkUrls(urls);
+      await bringUpToDate(urls.directUrl, log);
+      return { poolsBySession };
+    } catch (error) {
+      if (error instanceof NewerSchemaError || error instanceof UnusableDatabaseError) throw error;
+      const { code, message } = error as { code?: string; message: string };
+      const decision = decideStart({ code: code ?? null, message });
+      if (decision.kind === 'end') {
+        throw new UnusableDatabaseError(`DATABASE_URL cannot be used: ${message}. ${decision.advice}`, {
+          cause: error,
+        });
+      }
+      if (message !== lastReason) log.warn({ err: error }, 'the database cannot be used yet; trying again');
+      lastReason = message;
+      await systemClock.sleep(RETRY_DELAY_MS, signal);
+    }
+  }
+  return null;
+}
+
+/** Runs the migrations that the database lacks, however long they take. */
+export async function bringUpToDate(url: string, log: Log): Promise<void> {
+  const db = openDatabase(url, { maxConnections: 1 });
+  try {
+    const applied = await migrate(db, undefined, (migrations) =>
+      log.info({ migrations }, 'bringing the schema up to date; a large database takes minutes'),
+    );
+    if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date');
+  } finally {
+    await db.close();
+  }
+}

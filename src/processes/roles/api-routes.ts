@@ -1,0 +1,34 @@
+import type { AdminDeps } from '../../accounts/api/admin-routes.ts';
+import { adminRoutes } from '../../accounts/api/admin-routes.ts';
+import { keyRoutes } from '../../accounts/api/key-routes.ts';
+import type { AccountDeps } from '../../accounts/api/routes.ts';
+import { accountRoutes } from '../../accounts/api/routes.ts';
+import { auditRoutes } from '../../audit/routes.ts';
+import type { Route } from '../../http/route.ts';
+import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
+import { jobRoutes } from '../../jobs/api/routes.ts';
+import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
+import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
+import { eventRoutes } from '../../webhooks/events/routes.ts';
+import { deliveryRoutes } from '../../webhooks/log/routes.ts';
+import type { SealedDeps } from '../../webhooks/secrets/sealed-api.ts';
+import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
+
+export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps;
+
+/** Every route that an account's keys may call. */
+export function apiRoutes(deps: ApiDeps): Route[] {
+  return [
+    ...jobRoutes(deps),
+    ...accountRoutes(deps),
+    ...keyRoutes(deps),
+    ...webhookRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...eventRoutes(deps),
+  ];
+}
+
+/** Every route under /admin/v1. */
+export function adminApiRoutes(deps: AdminDeps & SealedDeps): Route[] {
+  return [...adminRoutes(deps), ...auditRoutes(deps), ...sealedRoutes(deps)];
+}

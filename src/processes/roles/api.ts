@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { openCallers } from '../../accounts/keys/callers.ts';
+import { openLimits } from '../../accounts/rate-limits/limits.ts';
+import { findValidKeys } from '../../accounts/store.ts';
+import { openStorage } from '../../audio/storage/open-storage.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { OpenStreams } from '../../http/connections/open-streams.ts';
+import { watchStreamKeys } from '../../http/connections/open-streams.ts';
+import type { IdempotencyKeys } from '../../http/idempotency/idempotency.ts';
+import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
+import type { Route } from '../../http/route.ts';
+import { buildServer, closeServer } from '../../http/server/server.ts';
+import { consoleRoutes } from '../../http/service/console.ts';
+import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes.ts';
+import { openJobEndings } from '../../jobs/stream/completion-waiter.ts';
+import { openJobFeed } from '../../jobs/stream/job-notifications.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { eventPayloads } from '../../webhooks/event-payloads.ts';
+import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
+import { showProtections } from '../sandbox.ts';
+import { adminApiRoutes, apiRoutes } from './api-routes.ts';
+import { askMetricsOfAll } from './metrics-of-all.ts';
+import { openReadiness } from './readiness.ts';
+import type { RoleContext, RunningRole } from './role.ts';
+
+const NO_API: Api = { routes: [], operator: [], close: async () => undefined };
+
+// SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.
+const CLOSE_GRACE_MS = 6_000;
+const ADMIN_HOST = '127.0.0.1';
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** The HTTP server: the API where the node has that role, the operator's surface always. */
+export async function start(context: RoleContext): Promise<RunningRole> {
+  const { config } = context;
+  const metrics = openMetrics();
+  if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
+  const storage = await openStorage(config);
+  const api = config.roles.includes('api') ? await openApi(context, storage, metrics) : NO_API;
+  const readiness = openReadiness(context, storage);
+  const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
+  const common = { ...serverOptions(context, api), metrics: httpMetrics(metrics) };
+  const withReference = (documented: Route[]) => [
+    ...documented,
+    ...(config.roles.includes('api') ? consoleRoutes() : []),
+    ...serviceRoutes({ documented, events: eventPayloads, version, readiness }),
+  ];
+  const isApart = config.adminPort !== null;
+  const main = buildServer({ ...common, routes: withReference([...api.routes, ...(isApart ? [] : operator)]) });
+  const apps = [main];
+  await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
+  if (config.adminPort !== null) {
+    const admin = buildServer({ ...common, routes: withReference(operator) });
+    apps.push(admin);
+    const host = config.adminHost ?? ADMIN_HOST;
+    await listen(context, admin, { host, port: config.adminPort, settings: 'ADMIN_PORT and ADMIN_HOST' });
+  }
+  // The parent answers with the statuses of the others.
+  context.report({ ready: true, reasons: [] });
+  return {
+    metrics: () => snapshotMetrics(metrics),
+    async stop() {
+      // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
+      await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close()]);
+    },
+  };
+}
+
+/** What the listeners of a node have in common. */
+function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api) {
+  return {
+    auth: { adminToken: order.adminToken, findCaller: openCallers(db, log) },
+    limits: openLimits(db, {
+      transcribe: config.rateLimitTranscribe,
+      balance: config.rateLimitBalance,
+      jobs: config.rateLimitJobs,
+      resend: config.rateLimitResend,
+      default: config.rateLimitDefault,
+    }),
+    ...(idempotency && { idempotency }),
+    ...(streams && { streams }),
+    connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
+    log,
+  };
+}
+
+type Api = {
+  routes: Route[];
+  operator: Route[];
+  idempotency?: IdempotencyKeys;
+  streams?: OpenStreams;
+  close(): Promise<void>;
+};
+
+async function openApi(
+  { config, order, db, log, clock }: RoleContext,
+  storage: AudioStorage,
+  metrics: Metrics,
+): Promise<Api> {
+  const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
+  const endings = await openJobEndings({ db, clock, log });
+  const feed = await openJobFeed({ db, clock, log });
+  const streams = watchStreamKeys({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
+  const secretBox = openSecretBoxOf(order.secretsKeysBase64);
+  const idempotency = openIdempotencyKeys({
+    ...{ db, box: secretBox, log },
+    maxKeysPerAccount: config.maxIdempotencyKeys,
+  });
+  const deps = {
+    ...{ db, config, storage, endings, feed, clock, secretBox, rates },
+    tools: { folder: config.toolsDir },
+    metrics: jobMetrics(metrics),
+  };
+  return {
+    ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
+    async close() {
+      idempotency.close();
+      await Promise.all([endings.close(), feed.close(), streams.close()]);
+    },
+  };
+}
+
+type Place = { host: string; port: number; settings: string };
+
+async function listen(
+  { config, fail, log }: RoleContext,
+  app: ReturnType<typeof buildServer>,
+  { host, port, settings }: Place,
+): Promise<void> {
+  try {
+    // For the name Fastify opens a second server, which would be without our limits.
+    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
+    fail(`Port ${port} on ${host} ${why}. Set ${settings}.`);
+    throw error;
+  }
+  // Without a listener, a connection that cannot be accepted would end the process.
+  app.server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
+  const { address, port: opened } = app.server.address() as AddressInfo;
+  log.info({ address, port: opened, api: config.roles.includes('api') }, 'listening');
+}

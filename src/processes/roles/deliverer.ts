@@ -1,0 +1,25 @@
+import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { startDeliverer } from '../../webhooks/deliveries/worker.ts';
+import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
+import type { RoleContext, RunningRole } from './role.ts';
+
+export const plansOnce = true;
+
+/** Sends due deliveries to their receivers. */
+export async function start({ config, order, db, log, clock, report }: RoleContext): Promise<RunningRole> {
+  const metrics = openMetrics();
+  const deliverer = await startDeliverer({
+    db,
+    config,
+    secretBox: openSecretBoxOf(order.secretsKeysBase64),
+    log,
+    clock,
+    metrics,
+    holder: order.holder,
+  });
+  report({ ready: true, reasons: [] });
+  return {
+    metrics: () => snapshotMetrics(metrics),
+    stop: () => deliverer.stop(),
+  };
+}

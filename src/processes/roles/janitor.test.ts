@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openDeliveryRoom } from '../../../test/delivery-fixture.ts';
+import { until } from '../../../test/until.ts';
+import { readConfig } from '../../config/settings.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { makeId } from '../../platform/clock.ts';
+import { openLog } from '../../platform/log.ts';
+import { start } from './janitor.ts';
+import type { RoleContext } from './role.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A clock on which nobody's rest ends before the stop. */
+const restingClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (_ms, signal) => {
+    if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  },
+};
+
+test('the janitor does every chore as soon as it starts: days made, and what is too old deleted', async () => {
+  await using room = await openDeliveryRoom();
+  const dataDir = await mkdtemp(path.join(os.tmpdir(), 'janitor-'));
+  const [lite, pro] = [await room.account('lite'), await room.account('pro')];
+  const old = new Date(Date.now() - 10 * DAY_MS);
+  for (const account of [lite, pro]) {
+    await room.emit(account, { now: old });
+    await room.db.run({
+      text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
+          created_at, completed_at)
+        values ($1, $2, $3, 'completed', 'lite', false, 'wav', 1, 1, 'text', $4, $4)`,
+      values: [account.lane, makeId('job'), account.id, account === lite ? new Date(Date.now() - 31 * DAY_MS) : old],
+    });
+  }
+  const config = readConfig({ DATA_DIR: dataDir });
+  const context = { config, db: room.db, log: openLog('silent'), clock: restingClock, report: () => undefined };
+
+  const owners = async (table: string) =>
+    (await room.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(
+      (row) => row.owner,
+    );
+  const countDays = async () => {
+    const text = `select count(*) as number from pg_inherits where inhparent = 'attempts'::regclass`;
+    return (await room.db.rows<{ number: number }>({ text }))[0]!.number;
+  };
+
+  const janitor = await start(context as unknown as RoleContext);
+  // Today, three days ahead, and the default one.
+  await until('the days to be made', async () => (await countDays()) === 5);
+  await until('the old event and the old job to go', async () => {
+    return (await owners('events')).length === 1 && (await owners('jobs')).length === 1;
+  });
+  await janitor.stop();
+
+  assert.deepEqual([await owners('events'), await owners('jobs')], [[pro.id], [pro.id]]);
+  await rm(dataDir, { recursive: true, force: true });
+});

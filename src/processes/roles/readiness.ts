@@ -1,0 +1,55 @@
+import type { SharedStorage } from '../../audio/storage/storage.ts';
+import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
+import { findProgram } from '../../platform/tools.ts';
+import type { ProcessName, RoleStatus } from '../messages.ts';
+import { starting } from '../messages.ts';
+import type { RoleContext } from './role.ts';
+
+/**
+ * What the node as a whole can do now: its database, its audio storage, its decoder, and each role as its process last
+ * reported.
+ */
+export function openReadiness(
+  { config, db, onMessage }: Pick<RoleContext, 'config' | 'db' | 'onMessage'>,
+  storage: Pick<SharedStorage, 'whyAway'>,
+): Readiness {
+  // Nothing is ready before it has said so: the parent's first word may take a moment.
+  let statuses: Partial<Record<ProcessName, RoleStatus>> = Object.fromEntries(
+    config.roles.filter((role) => role !== 'api').map((role) => [role, starting(role)]),
+  );
+  onMessage((message) => {
+    if (message.kind === 'statuses') statuses = message.statuses;
+  });
+  const tools = { folder: config.toolsDir };
+  const needsAudio = config.roles.includes('api') || config.roles.includes('transcriber');
+
+  async function check(): Promise<NodeReadiness> {
+    const reasons: string[] = [];
+    const details: string[] = [];
+    const [databaseIsThere, storageAway] = await Promise.all([isReachable(db), needsAudio ? storage.whyAway() : null]);
+    if (!databaseIsThere) reasons.push('The database cannot be reached.');
+    if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
+    if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
+    for (const [name, status] of Object.entries(statuses)) {
+      // This process is the one that answers; its own status is that it does.
+      if (name === 'http' || status.ready) continue;
+      reasons.push(...status.reasons);
+      details.push(...(status.details ?? []));
+    }
+    return { ready: reasons.length === 0, reasons, details };
+  }
+
+  let checking: Promise<NodeReadiness> | null = null;
+  return {
+    // However many ask at once, one of the pool's connections is used.
+    check: () => (checking ??= check().finally(() => (checking = null))),
+  };
+}
+
+/** Migrations are done before any role is started, so that a database which answers has them. */
+async function isReachable(db: RoleContext['db']): Promise<boolean> {
+  return await db.rows({ text: 'select 1' }).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,31 @@
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
+
+/** What a role is given before there is a database. */
+export type EarlyContext = {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  /** Tells the parent, and through it /readyz, whether the role can do its work. */
+  report(status: RoleStatus): void;
+};
+
+/** What every role is given. */
+export type RoleContext = EarlyContext & {
+  order: StartOrder;
+  db: Database;
+  /** Ends the whole service: the role can never start as things are. */
+  fail(message: string): void;
+  /** Messages from the parent that are for this role alone. */
+  onMessage(handler: (message: ToChild) => void): void;
+  send(message: ToParent): void;
+};
+
+export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
+export type RoleModule<Prepared = unknown> = {
+  start(context: RoleContext, prepared?: Prepared): Promise<RunningRole>;
+  plansOnce?: boolean;
+};

@@ -1,0 +1,74 @@
+import { openStorage } from '../../audio/storage/open-storage.ts';
+import { dataPaths } from '../../config/settings.ts';
+import { openVoiceDetector } from '../../engines/vad/vad.ts';
+import { reportEngine } from '../../jobs/api/engine-store.ts';
+import { startTranscriber } from '../../jobs/execution/worker.ts';
+import { jobMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import { watchEngines } from './engine-health.ts';
+import type { Engines, OpeningEngines } from './open-engines.ts';
+import type { RoleContext, RunningRole } from './role.ts';
+
+const REPORT_RETRY_MS = 5_000;
+
+/** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
+export async function start(
+  context: RoleContext,
+  { metrics, stopping, opening }: OpeningEngines,
+): Promise<RunningRole> {
+  const { config, db, log, clock, report } = context;
+  const storage = await openStorage(config);
+  const tools = { folder: config.toolsDir };
+
+  const running = opening.then(async (opened) => {
+    if (!opened) return null;
+    await reportEngines(context, opened, stopping.signal);
+    const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
+    const modelsDir = dataPaths(config.dataDir).models;
+    const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
+    const worker = await startTranscriber({
+      db,
+      config,
+      engines,
+      detector,
+      storage,
+      tools,
+      clock,
+      log,
+      metrics: jobMetrics(metrics),
+      holder: context.order.holder,
+    });
+    return { engines, detector, worker, watching };
+  });
+  // A failure here is ours: the process ends, its log says why, and the parent starts it again.
+  running.catch((error: unknown) => {
+    log.error({ err: error }, 'transcriber did not start');
+    process.exit(1);
+  });
+
+  return {
+    metrics: () => snapshotMetrics(metrics),
+    async stop() {
+      stopping.abort();
+      const started = await running;
+      await started?.worker.stop();
+      await started?.watching;
+      await started?.detector?.[Symbol.asyncDispose]();
+      await started?.engines.lite[Symbol.asyncDispose]();
+      if (started && started.engines.pro !== started.engines.lite) await started.engines.pro[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Before the role is ready: from then on the API refuses what the engines cannot do. */
+async function reportEngines({ db, clock, log }: RoleContext, engines: Engines, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      for (const plan of PLANS) await reportEngine(db, plan, engines[plan]);
+      return;
+    } catch (error) {
+      log.warn({ err: error }, 'the engines could not be reported yet');
+      await clock.sleep(REPORT_RETRY_MS, signal);
+    }
+  }
+}

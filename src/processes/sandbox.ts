@@ -1,0 +1,39 @@
+import type { Sandbox } from '../audio/sandbox/sandbox.ts';
+import { findSandbox, PROTECTIONS } from '../audio/sandbox/sandbox.ts';
+import type { Config } from '../config/settings.ts';
+import type { Log } from '../platform/log.ts';
+import type { Metrics } from '../platform/metrics.ts';
+
+/** Audio cannot be isolated here as the settings demand; the message says what to do. */
+export class SandboxError extends Error {
+  constructor({ missing, reason }: Sandbox) {
+    super(
+      `AUDIO_SANDBOX=require, and decoders cannot be isolated here; missing: ${missing.join(', ')} (${reason}). ` +
+        'Install bubblewrap (apt-get install bubblewrap) and let it make namespaces, as docs/operations.md says under ' +
+        '"The sandbox of decoders", or set AUDIO_SANDBOX=best-effort.',
+    );
+    this.name = 'SandboxError';
+  }
+}
+
+/**
+ * The sandbox of all processes of this node, with one line in the log about it; null for a node that opens no audio.
+ * @throws SandboxError  when all protections are required and one is missing
+ */
+export async function prepareSandbox(
+  { roles, toolsDir, audioSandbox }: Pick<Config, 'roles' | 'toolsDir' | 'audioSandbox'>,
+  log: Pick<Log, 'info' | 'warn'>,
+): Promise<Sandbox | null> {
+  if (!roles.includes('api') && !roles.includes('transcriber')) return null;
+  const sandbox = await findSandbox({ folder: toolsDir });
+  const { kind, missing, reason } = sandbox;
+  if (missing.length === 0) log.info({ sandbox: kind }, 'decoders of audio run with all protections');
+  else if (audioSandbox === 'require') throw new SandboxError(sandbox);
+  else log.warn({ sandbox: kind, missing, reason }, 'decoders of audio run without some protections');
+  return sandbox;
+}
+
+/** Shows each protection in /metrics: 1 where it holds, 0 where it is missing. */
+export function showProtections(gauge: Metrics['sandboxProtection'], { missing }: Sandbox): void {
+  for (const protection of PROTECTIONS) gauge.set({ protection }, missing.includes(protection) ? 0 : 1);
+}

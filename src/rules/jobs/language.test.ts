@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { WHISPER_LANGUAGES } from '../../models/catalogue.ts';
+import { modelLanguage, remoteLanguage } from './language.ts';
+
+const LARGE_V3 = [...WHISPER_LANGUAGES, 'yue'];
+
+const CASES: [given: string, whisper: string | null, largeV3: string | null][] = [
+  ['en', 'en', 'en'],
+  ['en-US', 'en', 'en'],
+  ['zh-TW', 'zh', 'zh'],
+  ['zh-Hant-HK', 'zh', 'zh'],
+  ['fil', 'tl', 'tl'],
+  ['tl', 'tl', 'tl'],
+  ['jv', 'jw', 'jw'],
+  ['he', 'he', 'he'],
+  ['iw', 'he', 'he'],
+  ['no', 'no', 'no'],
+  ['nb', 'no', 'no'],
+  ['nb-NO', 'no', 'no'],
+  ['nn', 'nn', 'nn'],
+  ['yue', null, 'yue'],
+  ['sr-Latn', 'sr', 'sr'],
+  ['xx', null, null],
+  ['tlh', null, null],
+];
+for (const [given, whisper, largeV3] of CASES) {
+  test(`${given} is ${whisper ?? 'unknown'} for Whisper, and ${largeV3 ?? 'unknown'} for its large-v3`, () => {
+    const [tag] = Intl.getCanonicalLocales(given);
+
+    assert.equal(modelLanguage(tag!, WHISPER_LANGUAGES), whisper);
+    assert.equal(modelLanguage(tag!, LARGE_V3), largeV3);
+  });
+}
+
+test('every code that Whisper knows is found again in its canonical spelling', () => {
+  for (const code of LARGE_V3) {
+    const [tag] = Intl.getCanonicalLocales(code);
+
+    assert.equal(modelLanguage(tag!, LARGE_V3), code);
+  }
+});
+
+test('Norwegian is found under any of its codes, and not where a model has none of them', () => {
+  assert.equal(modelLanguage('nn', ['en', 'no']), 'no');
+  assert.equal(modelLanguage('no', ['nb']), 'nb');
+  assert.equal(modelLanguage('nb', ['da', 'sv']), null);
+});
+
+test('a remote server is sent the primary code in the spelling of Whisper', () => {
+  const sent = ['fil', 'jv', 'nb-NO', 'en-US', 'zh-TW', 'he', 'yue', 'xx'].map(remoteLanguage);
+
+  assert.deepEqual(sent, ['tl', 'jw', 'no', 'en', 'zh', 'he', 'yue', 'xx']);
+});

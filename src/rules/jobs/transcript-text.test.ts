@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomFrom } from '../../../test/random.ts';
+import type { TimedText } from './transcript-text.ts';
+import { toSrt, toText, toVtt } from './transcript-text.ts';
+
+function said(text: string, startSeconds: number, endSeconds: number): TimedText {
+  return { text, startSeconds, endSeconds };
+}
+
+const TWO = [said(' Hello there.', 0, 1.5), said('General  Kenobi!', 61.0004, 3725.9996)];
+
+test('text is one line, segments joined by single spaces', () => {
+  assert.equal(toText(TWO), 'Hello there. General Kenobi!');
+});
+
+test('subtitles in SubRip count from one and separate milliseconds with a comma', () => {
+  assert.equal(
+    toSrt(TWO),
+    '1\n00:00:00,000 --> 00:00:01,500\nHello there.\n\n2\n00:01:01,000 --> 01:02:06,000\nGeneral Kenobi!\n',
+  );
+});
+
+test('subtitles in WebVTT begin with their name and separate milliseconds with a point', () => {
+  assert.equal(
+    toVtt(TWO),
+    'WEBVTT\n\n00:00:00.000 --> 00:00:01.500\nHello there.\n\n00:01:01.000 --> 01:02:06.000\nGeneral Kenobi!\n',
+  );
+});
+
+test('silence is empty text, empty subtitles, and a WebVTT head', () => {
+  const silence = [said('', 0, 1), said(' \n ', 1, 2)];
+
+  assert.equal(toText(silence), '');
+  assert.equal(toSrt(silence), '');
+  assert.equal(toVtt(silence), 'WEBVTT\n');
+  assert.equal(toVtt([]), 'WEBVTT\n');
+});
+
+const HOSTILE: [text: string, srt: string, vtt: string][] = [
+  ['a\n\n2\n00:00 --> x', 'a 2 00:00 -- > x', 'a 2 00:00 --&gt; x'],
+  ['<b>bold</b> & so', '<b>bold</b> & so', '&lt;b&gt;bold&lt;/b&gt; &amp; so'],
+  ['a\r\nb\u0000c\u2028d', 'a b c d', 'a b c d'],
+  ['--->', '--- >', '---&gt;'],
+  ['WEBVTT', 'WEBVTT', 'WEBVTT'],
+];
+
+for (const [text, srt, vtt] of HOSTILE) {
+  test(`the text ${JSON.stringify(text)} stays one line of its own cue`, () => {
+    assert.equal(toSrt([said(text, 0, 1)]).split('\n')[2], srt);
+    assert.equal(toVtt([said(text, 0, 1)]).split('\n')[3], vtt);
+  });
+}
+
+const TIMES: [startSeconds: number, endSeconds: number, line: string][] = [
+  [0, 0, '00:00:00,000 --> 00:00:00,000'],
+  [59.9994, 59.9996, '00:00:59,999 --> 00:01:00,000'],
+  [3599.9999, 3600, '01:00:00,000 --> 01:00:00,000'],
+  [359_999.999, 360_000, '99:59:59,999 --> 100:00:00,000'],
+  [5, 4, '00:00:05,000 --> 00:00:05,000'],
+  [-1, 1, '00:00:00,000 --> 00:00:01,000'],
+  [Number.NaN, Number.POSITIVE_INFINITY, '00:00:00,000 --> 00:00:00,000'],
+];
+
+for (const [startSeconds, endSeconds, line] of TIMES) {
+  test(`${startSeconds} to ${endSeconds} seconds read ${line}`, () => {
+    assert.equal(toSrt([said('x', startSeconds, endSeconds)]).split('\n')[1], line);
+  });
+}
+
+test('whatever is said, every cue is three lines and no text looks like a timing', () => {
+  const random = randomFrom(3);
+  const pieces = ['a', ' ', '\n', '\n\n', '-->', '-', '>', '<', '&', '\r', '\u0085', '\u2029', 'ü', '1'];
+  for (let i = 0; i < 2_000; i++) {
+    const text = Array.from({ length: random.integer(12) }, () => random.pick(pieces)).join('');
+    const segments = [said(`x${text}`, 0, 1), said('end', 1, 2)];
+
+    assert.match(toSrt(segments), /^1\n.{29}\n((?!-->).)+\n\n2\n.{29}\nend\n$/u);
+    assert.match(toVtt(segments), /^WEBVTT\n\n.{29}\n((?!-->|<).)+\n\n.{29}\nend\n$/u);
+  }
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomFrom } from '../../../test/random.ts';
+import { judgeStreak } from './auto-disable.ts';
+
+const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
+const SINCE_MS = 1_000_000_000;
+
+const ROWS: [failures: number, spanMs: number, verdict: 'keep' | 'warn' | 'disable'][] = [
+  [0, 1_800_000, 'keep'],
+  [1, 0, 'keep'],
+  [4, 1_800_000, 'keep'],
+  [5, 0, 'warn'],
+  [5, 1_800_000, 'warn'],
+  [6, 1_800_000, 'keep'],
+  [7, 1_800_000, 'warn'],
+  [8, 1_800_000, 'keep'],
+  [9, 1_800_000, 'warn'],
+  [9, 999_999_999, 'warn'],
+  [10, 0, 'keep'],
+  [10, 1_799_999, 'keep'],
+  [10, 1_800_000, 'disable'],
+  [11, 1_799_999, 'keep'],
+  [11, 1_800_000, 'disable'],
+  [10_000, 1_799_999, 'keep'],
+  [10_000, 1_800_000, 'disable'],
+  [10, -5, 'keep'],
+];
+
+for (const [consecutiveFailures, spanMs, verdict] of ROWS) {
+  test(`${consecutiveFailures} failures over ${spanMs} ms: ${verdict}`, () => {
+    const streak = { consecutiveFailures, failingSinceMs: SINCE_MS, nowMs: SINCE_MS + spanMs, ...BOUNDS };
+
+    assert.equal(judgeStreak(streak), verdict);
+  });
+}
+
+test('without a start of the streak nothing happens', () => {
+  assert.equal(judgeStreak({ consecutiveFailures: 10, failingSinceMs: null, nowMs: SINCE_MS, ...BOUNDS }), 'keep');
+});
+
+const WARNINGS: [disableFailures: number, warnedAt: number[]][] = [
+  [1, []],
+  [2, [1]],
+  [3, [2]],
+  [4, [2, 3]],
+  [10, [5, 7, 9]],
+  [20, [10, 14, 18]],
+  [100, [50, 70, 90]],
+];
+
+for (const [disableFailures, warnedAt] of WARNINGS) {
+  test(`with a bound of ${disableFailures} it warns at ${warnedAt.join(', ') || 'nothing'}`, () => {
+    const counts = Array.from({ length: 200 }, (_, index) => index);
+    const judge = (consecutiveFailures: number) =>
+      judgeStreak({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
+
+    assert.deepEqual(
+      counts.filter((count) => judge(count) === 'warn'),
+      warnedAt,
+    );
+  });
+}
+
+test('it disables exactly when both bounds are reached', () => {
+  const random = randomFrom(10);
+  for (let i = 0; i < 5_000; i++) {
+    const streak = {
+      consecutiveFailures: 1 + random.integer(30),
+      failingSinceMs: random.integer(1000),
+      nowMs: random.integer(3000),
+      disableFailures: 1 + random.integer(20),
+      disableMs: random.integer(2000),
+    };
+    const isOver =
+      streak.consecutiveFailures >= streak.disableFailures && streak.nowMs - streak.failingSinceMs >= streak.disableMs;
+
+    assert.equal(judgeStreak(streak) === 'disable', isOver);
+  }
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomFrom } from '../../../test/random.ts';
+import { delayBeforeAttemptMs } from './retry-schedule.ts';
+
+const DELAYS_MS = [0, 30_000, 300_000, 1_800_000];
+
+const ROWS: [attempt: number, random: number, delayMs: number | null][] = [
+  [1, 0, 0],
+  [1, 0.5, 0],
+  [1, 0.999_999, 0],
+  [2, 0.5, 30_000],
+  [2, 0, 27_000],
+  [2, 0.999_999_9, 33_000],
+  [3, 0.5, 300_000],
+  [3, 0, 270_000],
+  [4, 0.5, 1_800_000],
+  [4, 0.25, 1_710_000],
+  [4, 0.999_999_999, 1_980_000],
+  [5, 0.5, null],
+  [1000, 0.5, null],
+];
+
+for (const [attempt, random, delayMs] of ROWS) {
+  test(`attempt ${attempt} with chance ${random} waits ${delayMs ?? 'for nothing: the schedule is used up'}`, () => {
+    assert.equal(delayBeforeAttemptMs({ attempt, delaysMs: DELAYS_MS, random }), delayMs);
+  });
+}
+
+for (const attempt of [0, -1, 1.5, Number.NaN]) {
+  test(`there is no attempt ${attempt}`, () => {
+    assert.throws(() => delayBeforeAttemptMs({ attempt, delaysMs: DELAYS_MS, random: 0.5 }), RangeError);
+  });
+}
+
+test('an empty schedule is used up at once', () => {
+  assert.equal(delayBeforeAttemptMs({ attempt: 1, delaysMs: [], random: 0.5 }), null);
+});
+
+test('every wait is whole, within 10 % of its delay, and grows with chance', () => {
+  const random = randomFrom(1800);
+  for (let i = 0; i < 5_000; i++) {
+    const delaysMs = [random.integer(10_000_000)];
+    const [low, high] = [random.next(), random.next()].sort((a, b) => a - b) as [number, number];
+    const wait = (chance: number) => delayBeforeAttemptMs({ attempt: 1, delaysMs, random: chance })!;
+
+    assert.ok(Number.isInteger(wait(low)));
+    assert.ok(Math.abs(wait(low) - delaysMs[0]!) <= delaysMs[0]! * 0.1 + 0.5);
+    assert.ok(wait(low) <= wait(high));
+  }
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Database } from '../../db/database.ts';
+import { openLog } from '../../platform/log.ts';
+import type { FinishedAttempt } from './finish-store.ts';
+import { openRecorder } from './record.ts';
+
+const STATEMENT_TIMEOUT_MS = 4_000;
+
+test('a stop waits for one statement that times out, not for as many as its patience has pauses', async () => {
+  let nowMs = 0;
+  let tries = 0;
+  const timedOut = async () => {
+    tries += 1;
+    nowMs += STATEMENT_TIMEOUT_MS;
+    throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+  };
+  const recorder = openRecorder({
+    db: { rows: timedOut, run: timedOut, transaction: timedOut } as unknown as Database,
+    config: { webhookDisableFailures: 10, webhookDisableMs: 0 },
+    log: openLog('silent'),
+    clock: {
+      now: () => nowMs,
+      sleep: async (ms) => {
+        nowMs += ms;
+      },
+    },
+    now: () => null,
+    patienceMs: 20_000,
+    onRecorded: () => assert.fail('recorded'),
+  });
+  recorder.add(0, { attemptId: 'dlv_x', completedAt: new Date(0) } as FinishedAttempt);
+
+  await recorder.finish();
+
+  assert.ok(nowMs < 2 * STATEMENT_TIMEOUT_MS, `${tries} tries lasted ${nowMs} ms`);
+});

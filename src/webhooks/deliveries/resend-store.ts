@@ -1,0 +1,78 @@
+import type { Sql } from '../../db/database.ts';
+import { makeId } from '../../platform/clock.ts';
+
+export type Resend = { lane: number; accountId: string; webhookId: string };
+
+/** Where a search stands: behind the event of this time and id. */
+export type EventPlace = { at: string; id: string };
+
+// Events looked at per statement: many of them must not make one statement last.
+const BATCH = 2_000;
+
+/** Recoveries of one webhook come one after another: the second one sees what the first has sent again. */
+export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
+  await tx.rows({ text: 'select pg_advisory_xact_lock(2, hashtext($1))', values: [webhookId] });
+}
+
+/**
+ * Looks at the next 2,000 events of the account. Ids, oldest first, of those that the webhook subscribes to and has
+ * neither accepted nor under way: it failed them, or was disabled or not there. `next`: where to go on; null at the end.
+ */
+export async function findMissedEvents(
+  tx: Sql,
+  { lane, accountId, webhookId }: Resend,
+  { after, until }: { after: EventPlace; until: Date | null },
+): Promise<{ ids: string[]; next: EventPlace | null }> {
+  const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
+    text: `with looked_at as materialized (
+        select e.id, e.type, e.created_at
+        from events e
+        where e.lane = $1 and e.account_id = $2
+          and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
+        order by e.created_at, e.id
+        limit $7
+      )
+      select e.id, e.created_at::text as at,
+        -- A test is meant for one webhook at one time.
+        e.type <> 'webhook.test' and e.type = any(w.events)
+          and not exists (
+            select from deliveries d
+            where d.lane = $1 and d.event_id = e.id and d.webhook_id = $3
+              and d.state in ('waiting', 'succeeded')
+          ) as "isMissed"
+      from looked_at e
+      join webhooks w on w.lane = $1 and w.id = $3
+      order by e.created_at, e.id`,
+    values: [lane, accountId, webhookId, after.at, after.id, until, BATCH],
+  });
+  const last = rows.at(-1);
+  return {
+    ids: rows.flatMap(({ id, isMissed }) => (isMissed ? [id] : [])),
+    next: last && rows.length === BATCH ? { at: last.at, id: last.id } : null,
+  };
+}
+
+/** A fresh delivery of each event to the webhook, due at once, beginning with attempt 1. */
+export async function insertResends(
+  tx: Sql,
+  { lane, accountId, webhookId }: Resend,
+  eventIds: string[],
+): Promise<void> {
+  await tx.run({
+    text: `insert into deliveries
+        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+      select $1, n.id, $2, $3, e.id, e.type, 'waiting', n.attempt_id, clock_timestamp(), clock_timestamp()
+      from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
+      join events e on e.lane = $1 and e.id = n.event_id
+      -- Retention deletes no event that somebody is about to send again.
+      for key share of e`,
+    values: [lane, accountId, webhookId, eventIds, eventIds.map(() => makeId('dl')), eventIds.map(() => makeId('dlv'))],
+  });
+}
+
+/** Whether the event is still there to be sent; if so, it stays until the transaction ends. */
+export async function hasEvent(tx: Sql, { lane, eventId }: { lane: number; eventId: string }): Promise<boolean> {
+  const text = 'select 1 from events where lane = $1 and id = $2 for key share';
+  const rows = await tx.rows({ text, values: [lane, eventId] });
+  return rows.length > 0;
+}

@@ -1,0 +1,119 @@
+import { signBody, standardSignature } from '#sdk/signature.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { Clock } from '../../platform/clock.ts';
+import { makeId } from '../../platform/clock.ts';
+import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
+import { judgePost } from '../../rules/webhooks/delivery-outcome.ts';
+import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
+import type { Poster, PostReport } from '../http-client/post.ts';
+import type { Signers, SigningKeys } from '../secrets/signers.ts';
+import { UnreadableSecret } from '../secrets/signers.ts';
+import type { ClaimedDelivery } from './claim-store.ts';
+import type { FinishedAttempt } from './finish-store.ts';
+
+export type SendOptions = {
+  poster: Poster;
+  signers: Signers;
+  clock: Clock;
+  /** X-Service- unless the operator says otherwise. */
+  headerPrefix: string;
+  retryDelaysMs: readonly number[];
+  /** In [0, 1). */
+  random: () => number;
+};
+
+const USER_AGENT = `Verbatim/${packageJson.version}`;
+
+/** One attempt's life: sign, post, judge. Null when it was not begun; nothing was sent then. */
+export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
+  const headers = signedHeaders(delivery, options);
+  const { url, accountId, body, isSuspect } = delivery;
+  const report = await options.poster.post({ url, accountId, headers, body, isSuspect });
+  return report && finish(delivery, headers, report, options);
+}
+
+/** The headers of contract section 5. Signed with the time of this attempt, by every secret that is valid now. */
+export function signedHeaders(
+  delivery: ClaimedDelivery,
+  { signers, clock, headerPrefix }: Pick<SendOptions, 'signers' | 'clock' | 'headerPrefix'>,
+): Record<string, string> {
+  const { body, eventId: id } = delivery;
+  const nowMs = clock.now();
+  const timestamp = new Date(nowMs).toISOString();
+  const timestampSeconds = Math.floor(nowMs / 1000);
+  const valid = validKeys(delivery, signers, nowMs);
+  const [signature, previous] = valid.map(({ own }) => signBody({ secret: own, timestamp, body }));
+  const standard = valid.map((keys) => standardSignature({ secret: keys.standard, id, timestampSeconds, body }));
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': USER_AGENT,
+    Accept: '*/*',
+    'Accept-Encoding': 'identity',
+    [`${headerPrefix}Event-Id`]: id,
+    [`${headerPrefix}Event-Type`]: delivery.eventType,
+    [`${headerPrefix}Delivery-Id`]: delivery.attemptId,
+    [`${headerPrefix}Attempt`]: String(delivery.attempt),
+    [`${headerPrefix}Timestamp`]: timestamp,
+    [`${headerPrefix}Signature`]: signature!,
+    ...(previous === undefined ? {} : { [`${headerPrefix}Signature-Previous`]: previous }),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': standard.join(' '),
+  };
+}
+
+/**
+ * The present secret's keys, and the previous one's while both are valid; one that no longer opens signs nothing.
+ * @throws UnreadableSecret  where the present one does not open
+ */
+function validKeys(delivery: ClaimedDelivery, signers: Signers, nowMs: number): SigningKeys[] {
+  const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
+  const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
+  const present = signers.keysOf(webhookId, secret);
+  if (!overlaps) return [present];
+  try {
+    return [present, signers.keysOf(webhookId, previousSecret)];
+  } catch (error) {
+    if (error instanceof UnreadableSecret) return [present];
+    throw error;
+  }
+}
+
+function finish(
+  delivery: ClaimedDelivery,
+  headers: Record<string, string>,
+  report: PostReport,
+  { clock, retryDelaysMs, random }: SendOptions,
+): FinishedAttempt {
+  const outcome = judgePost(report.result);
+  const succeeded = outcome.kind === 'succeeded';
+  const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random() };
+  const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
+  return {
+    deliveryId: delivery.id,
+    attemptId: delivery.attemptId,
+    accountId: delivery.accountId,
+    webhookId: delivery.webhookId,
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    url: delivery.url,
+    attempt: delivery.attempt,
+    succeeded,
+    retryAfterMs,
+    nextAttemptId: retryAfterMs === null ? null : makeId('dlv', clock),
+    responseStatus: report.result.kind === 'answered' ? report.result.status : null,
+    errorReason: succeeded ? null : outcome.reason,
+    errorMessage: succeeded ? null : outcome.message,
+    durationMs: report.durationMs,
+    dnsMs: report.dnsMs,
+    connectMs: report.connectMs,
+    tlsMs: report.tlsMs,
+    firstByteMs: report.firstByteMs,
+    remoteAddress: report.remoteAddress,
+    // The guard, the network or TLS came before the request: nothing of it left.
+    requestHeaders: report.remoteAddress === null ? null : JSON.stringify(headers),
+    responseHeaders: report.responseHeaders && keptHeadersJson(report.responseHeaders),
+    responseBody: report.responseBody,
+    completedAt: new Date(clock.now()),
+  };
+}

@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { verifyDelivery } from '#sdk/signature.ts';
+import { openDeliveryRoom, secretBox } from '../../../test/delivery-fixture.ts';
+import type { ReceiverOptions } from '../../../test/receiver.ts';
+import { openReceiver, testAuthority } from '../../../test/receiver.ts';
+import { openHostileReceiver } from '../../../test/receiver-hostile.ts';
+import { until } from '../../../test/until.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { openLog } from '../../platform/log.ts';
+import { makeWebhookSecret } from '../secrets/secrets.ts';
+import type { DelivererDeps } from './worker.ts';
+import { startDeliverer } from './worker.ts';
+
+const FAST_RETRIES_MS = [0, 50, 50, 50];
+
+async function openRoom(options: ReceiverOptions = {}, config: Partial<DelivererDeps['config']> = {}) {
+  const room = await openDeliveryRoom();
+  const receiver = await openReceiver(options);
+  const account = await room.account();
+  const webhook = await room.webhook(account, receiver.url);
+  const start = (ports: number[] = [], more: Partial<DelivererDeps> = {}) =>
+    startDeliverer({
+      db: room.db,
+      config: {
+        webhookRetryDelaysMs: FAST_RETRIES_MS,
+        webhookTimeoutMs: 1_000,
+        webhookDisableFailures: 10,
+        webhookDisableMs: 1_800_000,
+        webhookAllowedTargets: [receiver.port, ...ports].map((port) => ({
+          address: '127.0.0.1',
+          prefixBits: 32,
+          port,
+        })),
+        webhookHeaderPrefix: 'X-Service-',
+        ...config,
+      },
+      secretBox,
+      log: openLog('silent'),
+      clock: systemClock,
+      ca: testAuthority.cert,
+      ...more,
+    });
+  const settled = (count: number) =>
+    until(`${count} attempts in the log`, async () => {
+      const attempts = await room.attempts();
+      return attempts.length >= count ? attempts : null;
+    });
+  return {
+    ...{ room, receiver, account, webhook, start, settled },
+    async [Symbol.asyncDispose]() {
+      await receiver[Symbol.asyncDispose]();
+      await room[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('an event reaches its webhook at once, signed so that our sdk and the standard libraries accept it', async () => {
+  await using world = await openRoom();
+  const deliverer = await world.start();
+
+  const eventId = await world.room.emit(world.account);
+  const request = await world.receiver.waitFor(1);
+  const [attempt] = await world.settled(1);
+  await deliverer.stop();
+
+  const { headers, body } = request;
+  const event = verifyDelivery({ secret: world.webhook.secret, headers, body });
+  assert.equal(event.id, eventId);
+  assert.match(body.toString(), /"metadata":\{"order": 12345678901234567890\}/);
+  new StandardWebhook(world.webhook.secret).verify(body, headers as Record<string, string>);
+  new SvixWebhook(world.webhook.secret).verify(body.toString(), headers as Record<string, string>);
+  assert.throws(() => new StandardWebhook(makeWebhookSecret()).verify(body, headers as Record<string, string>));
+  assert.equal(headers['content-type'], 'application/json');
+  assert.match(headers['user-agent'] ?? '', /^Verbatim\/\d+\.\d+\.\d+$/);
+  assert.equal(headers['x-service-event-type'], 'transcription.completed');
+  assert.equal(headers['x-service-event-id'], eventId);
+  assert.equal(headers['x-service-delivery-id'], attempt!['id']);
+  assert.equal(headers['x-service-attempt'], '1');
+  assert.equal(attempt!['status'], 'succeeded');
+  assert.equal(String(attempt!['request_headers']).includes(world.webhook.secret), false);
+});
+
+test('a receiver that fails gets four attempts: same bytes, new id, number, time and signature each', async () => {
+  await using world = await openRoom({ reply: () => ({ status: 500, body: 'no' }) });
+  const deliverer = await world.start();
+
+  await world.room.emit(world.account);
+  const attempts = await world.settled(4);
+  await deliverer.stop();
+
+  const { requests } = world.receiver;
+  assert.deepEqual(
+    attempts.map((attempt) => [
+      attempt['attempt'],
+      attempt['status'],
+      attempt['error_reason'],
+      attempt['response_status'],
+    ]),
+    [1, 2, 3, 4].map((number) => [number, 'failed', 'http_status', 500]),
+  );
+  assert.deepEqual(
+    requests.map((request) => request.headers['x-service-attempt']),
+    ['1', '2', '3', '4'],
+  );
+  assert.equal(new Set(requests.map((request) => request.body.toString())).size, 1);
+  assert.equal(new Set(requests.map((request) => request.headers['x-service-delivery-id'])).size, 4);
+  assert.equal(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
+  for (const { headers, body } of requests) verifyDelivery({ secret: world.webhook.secret, headers, body });
+  assert.deepEqual(
+    (await world.room.deliveries()).map((delivery) => delivery.state),
+    ['exhausted'],
+  );
+  assert.equal((await world.room.webhookState(world.webhook.id)).failures, 4);
+});
+
+test('a success after failures ends the delivery and the streak', async () => {
+  await using world = await openRoom({ reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }) });
+  const deliverer = await world.start();
+
+  await world.room.emit(world.account);
+  const attempts = await world.settled(3);
+  await deliverer.stop();
+
+  assert.deepEqual(
+    attempts.map((attempt) => attempt['status']),
+    ['failed', 'failed', 'succeeded'],
+  );
+  assert.deepEqual(
+    (await world.room.deliveries()).map((delivery) => delivery.state),
+    ['succeeded'],
+  );
+  assert.equal((await world.room.webhookState(world.webhook.id)).failures, 0);
+});
+
+test('a webhook that fails too often is disabled, and what waits for it is dropped', async () => {
+  const bounds = { webhookDisableFailures: 3, webhookDisableMs: 0, webhookRetryDelaysMs: [0, 60_000, 60_000, 60_000] };
+  await using world = await openRoom({ reply: () => ({ status: 500 }) }, bounds);
+  for (let i = 0; i < 3; i++) await world.room.emit(world.account);
+
+  const deliverer = await world.start();
+  await world.settled(6);
+  await deliverer.stop();
+  await world.room.emit(world.account);
+
+  const state = await world.room.webhookState(world.webhook.id);
+  assert.deepEqual([state.active, state.reason, state.failures], [false, 'consecutive_failures', 3]);
+  const attempts = await world.room.attempts();
+  assert.deepEqual(attempts.map((attempt) => attempt['status']).sort(), [
+    ...Array(3).fill('dropped'),
+    ...Array(3).fill('failed'),
+  ]);
+  assert.ok((await world.room.deliveries()).every((delivery) => delivery.state === 'dropped'));
+});
+
+test('while a rotated secret overlaps both secrets sign; afterwards only the new one', async () => {
+  await using world = await openRoom();
+  const fresh = makeWebhookSecret();
+  const { webhook, room } = world;
+  const rotate = (endsAt: Date) =>
+    room.db.run({
+      text: 'update webhooks set secret = $1, previous_secret = $2, previous_secret_ends_at = $3',
+      values: [secretBox.seal(webhook.id, fresh), secretBox.seal(webhook.id, webhook.secret), endsAt],
+    });
+  const deliverer = await world.start();
+
+  await rotate(new Date(Date.now() + 60_000));
+  await room.emit(world.account);
+  const during = await world.receiver.waitFor(1);
+  await rotate(new Date(Date.now() - 1));
+  await room.emit(world.account);
+  const after = await world.receiver.waitFor(2);
+  await deliverer.stop();
+
+  for (const secret of [fresh, webhook.secret]) {
+    verifyDelivery({ secret, headers: during.headers, body: during.body });
+    new StandardWebhook(secret).verify(during.body, during.headers as Record<string, string>);
+  }
+  verifyDelivery({ secret: fresh, headers: after.headers, body: after.body });
+  assert.equal(after.headers['x-service-signature-previous'], undefined);
+  assert.throws(() => verifyDelivery({ secret: webhook.secret, headers: after.headers, body: after.body }));
+});
+
+test('two deliverers share the work and never put more than 16 attempts of a webhook in flight', async () => {
+  const gate = Promise.withResolvers<{ status: number }>();
+  await using world = await openRoom({ reply: () => gate.promise });
+  for (let i = 0; i < 50; i++) await world.room.emit(world.account);
+
+  const deliverers = await Promise.all([world.start(), world.start()]);
+  await world.receiver.waitFor(16);
+  gate.resolve({ status: 200 });
+  await world.settled(50);
+  await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
+
+  assert.equal(world.receiver.requests.length, 50);
+  assert.equal(world.receiver.mostAtOnce(), 16);
+});
+
+test('a receiver that hangs delays nobody else', async () => {
+  await using hanging = await openHostileReceiver('hang');
+  await using world = await openRoom({}, { webhookTimeoutMs: 4_000 });
+  await world.room.webhook(world.account, hanging.url);
+  for (let i = 0; i < 20; i++) await world.room.emit(world.account);
+
+  const deliverer = await world.start([hanging.port]);
+  await world.receiver.waitFor(20);
+  const hungBefore = (await world.room.attempts()).filter((attempt) => attempt['status'] === 'failed').length;
+  await deliverer.stop();
+
+  assert.equal(hungBefore, 0);
+});
+
+test('an attempt that gets no turn to look its name up is handed back: it is neither logged nor counted', async () => {
+  await using world = await openRoom();
+  const { room, account } = world;
+  const names = Array.from({ length: 9 }, (_, index) => `w${index}.example.org`);
+  for (const name of names) await room.webhook(account, `https://${name}/`);
+  await room.emit(account);
+
+  const deliverer = await world.start([], { lookup: () => new Promise(() => undefined) });
+  const attempts = await until('8 names that hang', async () => {
+    const failed = (await room.attempts()).filter((attempt) => attempt['error_reason'] === 'dns');
+    return failed.length >= 8 ? failed : null;
+  });
+  const refused = names.find((name) => !attempts.some((attempt) => attempt['url'] === `https://${name}/`));
+  const isHandedBack = async () => {
+    const waiting = await room.db.rows<{ attempt: number; failures: number; claims: number }>({
+      text: `select d.attempt, w.consecutive_failures as failures
+        from deliveries d join webhooks w on w.id = d.webhook_id
+        where w.url = $1 and not exists (select from delivery_leases l where l.delivery_id = d.id)`,
+      values: [`https://${refused}/`],
+    });
+    return waiting[0] ?? null;
+  };
+  const state = await until('the ninth to be handed back', isHandedBack);
+  await deliverer.stop();
+
+  assert.deepEqual(state, { attempt: 1, failures: 0 });
+  assert.equal((await room.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
+});
+
+test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret is another', async () => {
+  await using world = await openRoom();
+  const { room, webhook, account } = world;
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
+  const setSecret = (secret: Buffer) => room.db.run({ text: 'update webhooks set secret = $1', values: [secret] });
+  await setSecret(Buffer.from('sealed with another key'));
+  for (let i = 0; i < 3; i++) await room.emit(account);
+
+  const deliverer = await world.start([], { log });
+  await until('3 deliveries to be held back', async () => {
+    const held = await room.db.rows({ text: `select id from deliveries where next_at > now() + interval '30 s'` });
+    return held.length === 3;
+  });
+  await setSecret(secretBox.seal(webhook.id, webhook.secret));
+  await room.db.run({ text: 'update deliveries set next_at = now()', values: [] });
+  await world.receiver.waitFor(3);
+  await deliverer.stop();
+
+  assert.equal(lines.length, 1, lines.join(''));
+  assert.match(lines[0]!, /secret of a webhook cannot be opened/);
+  assert.deepEqual(
+    world.receiver.requests.map(({ headers }) => headers['x-service-attempt']),
+    ['1', '1', '1'],
+  );
+});
+
+test('a previous secret that cannot be opened keeps nothing back', async () => {
+  await using world = await openRoom();
+  const { room, webhook } = world;
+  await room.db.run({
+    text: `update webhooks set previous_secret = $1, previous_secret_ends_at = now() + interval '1 h'`,
+    values: [Buffer.from('sealed with another key')],
+  });
+  await room.emit(world.account);
+
+  const deliverer = await world.start();
+  const { headers, body } = await world.receiver.waitFor(1);
+  await deliverer.stop();
+
+  verifyDelivery({ secret: webhook.secret, headers, body });
+  assert.equal(headers['x-service-signature-previous'], undefined);
+});
+
+test('a stop waits for the attempts under way and records them', async () => {
+  const gate = Promise.withResolvers<{ status: number }>();
+  await using world = await openRoom({ reply: () => gate.promise });
+  await world.room.emit(world.account);
+
+  const deliverer = await world.start();
+  await world.receiver.waitFor(1);
+  const stopped = deliverer.stop();
+  gate.resolve({ status: 200 });
+  await stopped;
+
+  assert.deepEqual(
+    (await world.room.deliveries()).map((delivery) => delivery.state),
+    ['succeeded'],
+  );
+});
+
+test('a lease shorter than three attempts is refused at start', async () => {
+  await using world = await openRoom();
+
+  await assert.rejects(world.start([], { leaseMs: 2_999 }), RangeError);
+});

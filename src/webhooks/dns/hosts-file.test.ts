@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { mock, test } from 'node:test';
+import { temporaryFolder } from '../../../test/service.ts';
+import { openHostsFile, parseHosts } from './hosts-file.ts';
+
+test('names of a hosts file lead to all their addresses, whatever their case; comments and half lines lead nowhere', () => {
+  const found = parseHosts(
+    '127.0.0.1\tlocalhost # here\n::1 localhost ip6-localhost\n#10.0.0.1 off\n\n10.0.0.5  Hooks.Corp.Example. hooks\r\n10.0.0.6\n',
+  );
+
+  assert.deepEqual(Object.fromEntries(found), {
+    localhost: ['127.0.0.1', '::1'],
+    'ip6-localhost': ['::1'],
+    'hooks.corp.example': ['10.0.0.5'],
+    hooks: ['10.0.0.5'],
+  });
+});
+
+test('a changed hosts file is read again, and one that is gone names nobody', async (t) => {
+  const folder = temporaryFolder();
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'hosts');
+  let nowMs = 0;
+  const now = mock.method(performance, 'now', () => nowMs);
+  t.after(() => now.mock.restore());
+  const hosts = openHostsFile(file);
+  const addresses = async () => {
+    nowMs += 1_000;
+    return await hosts.addressesOf('hooks.example');
+  };
+
+  const before = await addresses();
+  writeFileSync(file, '10.0.0.5 hooks.example\n');
+  const first = await addresses();
+  const again = await addresses();
+  writeFileSync(file, '10.0.0.6 hooks.example\n');
+  utimesSync(file, 1, 1);
+  const changed = await addresses();
+  rmSync(file);
+
+  assert.deepEqual([before, first, again, changed], [[], ['10.0.0.5'], ['10.0.0.5'], ['10.0.0.6']]);
+  assert.deepEqual(await addresses(), []);
+});

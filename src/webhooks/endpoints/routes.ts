@@ -1,0 +1,341 @@
+import type { AuditAction } from '../../audit/actions.ts';
+import { recordChange } from '../../audit/record.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import type { Account, Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { component, DOCUMENTED, idSchema, nullable, Type } from '../../http/schema.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { makeId } from '../../platform/clock.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
+import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
+import { isId } from '../../rules/ids.ts';
+import type { WebhookTarget } from '../../rules/network/url-guard.ts';
+import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
+import { dropAllWaiting } from '../deliveries/drop-store.ts';
+import type { Lookup } from '../dns/lookup.ts';
+import { openResolver } from '../dns/resolve.ts';
+import { emitWebhookTest } from '../events/emit.ts';
+import type { EventType } from '../events/event-types.ts';
+import { EVENT_TYPES } from '../events/event-types.ts';
+import { notifyDeliveriesDue } from '../events/store.ts';
+import type { SecretBox } from '../secrets/secrets.ts';
+import { makeWebhookSecret } from '../secrets/secrets.ts';
+import type { Owner, WebhookRow } from './store.ts';
+import * as store from './store.ts';
+import { readWebhookUrl, resolveWebhookUrl } from './url-check.ts';
+import { eventTypeSchema, showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
+
+export type WebhookDeps = {
+  db: Database;
+  config: Pick<Config, 'webhookAllowedTargets' | 'webhookRetryDelaysMs'>;
+  secretBox: SecretBox;
+  clock: Clock;
+  lookup?: Lookup;
+};
+
+type Context = WebhookDeps & {
+  readUrl(raw: string): WebhookTarget;
+  resolveUrl(target: WebhookTarget, accountId: string): Promise<string>;
+};
+
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_OVERLAP_SECONDS = 86_400;
+
+const idParams = Type.Object({ id: Type.String() });
+const urlField = Type.String({
+  maxLength: MAX_URL_CHARS,
+  description: 'https, port 443, a public address. Every spelling that a URL parser knows is accepted.',
+  examples: ['https://hooks.example.com/verbatim'],
+  [DOCUMENTED]: {
+    maxLength: 2000,
+    pattern:
+      '^https://([a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?\\.){1,4}[a-z]{2,10}(:443)?(/[A-Za-z0-9._~/-]*)?(\\?[A-Za-z0-9._~=&-]*)?$',
+  },
+});
+const eventsField = Type.Array(eventTypeSchema, { minItems: 1, maxItems: 100, description: 'Duplicates are folded.' });
+const descriptionField = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
+
+const ownWebhook = { id: '$response.body#/id' };
+const WEBHOOK_LINKS = {
+  get_webhooks_id: ownWebhook,
+  patch_webhooks_id: ownWebhook,
+  delete_webhooks_id: ownWebhook,
+  post_webhooks_id_test: ownWebhook,
+  post_webhooks_id_rotate_secret: ownWebhook,
+  post_webhooks_id_recover: ownWebhook,
+  get_webhooks_id_deliveries: ownWebhook,
+};
+
+const testSentSchema = Type.Object(
+  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'), type: Type.Literal('webhook.test') },
+  component('TestSent'),
+);
+
+/** Registering, changing, testing and deleting webhooks. */
+export function webhookRoutes(deps: WebhookDeps): Route[] {
+  const allowedTargets = deps.config.webhookAllowedTargets;
+  const guard = { allowedTargets, resolver: openResolver(deps.lookup), clock: deps.clock };
+  const context: Context = {
+    ...deps,
+    readUrl: (raw) => readWebhookUrl(raw, allowedTargets),
+    resolveUrl: (target, accountId) => resolveWebhookUrl(target, { ...guard, accountId }),
+  };
+  return [
+    createWebhook(context),
+    listWebhooks(context),
+    getWebhook(context),
+    changeWebhook(context),
+    deleteWebhook(context),
+    testWebhook(context),
+    rotateSecret(context),
+  ];
+}
+
+function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Register a webhook',
+    errors: ['forbidden_url', 'plan_limit'],
+    links: WEBHOOK_LINKS,
+    tag: 'Webhooks',
+    schema: {
+      body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
+      answers: { 201: webhookWithSecretSchema },
+    },
+    async handle({ account, actor, body, note, once }) {
+      const target = readUrl(body.url);
+      // Checked again below, under a lock: nobody looks a name up for a webhook that the plan does not allow.
+      await requireFreeWebhook(db, ownerOf(account), account.plan);
+      const url = await resolveUrl(target, account.id);
+      const id = makeId('wh', clock);
+      const secret = makeWebhookSecret();
+      note({ webhook_id: id });
+      return await db.transaction(async (tx) => {
+        await requireFreeWebhook(tx, ownerOf(account), await store.lockAccountPlan(tx, ownerOf(account)));
+        const row = await store.insertWebhook(tx, ownerOf(account), {
+          id,
+          url,
+          events: foldEvents(body.events),
+          description: body.description ?? null,
+          secret: secretBox.seal(id, secret),
+          now: new Date(clock.now()),
+        });
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.created', { events: row.events }));
+        return await once.keep(tx, { status: 201, body: { ...showWebhook(row), secret } });
+      });
+    },
+  });
+}
+
+function listWebhooks({ db }: Context): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks',
+    auth: 'key',
+    scope: 'webhooks:read',
+    summary: 'List webhooks, newest first',
+    tag: 'Webhooks',
+    schema: { query: pageQuery, answers: { 200: webhookListSchema } },
+    async handle({ account, query: { limit, cursor } }) {
+      const page = { limit: limit + 1, beforeId: decodeCursor('wh', cursor) };
+      return { status: 200, body: pageOf(await store.listWebhooks(db, ownerOf(account), page), limit, showWebhook) };
+    },
+  });
+}
+
+function getWebhook({ db }: Context): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    scope: 'webhooks:read',
+    summary: 'Get a webhook',
+    tag: 'Webhooks',
+    schema: { params: idParams, answers: { 200: webhookSchema } },
+    async handle({ account, params }) {
+      const id = webhookIdOr404(params.id);
+      return { status: 200, body: showWebhook(foundOr404(await store.findWebhook(db, ownerOf(account), id))) };
+    },
+  });
+}
+
+function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Change a webhook; active: true enables it again and starts its streak of failures anew',
+    errors: ['forbidden_url'],
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      body: Type.Object(
+        {
+          url: Type.Optional(urlField),
+          events: Type.Optional(eventsField),
+          description: Type.Optional(descriptionField),
+          active: Type.Optional(Type.Boolean()),
+        },
+        { minProperties: 1 },
+      ),
+      answers: { 200: webhookSchema },
+    },
+    async handle({ account, actor, params, body }) {
+      const owner = ownerOf(account);
+      const before = foundOr404(await store.findWebhook(db, owner, webhookIdOr404(params.id)));
+      const change = {
+        url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
+        events: body.events && foldEvents(body.events),
+        description: body.description,
+        active: body.active,
+        now: new Date(clock.now()),
+      };
+      // What a crash left waiting when it was disabled must not be sent now.
+      if (body.active === true && !before.active) await dropWaiting(db, owner, before);
+      const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
+      const row = await db.transaction(async (tx) => {
+        const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
+        await recordChange(tx, actor, changeOf(account, before.id, 'webhook.changed', details));
+        return changed;
+      });
+      if (!row.active) await dropWaiting(db, owner, row);
+      return { status: 200, body: showWebhook(row) };
+    },
+  });
+}
+
+function deleteWebhook({ db }: Context): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/webhooks/:id',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Delete a webhook; nothing more is sent to it',
+    tag: 'Webhooks',
+    schema: { params: idParams, answers: { 204: null } },
+    async handle({ account, actor, params }) {
+      const owner = ownerOf(account);
+      const id = webhookIdOr404(params.id);
+      const row = await db.transaction(async (tx) => {
+        const deleted = foundOr404(await store.deleteWebhook(tx, owner, id));
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.deleted'));
+        return deleted;
+      });
+      await dropWaiting(db, owner, row);
+      return { status: 204 };
+    },
+  });
+}
+
+function testWebhook({ db, config }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/test',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Send a webhook.test event to a webhook, whether or not it subscribes to that type',
+    links: { get_events_id: { id: '$response.body#/event_id' } },
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      answers: { 202: testSentSchema },
+    },
+    async handle({ account, params, note, once }) {
+      const id = webhookIdOr404(params.id);
+      return await db.transaction(async (tx) => {
+        const row = foundOr404(await store.lockWebhook(tx, ownerOf(account), id));
+        if (!row.active) {
+          throw new ApiError('conflict', 'The webhook is disabled; set active to true before testing it.');
+        }
+        const eventId = await emitWebhookTest(tx, {
+          account,
+          webhook: showWebhook(row),
+          firstDelayMs: config.webhookRetryDelaysMs[0] ?? 0,
+        });
+        note({ event_id: eventId, webhook_id: id });
+        return await once.keep(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
+      });
+    },
+  });
+}
+
+function rotateSecret({ db, clock, secretBox }: Context): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/rotate-secret',
+    auth: 'key',
+    scope: 'webhooks:write',
+    summary: 'Give a webhook a new secret; during an overlap both sign',
+    tag: 'Webhooks',
+    schema: {
+      params: idParams,
+      body: Type.Object({
+        overlap_seconds: Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: 0 }),
+      }),
+      answers: { 200: webhookWithSecretSchema },
+    },
+    async handle({ account, actor, params, body, once }) {
+      const id = webhookIdOr404(params.id);
+      const secret = makeWebhookSecret();
+      return await db.transaction(async (tx) => {
+        const row = await store.rotateSecret(tx, ownerOf(account), id, {
+          secret: secretBox.seal(id, secret),
+          overlapMs: (body.overlap_seconds ?? 0) * 1000,
+          now: new Date(clock.now()),
+        });
+        const shown = showWebhook(foundOr404(row));
+        const details = { overlap_seconds: body.overlap_seconds };
+        await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
+        if ((await store.wakeFirstAttempts(tx, account.lane, id)) > 0) await notifyDeliveriesDue(tx, account.lane);
+        return await once.keep(tx, { status: 200, body: { ...shown, secret } });
+      });
+    },
+  });
+}
+
+async function dropWaiting(db: Database, { lane }: Owner, webhook: WebhookRow): Promise<void> {
+  await dropAllWaiting(db, { lane, webhookId: webhook.id, url: webhook.url });
+}
+
+function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {
+  return { accountId: id, action, targetId: webhookId, details };
+}
+
+function ownerOf(account: Account): Owner {
+  return { lane: account.lane, accountId: account.id };
+}
+
+/** Each type once, in the order of the catalogue. */
+function foldEvents(events: readonly EventType[]): EventType[] {
+  return EVENT_TYPES.filter((type) => events.includes(type));
+}
+
+function webhookIdOr404(id: string): string {
+  if (!isId('wh', id)) throw notFound();
+  return id;
+}
+
+function foundOr404(row: WebhookRow | null): WebhookRow {
+  if (!row) throw notFound();
+  return row;
+}
+
+function notFound(): ApiError {
+  return new ApiError('not_found', 'There is no such webhook.');
+}
+
+async function requireFreeWebhook(sql: Sql, owner: Owner, plan: Plan | null): Promise<void> {
+  if (plan === null) throw notFound();
+  const limit = WEBHOOK_LIMIT[plan];
+  if ((await store.countWebhooks(sql, owner)) < limit) return;
+  const webhooks = limit === 1 ? '1 webhook' : `${limit} webhooks`;
+  throw new ApiError('plan_limit', `The ${plan} plan allows ${webhooks}; delete one before you create another.`);
+}

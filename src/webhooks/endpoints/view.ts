@@ -1,0 +1,58 @@
+import type { Static } from '../../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { EVENT_TYPES } from '../events/event-types.ts';
+import type { WebhookRow } from './store.ts';
+
+export const eventTypeSchema = oneOf(EVENT_TYPES);
+
+const EXAMPLE = {
+  id: 'wh_01kamz2f3q8r5t7v9wxyzabcde',
+  url: 'https://hooks.example.com/verbatim',
+  events: ['transcription.completed'],
+  description: 'CRM',
+  active: true,
+  disabled_reason: null,
+  disabled_at: null,
+  consecutive_failures: 0,
+  failing_since: null,
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2026-11-21T09:30:00.000Z',
+};
+
+const webhookFields = {
+  id: idSchema('wh', EXAMPLE.id),
+  url: Type.String(),
+  events: Type.Array(eventTypeSchema),
+  description: nullable(Type.String()),
+  active: Type.Boolean(),
+  disabled_reason: nullable(oneOf(['manual', 'consecutive_failures'])),
+  disabled_at: nullable(timeSchema),
+  consecutive_failures: Type.Integer({ description: 'Failed attempts since the last one that succeeded.' }),
+  failing_since: nullable(timeSchema),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+};
+
+export const webhookSchema = Type.Object(webhookFields, component('Webhook', EXAMPLE));
+export const webhookWithSecretSchema = Type.Object(
+  { ...webhookFields, secret: Type.String({ description: 'Signs deliveries. Shown only in this answer.' }) },
+  component('WebhookWithSecret'),
+);
+export const webhookListSchema = pageSchema('WebhookList', webhookSchema);
+
+/** A webhook as the API and `webhook.test` show it. */
+export function showWebhook(row: WebhookRow): Static<typeof webhookSchema> {
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.events,
+    description: row.description,
+    active: row.active,
+    disabled_reason: row.disabledReason,
+    disabled_at: row.disabledAt?.toISOString() ?? null,
+    consecutive_failures: row.consecutiveFailures,
+    failing_since: row.failingSince?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,30 @@
+import { RawJson, writeJson } from '../../platform/json.ts';
+import type { EventData, EventType } from './event-types.ts';
+
+/** Past this many bytes a body leaves the segments out: receivers commonly refuse larger ones. */
+export const MAX_BODY_BYTES = 256 * 1024;
+
+export type EventEnvelope = {
+  id: string;
+  type: EventType;
+  createdAt: Date;
+  /** The client's JSON text, echoed as it stands; null when the request carried none. */
+  metadata: string | null;
+  data: EventData;
+};
+
+/**
+ * The bytes of an event as they are stored, signed and sent: UTF-8 JSON. A body over `MAX_BODY_BYTES` leaves the job's
+ * segments out and says so in `segments_omitted`; the receiver fetches them from the job.
+ */
+export function eventBody(envelope: EventEnvelope): Buffer {
+  const body = serialise(envelope, envelope.data);
+  if (body.length <= MAX_BODY_BYTES || !('job' in envelope.data)) return body;
+  const { segments: _, ...job } = envelope.data.job;
+  return serialise(envelope, { job: { ...job, segments_omitted: true } });
+}
+
+function serialise({ id, type, createdAt, metadata }: EventEnvelope, data: EventData): Buffer {
+  const echoed = metadata === null ? undefined : new RawJson(metadata);
+  return Buffer.from(writeJson({ id, type, created_at: createdAt.toISOString(), metadata: echoed, data }));
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openTestDatabase } from '../../../test/database.ts';
+import { RawJson } from '../../platform/json.ts';
+import { MAX_BODY_BYTES } from './body.ts';
+import { emitEvent, emitWebhookTest } from './emit.ts';
+
+const ACCOUNT = { id: 'acct_a', lane: 7 };
+const NOW = new Date('2026-11-21T09:30:00.000Z');
+
+async function openRoom() {
+  const db = await openTestDatabase();
+  return {
+    db,
+    async webhook(id: string, events: string[], { active = true, account = ACCOUNT.id } = {}) {
+      await db.run({
+        text: `insert into webhooks (lane, id, account_id, url, events, active, disabled_reason, disabled_at, secret, created_at, updated_at)
+          values (7, $1, $2, 'https://x.example/', $3, $4, case when $4 then null else 'manual' end,
+            case when $4 then null else now() end, '', now(), now())`,
+        values: [id, account, events, active],
+      });
+    },
+    bodies: async () =>
+      (await db.rows<{ body: Buffer }>({ text: 'select body from events order by id' })).map((row) =>
+        row.body.toString(),
+      ),
+    deliveries: () =>
+      db.rows<{ webhook_id: string; next_at: Date; attempt: number; state: string; attempt_id: string }>({
+        text: 'select webhook_id, next_at, attempt, state, attempt_id from deliveries order by webhook_id',
+      }),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
+}
+
+const EVENT = {
+  account: ACCOUNT,
+  type: 'transcription.completed' as const,
+  jobId: 'job_1',
+  data: { job: { id: 'job_1', text: 'hello', segments: new RawJson('[{"start":0.0}]') } },
+  metadata: null,
+  now: NOW,
+};
+
+test('an event is written as the contract shows it, metadata unchanged', async () => {
+  await using room = await openRoom();
+
+  const id = await room.db.transaction((tx) => emitEvent(tx, { ...EVENT, metadata: '{"n": 12345678901234567890}' }));
+
+  assert.deepEqual(await room.bodies(), [
+    `{"id":"${id}","type":"transcription.completed","created_at":"2026-11-21T09:30:00.000Z",` +
+      '"metadata":{"n": 12345678901234567890},"data":{"job":{"id":"job_1","text":"hello","segments":[{"start":0.0}]}}}',
+  ]);
+});
+
+test('without metadata the field is absent', async () => {
+  await using room = await openRoom();
+
+  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+
+  assert.ok(!(await room.bodies())[0]!.includes('metadata'));
+});
+
+test('only active webhooks of the account that subscribe to the type get a delivery, due at once', async () => {
+  await using room = await openRoom();
+  await room.webhook('wh_1', ['transcription.completed', 'transcription.failed']);
+  await room.webhook('wh_2', ['transcription.failed']);
+  await room.webhook('wh_3', ['transcription.completed'], { active: false });
+  await room.webhook('wh_4', ['transcription.completed'], { account: 'acct_b' });
+  await room.webhook('wh_5', ['transcription.completed']);
+
+  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+
+  const deliveries = await room.deliveries();
+  assert.deepEqual(
+    deliveries.map(({ webhook_id, attempt, state, next_at }) => [webhook_id, attempt, state, next_at.getTime()]),
+    [
+      ['wh_1', 1, 'waiting', NOW.getTime()],
+      ['wh_5', 1, 'waiting', NOW.getTime()],
+    ],
+  );
+  assert.match(deliveries[0]!.attempt_id, /^dlv_/);
+});
+
+test('the first delay of the schedule is waited', async () => {
+  await using room = await openRoom();
+  await room.webhook('wh_1', ['transcription.completed']);
+
+  await room.db.transaction((tx) => emitEvent(tx, { ...EVENT, firstDelayMs: 2500 }));
+
+  assert.equal((await room.deliveries())[0]!.next_at.getTime(), NOW.getTime() + 2500);
+});
+
+test('a transaction that rolls back leaves no event and no delivery', async () => {
+  await using room = await openRoom();
+  await room.webhook('wh_1', ['transcription.completed']);
+
+  await assert.rejects(
+    room.db.transaction(async (tx) => {
+      await emitEvent(tx, EVENT);
+      throw new Error('later');
+    }),
+  );
+
+  assert.deepEqual([await room.bodies(), await room.deliveries()], [[], []]);
+});
+
+test('deliverers are woken with the lane when the transaction commits', async () => {
+  await using room = await openRoom();
+  await room.webhook('wh_1', ['transcription.completed']);
+  const woken = Promise.withResolvers<string>();
+  const stop = await room.db.listen('deliveries_due', (payload) => payload && woken.resolve(payload));
+
+  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+
+  assert.equal(await woken.promise, '7');
+  await stop();
+});
+
+for (const { title, padding, omitted } of [
+  { title: 'a body of exactly the limit keeps its segments', padding: 0, omitted: false },
+  { title: 'a body one byte over the limit leaves its segments out and says so', padding: 1, omitted: true },
+]) {
+  test(title, async () => {
+    await using room = await openRoom();
+    const emptyId = await room.db.transaction((tx) => emitEvent(tx, dataWith('')));
+    const emptyBytes = Buffer.byteLength((await room.bodies())[0]!);
+    await room.db.run({ text: 'delete from events where id = $1', values: [emptyId] });
+
+    await room.db.transaction((tx) => emitEvent(tx, dataWith('x'.repeat(MAX_BODY_BYTES - emptyBytes + padding))));
+
+    const { job } = JSON.parse((await room.bodies())[0]!).data;
+    assert.equal('segments' in job, !omitted);
+    assert.equal(job.segments_omitted, omitted ? true : undefined);
+    assert.equal(job.id, 'job_1');
+  });
+}
+const dataWith = (text: string) => ({ ...EVENT, data: { job: { id: 'job_1', segments: [{ text }] } } });
+
+test('a test goes to the webhook named alone, subscribed or not', async () => {
+  await using room = await openRoom();
+  await room.webhook('wh_1', ['transcription.completed']);
+  await room.webhook('wh_2', ['webhook.test']);
+
+  const webhook = { id: 'wh_1', url: 'https://x.example/' };
+  const id = await room.db.transaction((tx) => emitWebhookTest(tx, { account: ACCOUNT, webhook, now: NOW }));
+
+  assert.deepEqual(JSON.parse((await room.bodies())[0]!), {
+    id,
+    type: 'webhook.test',
+    created_at: NOW.toISOString(),
+    data: { webhook },
+  });
+  assert.deepEqual(
+    (await room.deliveries()).map((delivery) => delivery.webhook_id),
+    ['wh_1'],
+  );
+});

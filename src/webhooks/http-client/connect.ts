@@ -1,0 +1,110 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { Deadline } from './deadlines.ts';
+import { Broken, codeOf } from './transport-error.ts';
+import type { EgressProxy } from './tunnel.ts';
+import { openTunnel } from './tunnel.ts';
+
+export type Connected = { socket: tls.TLSSocket; address: string; connectMs: number; tlsMs: number };
+
+export type ConnectRequest = {
+  /** Addresses that were judged; no other is connected to. */
+  addresses: readonly string[];
+  port: number;
+  /** The name that the certificate must carry; null for an IP literal, which must be in the certificate itself. */
+  servername: string | null;
+  secureContext: tls.SecureContext;
+  /** Through which the connection goes; null for none. */
+  proxy: EgressProxy | null;
+  deadline: Deadline;
+  /** Judges the peer's address as the socket reports it, before a TLS byte leaves; behind a proxy no socket does. */
+  isAllowedPeer(address: string): boolean;
+};
+
+/**
+ * A TLS connection, version 1.2 or newer, certificate and name verified, to the first judged address that accepts.
+ * @throws Broken  connect, tls, reset, timeout or forbidden_address
+ */
+export async function connectTls(request: ConnectRequest): Promise<Connected> {
+  const startedAt = performance.now();
+  const { tcp, address } = await connectToAny(request);
+  const connectedAt = performance.now();
+  const socket = await handshake(tcp, address, request);
+  return { socket, address, connectMs: connectedAt - startedAt, tlsMs: performance.now() - connectedAt };
+}
+
+async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket; address: string }> {
+  let last: unknown;
+  for (const address of request.addresses) {
+    try {
+      return { tcp: await connectTo(address, request), address };
+    } catch (cause) {
+      if (request.deadline.isOver || (cause as Broken).reason !== 'connect') throw cause;
+      last = cause;
+    }
+  }
+  throw last;
+}
+
+function connectTo(address: string, request: ConnectRequest): Promise<net.Socket> {
+  const { proxy } = request;
+  return proxy ? openTunnel({ ...request, proxy, address }) : connectTcp(address, request);
+}
+
+function connectTcp(address: string, { port, deadline, isAllowedPeer }: ConnectRequest): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const tcp = net.connect({ host: address, port, autoSelectFamily: false, noDelay: true });
+    const fail = (broken: Broken) => {
+      tcp.destroy();
+      reject(broken);
+    };
+    deadline.onOver = () =>
+      fail(new Broken('timeout', 'No connection to the receiver within the time for an attempt.'));
+    tcp.on('error', (cause) => {
+      fail(new Broken('connect', `The connection to the receiver failed (${codeOf(cause)}).`, { cause }));
+    });
+    tcp.once('connect', () => {
+      tcp.removeAllListeners('error');
+      // A second look at what is really at the other end, in case anything between the check and here went wrong.
+      if (isAllowedPeer(tcp.remoteAddress ?? '')) return resolve(tcp);
+      fail(new Broken('forbidden_address', 'The receiver is at an address that webhooks may not point to.'));
+    });
+  });
+}
+
+function handshake(tcp: net.Socket, address: string, request: ConnectRequest): Promise<tls.TLSSocket> {
+  const { servername, secureContext, deadline } = request;
+  return new Promise((resolve, reject) => {
+    const socket = tls.connect({
+      socket: tcp,
+      // For an IP literal no name is sent, and the certificate is checked against the address.
+      host: servername ?? address,
+      ...(servername === null ? {} : { servername }),
+      secureContext,
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: true,
+    });
+    const fail = (broken: Broken) => {
+      socket.destroy();
+      tcp.destroy();
+      reject(broken);
+    };
+    deadline.onOver = () =>
+      fail(new Broken('timeout', 'The TLS handshake did not end within the time for an attempt.'));
+    socket.on('error', (cause) => fail(handshakeError(cause)));
+    socket.once('secureConnect', () => {
+      socket.removeAllListeners('error');
+      // From here on errors belong to whoever uses the socket; without a listener in between they would end the process.
+      socket.on('error', () => undefined);
+      resolve(socket);
+    });
+  });
+}
+
+function handshakeError(cause: unknown): Broken {
+  const code = codeOf(cause);
+  if (code === 'ECONNRESET' || code === 'EPIPE') {
+    return new Broken('reset', 'The receiver closed the connection during the TLS handshake.', { cause });
+  }
+  return new Broken('tls', `The TLS handshake with the receiver failed (${code}).`, { cause });
+}

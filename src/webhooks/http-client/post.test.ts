@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openReceiver, testAuthority } from '../../../test/receiver.ts';
+import type { HostileMode } from '../../../test/receiver-hostile.ts';
+import { openHostileReceiver } from '../../../test/receiver-hostile.ts';
+import type { PosterOptions, PostReport } from './post.ts';
+import { openPoster } from './post.ts';
+
+const TIMEOUT_MS = 20_000;
+/** For receivers that use all of it. */
+const SHORT = { timeoutMs: 1_000, maxWaitMs: 1_000 };
+
+function testPoster(port: number, options: Partial<PosterOptions> = {}) {
+  const poster = openPoster({
+    timeoutMs: TIMEOUT_MS,
+    maxWaitMs: TIMEOUT_MS,
+    allowedTargets: [{ address: '127.0.0.1', prefixBits: 32, port }],
+    ca: testAuthority.cert,
+    ...options,
+  });
+  return { ...poster, [Symbol.dispose]: () => poster.close() };
+}
+
+const REQUEST = {
+  accountId: 'acct_x',
+  headers: { 'Content-Type': 'application/json', 'X-Service-Attempt': '1' },
+  body: Buffer.from('{"a":1}'),
+};
+
+test('a receiver that answers 2xx gets the bytes and headers unchanged, and every phase is timed', async () => {
+  await using receiver = await openReceiver({
+    reply: () => ({ status: 201, headers: { 'x-note': 'hi' }, body: 'thanks' }),
+  });
+  using poster = testPoster(receiver.port);
+
+  const report = await poster.post({ ...REQUEST, url: `${receiver.url}?a=1` });
+
+  assert.deepEqual(report?.result, { kind: 'answered', status: 201 });
+  assert.equal(report.responseBody?.toString(), 'thanks');
+  assert.equal(report.responseHeaders?.['x-note'], 'hi');
+  assert.equal(report.remoteAddress, '127.0.0.1');
+  assert.equal(report.dnsMs, null);
+  assert.ok(report.connectMs! > 0 && report.tlsMs! > 0 && report.firstByteMs! > 0);
+  assert.ok(report.durationMs >= report.firstByteMs!);
+  const [request] = receiver.requests;
+  assert.equal(request?.body.toString(), '{"a":1}');
+  assert.equal(request?.path, '/hook?a=1');
+  assert.ok(request?.rawHeaders.includes('X-Service-Attempt'));
+});
+
+test('the second post goes over the connection of the first', async () => {
+  await using receiver = await openReceiver();
+  using poster = testPoster(receiver.port);
+
+  await poster.post({ ...REQUEST, url: receiver.url });
+  const second = await poster.post({ ...REQUEST, url: receiver.url });
+
+  assert.equal(second?.connectMs, null);
+  assert.equal(receiver.connections(), 1);
+});
+
+test('many posts at once to one host share a few connections', async () => {
+  await using receiver = await openReceiver();
+  using poster = testPoster(receiver.port);
+
+  const reports = await Promise.all(
+    Array.from({ length: 1_000 }, (_, at) => poster.post({ ...REQUEST, url: `${receiver.url}?${at}` })),
+  );
+
+  assert.ok(reports.every((report) => report?.result.kind === 'answered'));
+  // 64, and more only for those that nothing came back to for a quarter of a second.
+  assert.ok(receiver.connections() < 700, String(receiver.connections()));
+});
+
+test('posts to a host that gives no connection back get their own', async () => {
+  const held = Promise.withResolvers<void>();
+  await using receiver = await openReceiver({
+    async reply() {
+      await held.promise;
+      return { status: 200 };
+    },
+  });
+  using poster = testPoster(receiver.port);
+
+  const reports = Array.from({ length: 100 }, () => poster.post({ ...REQUEST, url: receiver.url }));
+  await receiver.waitFor(100);
+  held.resolve();
+
+  assert.ok((await Promise.all(reports)).every((report) => report?.result.kind === 'answered'));
+  assert.equal(receiver.connections(), 100);
+});
+
+test('a kept connection that its receiver has closed is replaced within the attempt', async () => {
+  await using receiver = await openReceiver({ reply: () => ({ status: 200, headers: { connection: 'close' } }) });
+  using poster = testPoster(receiver.port);
+
+  await poster.post({ ...REQUEST, url: receiver.url });
+  const second = await poster.post({ ...REQUEST, url: receiver.url });
+
+  assert.deepEqual(second?.result, { kind: 'answered', status: 200 });
+  assert.equal(receiver.connections(), 2);
+});
+
+const BROKEN: [HostileMode, string][] = [
+  ['hang', 'timeout'],
+  ['hangBeforeTls', 'timeout'],
+  ['dripHeader', 'timeout'],
+  ['reset', 'reset'],
+  ['resetBeforeTls', 'reset'],
+  ['garbage', 'protocol'],
+  ['bigHeader', 'protocol'],
+  ['informational', 'protocol'],
+  ['upgrade', 'protocol'],
+  ['plainHttp', 'tls'],
+  ['expired', 'tls'],
+  ['notYetValid', 'tls'],
+  ['wrongHost', 'tls'],
+  ['selfSigned', 'tls'],
+  ['unknownAuthority', 'tls'],
+  ['tls11', 'tls'],
+];
+for (const [mode, reason] of BROKEN) {
+  test(`a receiver in mode ${mode} fails the attempt with reason ${reason}`, async () => {
+    await using receiver = await openHostileReceiver(mode);
+    using poster = testPoster(receiver.port, reason === 'timeout' ? SHORT : {});
+
+    const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+    assert.equal(report?.result.kind, 'broken');
+    assert.equal(reasonOf(report), reason);
+    assert.ok(reason !== 'tls' || receiver.requestBytes() === 0);
+  });
+}
+
+for (const mode of ['dripBody', 'endlessBody', 'gzipBomb', 'brokenBody'] as const) {
+  test(`a 2xx whose body is of kind ${mode} is delivered, and at most 4 KiB of it are kept`, async () => {
+    await using receiver = await openHostileReceiver(mode);
+    using poster = testPoster(receiver.port, SHORT);
+
+    const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+    assert.deepEqual(report?.result, { kind: 'answered', status: 200 });
+    assert.ok(report.responseBody!.length > 0 && report.responseBody!.length <= 4096);
+  });
+}
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a redirect by ${status} is reported and not followed`, async () => {
+    await using canary = await openReceiver();
+    await using receiver = await openReceiver({ reply: () => ({ status, headers: { location: canary.url } }) });
+    using poster = testPoster(receiver.port);
+
+    const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+    assert.deepEqual(report?.result, { kind: 'answered', status });
+    assert.equal(canary.connections(), 0);
+  });
+}
+
+test('a port that nobody listens on fails with connect', async () => {
+  const receiver = await openReceiver();
+  await receiver[Symbol.asyncDispose]();
+  using poster = testPoster(receiver.port);
+
+  const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+  assert.equal(reasonOf(report), 'connect');
+});
+
+const ANSWERS: [string, string[]][] = [
+  ['a private address', ['10.0.0.1']],
+  ['one allowed and one private address', ['127.0.0.1', '10.0.0.1']],
+  ['a mapped address', ['::ffff:169.254.169.254']],
+  ['no address', []],
+];
+for (const [what, addresses] of ANSWERS) {
+  test(`a name that resolves to ${what} fails with forbidden_address and is not connected to`, async () => {
+    await using receiver = await openReceiver();
+    using poster = testPoster(receiver.port, { lookup: async () => addresses });
+
+    const report = await poster.post({ ...REQUEST, url: `https://hooks.example.com:${receiver.port}/` });
+
+    assert.deepEqual(report?.result, {
+      kind: 'broken',
+      reason: 'forbidden_address',
+      message: 'The receiver is at an address that webhooks may not point to.',
+    });
+    assert.equal(receiver.connections(), 0);
+    assert.equal(report.remoteAddress, null);
+  });
+}
+
+test('a name whose address changes is judged again before a kept connection is used', async () => {
+  await using receiver = await openReceiver({
+    certificate: testAuthority.issue({ hosts: ['hooks.example.com'] }),
+  });
+  const answers = [['127.0.0.1'], ['10.0.0.1']];
+  using poster = testPoster(receiver.port, { lookup: async () => answers.shift()! });
+  const url = `https://hooks.example.com:${receiver.port}/`;
+
+  const first = await poster.post({ ...REQUEST, url });
+  const second = await poster.post({ ...REQUEST, url });
+
+  assert.deepEqual(first?.result, { kind: 'answered', status: 204 });
+  assert.equal(reasonOf(second), 'forbidden_address');
+  assert.equal(receiver.requests.length, 1);
+});
+
+test('an address literal is never looked up', async () => {
+  await using receiver = await openReceiver();
+  let lookups = 0;
+  using poster = testPoster(receiver.port, { lookup: async () => [`10.0.0.${++lookups}`] });
+
+  const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+  assert.deepEqual(report?.result, { kind: 'answered', status: 204 });
+  assert.equal(lookups, 0);
+});
+
+test('a name that does not resolve, or not in time, fails with dns', async () => {
+  const lookups = [
+    () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
+    () => new Promise<string[]>(() => undefined),
+  ];
+  for (const lookup of lookups) {
+    using poster = testPoster(443, { ...SHORT, lookup });
+
+    const report = await poster.post({ ...REQUEST, url: 'https://hooks.example.com/' });
+
+    assert.equal(reasonOf(report), 'dns');
+  }
+});
+
+test('an attempt that gets no turn to look its name up is not begun', async () => {
+  using poster = testPoster(443, { ...SHORT, lookup: () => new Promise(() => undefined) });
+  const post = (index: number, accountId: string) =>
+    poster.post({ ...REQUEST, accountId, url: `https://w${index}.example.org/` });
+  const hanging = Array.from({ length: 8 }, (_, index) => post(index, 'acct_a'));
+
+  const [late, other] = await Promise.all([post(8, 'acct_a'), post(9, 'acct_b')]);
+
+  assert.equal(late, null);
+  assert.equal(other?.result.kind === 'broken' && other.result.reason, 'dns');
+  assert.ok((await Promise.all(hanging)).every((report) => report?.dnsMs === null && report.durationMs < 1_500));
+});
+
+test('a receiver that hangs in its handshake does not hold up others for longer than a moment', async () => {
+  await using hanging = await openHostileReceiver('hangBeforeTls');
+  await using healthy = await openReceiver();
+  using poster = openTwoTargetPoster(hanging.port, healthy.port);
+
+  const stuck = poster.post({ ...REQUEST, url: hanging.url });
+  const good = await poster.post({ ...REQUEST, url: healthy.url });
+
+  assert.deepEqual(good?.result, { kind: 'answered', status: 204 });
+  assert.equal(reasonOf(await stuck), 'timeout');
+});
+
+function reasonOf(report: PostReport | null): string | null {
+  return report?.result.kind === 'broken' ? report.result.reason : null;
+}
+
+function openTwoTargetPoster(...ports: number[]) {
+  const allowedTargets = ports.map((port) => ({ address: '127.0.0.1', prefixBits: 32, port }));
+  return testPoster(ports[0]!, { ...SHORT, allowedTargets, maxHandshakes: 1 });
+}

@@ -1,0 +1,106 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import type { Deadline } from './deadlines.ts';
+import { Broken, codeOf } from './transport-error.ts';
+
+/** An egress proxy that all deliveries go through. */
+export type EgressProxy = {
+  /** Without brackets. */
+  host: string;
+  port: number;
+  isTls: boolean;
+  /** Value of Proxy-Authorization; null when the URL carries no credentials. */
+  authorization: string | null;
+};
+
+export type TunnelRequest = {
+  proxy: EgressProxy;
+  /** A judged address: the proxy is never given a name to look up. */
+  address: string;
+  port: number;
+  /** For a proxy over TLS. */
+  secureContext: tls.SecureContext;
+  deadline: Deadline;
+};
+
+const MAX_ANSWER_BYTES = 16 * 1024;
+const END_OF_HEADERS = '\r\n\r\n';
+
+/** @param url  http:// or https://, with optional credentials; checked by the settings */
+export function readProxy(url: string): EgressProxy {
+  const { hostname, port, protocol, username, password } = new URL(url);
+  const isTls = protocol === 'https:';
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (isTls ? 443 : 80) : Number(port),
+    isTls,
+    authorization: username === '' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
+  };
+}
+
+/**
+ * A connection to an address through the proxy (CONNECT, RFC 9110 section 9.3.6); the first byte on it is the caller's.
+ * @throws Broken  connect, timeout or forbidden_address
+ */
+export function openTunnel(request: TunnelRequest): Promise<net.Socket> {
+  const { proxy, deadline, secureContext } = request;
+  return new Promise((resolve, reject) => {
+    const { host, port } = proxy;
+    const socket: net.Socket = proxy.isTls
+      ? tls.connect({ host, port, secureContext, ...(net.isIP(host) === 0 && { servername: host }) })
+      : net.connect({ host, port, noDelay: true });
+    const fail = (broken: Broken) => {
+      socket.destroy();
+      reject(broken);
+    };
+    deadline.onOver = () =>
+      fail(new Broken('timeout', 'The egress proxy did not answer within the time for an attempt.'));
+    socket.on('error', (cause) =>
+      fail(new Broken('connect', `The egress proxy failed (${codeOf(cause)}).`, { cause })),
+    );
+    socket.on('end', () => fail(new Broken('connect', 'The egress proxy closed the connection before it answered.')));
+    socket.once(proxy.isTls ? 'secureConnect' : 'connect', () => socket.write(connectRequest(request)));
+    readAnswer(socket, (answer) => {
+      const failure = failureOf(answer);
+      if (failure) return fail(failure);
+      socket.removeAllListeners('error').removeAllListeners('end');
+      resolve(socket);
+    });
+  });
+}
+
+function connectRequest({ proxy, address, port }: TunnelRequest): string {
+  const authority = net.isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
+  const authorization = proxy.authorization === null ? '' : `Proxy-Authorization: ${proxy.authorization}\r\n`;
+  return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`;
+}
+
+/** Reads up to the end of the headers, and leaves the socket paused, for TLS to read on. */
+function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void {
+  let text = '';
+  socket.on('readable', read);
+  function read(): void {
+    const chunk = socket.read() as Buffer | null;
+    if (chunk === null) return;
+    text += chunk.toString('latin1');
+    if (!text.includes(END_OF_HEADERS) && text.length <= MAX_ANSWER_BYTES) return;
+    socket.off('readable', read);
+    onAnswer(text);
+  }
+}
+
+/** What the answer to CONNECT means for the attempt; null when the tunnel is open. */
+function failureOf(answer: string): Broken | null {
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1]);
+  // The receiver speaks after us: bytes behind the headers are the proxy's own.
+  const isWhole = answer.indexOf(END_OF_HEADERS) === answer.length - END_OF_HEADERS.length;
+  if (status >= 200 && status <= 299 && isWhole) return null;
+  // Smokescreen says 407 of a receiver that its rules do not allow.
+  if (status === 403 || (status === 407 && /^x-smokescreen-error:/im.test(answer))) {
+    return new Broken('forbidden_address', "The operator's egress proxy does not allow connections to the receiver.");
+  }
+  if (status === 504) return new Broken('timeout', 'The egress proxy could not reach the receiver in time (504).');
+  const what = Number.isNaN(status) || status <= 299 ? 'did not answer as a proxy' : `answered ${status}`;
+  return new Broken('connect', `No connection to the receiver: the egress proxy ${what}.`);
+}

@@ -1,0 +1,39 @@
+import type { Sql } from '../../db/database.ts';
+import type { Plan } from '../../rules/accounts/plan.ts';
+
+export type OldAttempts = {
+  /** A partition of the log: `attempts_default`, or the name of a day of `listDays`. */
+  partition: string;
+  lane: number;
+  plan: Plan;
+  /** What came to be then or earlier goes. */
+  endsAt: Date;
+  limit: number;
+};
+
+/**
+ * Deletes old attempts of the accounts that are on a plan now, at most `limit`; returns how many. In the partition itself, so
+ * that nobody who uses the rest of the log notices.
+ */
+export async function deleteOldAttempts(
+  sql: Sql,
+  { partition, lane, plan, endsAt, limit }: OldAttempts,
+): Promise<number> {
+  return await sql.run({
+    text: `delete from ${partition}
+      -- By place: a log row is never updated, so it cannot have moved.
+      where lane = $1 and ctid = any(array(
+        select old.ctid
+        from accounts a
+        cross join lateral (
+          select t.ctid
+          from ${partition} t
+          where t.lane = $1 and t.account_id = a.id and t.created_at <= $3
+          limit $4
+        ) old
+        where a.lane = $1 and a.plan = $2
+        limit $4
+      ))`,
+    values: [lane, plan, endsAt, limit],
+  });
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attemptOf } from '../../../test/delivery-fixture.ts';
+import { openWebhookRoom } from '../../../test/webhook-fixture.ts';
+import { claimDueDeliveries } from '../deliveries/claim-store.ts';
+import type { FinishedAttempt } from '../deliveries/finish-store.ts';
+import { finishAttempts } from '../deliveries/finish-store.ts';
+
+const ENTRY_KEYS = [
+  ...['id', 'webhook_id', 'event_id', 'event_type', 'url', 'attempt', 'status', 'response_status', 'error'],
+  ...['duration_ms', 'timings', 'created_at', 'completed_at', 'next_attempt_at'],
+];
+
+/** A pro account with one webhook, and ways to make entries in its log. */
+async function openRoom(options: Parameters<typeof openWebhookRoom>[0] = {}) {
+  const web = await openWebhookRoom(options);
+  const { call, account } = await web.caller();
+  const webhook = await web.room.webhook(account);
+  const path = `/v1/webhooks/${webhook.id}`;
+  const { db } = web.room;
+  async function attemptAll(result: Partial<FinishedAttempt>) {
+    const claimed = await claimDueDeliveries(db, { lane: account.lane, limit: 100, leaseMs: 20_000 });
+    const attempts = claimed.map((delivery) => attemptOf(delivery, result));
+    await finishAttempts(db, { lane: account.lane, attempts, disableFailures: 1000, disableMs: 0 });
+    return attempts;
+  }
+  const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;
+  return { ...web, call, account, webhook, path, db, attemptAll, list, emit: () => web.room.emit(account) };
+}
+
+test('the log shows attempts made and the one that waits, newest first', async () => {
+  await using world = await openRoom();
+  const eventId = await world.emit();
+  const [failed] = await world.attemptAll({ succeeded: false, dnsMs: 1.5 });
+
+  const { data } = await world.list();
+
+  assert.deepEqual(
+    data.map((entry: { status: string; attempt: number }) => [entry.status, entry.attempt]),
+    [
+      ['pending', 2],
+      ['failed', 1],
+    ],
+  );
+  const [pending, made] = data;
+  assert.deepEqual(Object.keys(made), ENTRY_KEYS);
+  assert.deepEqual(Object.keys(pending), ENTRY_KEYS);
+  assert.deepEqual([made.id, made.event_id, made.response_status], [failed!.attemptId, eventId, 500]);
+  assert.deepEqual(made.error, { reason: 'http_status', message: 'The receiver answered 500.' });
+  assert.deepEqual(made.timings, { dns_ms: 1.5, connect_ms: null, tls_ms: null, first_byte_ms: 1 });
+  assert.equal(pending.id, failed!.nextAttemptId);
+  assert.equal(made.next_attempt_at, pending.next_attempt_at);
+  assert.deepEqual([pending.completed_at, pending.error, pending.duration_ms], [null, null, null]);
+});
+
+test('pages show every entry once, although entries come in meanwhile', async () => {
+  await using world = await openRoom();
+  for (let i = 0; i < 7; i++) await world.emit();
+  await world.attemptAll({});
+  for (let i = 0; i < 3; i++) await world.emit();
+  const all = (await world.list('?limit=100')).data.map((entry: { id: string }) => entry.id);
+
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = await world.list(`?limit=4${cursor}`);
+    seen.push(...page.data.map((entry: { id: string }) => entry.id));
+    cursor = page.has_more ? `&cursor=${page.next_cursor}` : '';
+    await world.emit();
+  } while (cursor !== '');
+
+  assert.equal(all.length, 10);
+  assert.deepEqual(seen, all);
+});
+
+test('filters choose by status, type, event and time', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({});
+  const eventId = await world.emit();
+  const count = async (query: string) => (await world.list(query)).data.length;
+  const hour = 3_600_000;
+  const [past, future] = [new Date(Date.now() - hour).toISOString(), new Date(Date.now() + hour).toISOString()];
+
+  assert.equal(await count('?status=succeeded'), 1);
+  assert.equal(await count('?status=pending'), 1);
+  assert.equal(await count('?status=dropped'), 0);
+  assert.equal(await count('?event_type=transcription.completed'), 2);
+  assert.equal(await count('?event_type=webhook.test'), 0);
+  assert.equal(await count(`?event_id=${eventId}`), 1);
+  assert.equal(await count(`?event_id=${made!.eventId}`), 1);
+  assert.equal(await count(`?after=${past}&before=${future}`), 2);
+  assert.equal(await count(`?after=${future}`), 0);
+  assert.equal(await count(`?before=${past}`), 0);
+  assert.equal((await world.call('GET', `${world.path}/deliveries?status=lost`)).status, 400);
+  assert.equal((await world.call('GET', `${world.path}/deliveries?after=yesterday`)).status, 400);
+});
+
+test('one entry shows the request as sent and the answer', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({
+    requestHeaders: '{"X-Service-Attempt":"1"}',
+    responseHeaders: '{"x-note":"hi"}',
+    responseBody: Buffer.from('thanks'),
+  });
+  await world.emit();
+  const pending = (await world.list('?status=pending')).data[0];
+
+  const full = await world.call('GET', `${world.path}/deliveries/${made!.attemptId}`);
+  const waiting = await world.call('GET', `${world.path}/deliveries/${pending.id}`);
+
+  assert.deepEqual(full.json.request.headers, { 'X-Service-Attempt': '1' });
+  assert.equal(JSON.parse(full.json.request.body).id, made!.eventId);
+  assert.deepEqual(full.json.response, { headers: { 'x-note': 'hi' }, body: 'thanks' });
+  assert.equal(full.text.includes('secret'), false);
+  assert.deepEqual([waiting.json.status, waiting.json.request, waiting.json.response], ['pending', null, null]);
+});
+
+test('a redelivery sends the same event again from attempt 1, under new ids', async () => {
+  await using world = await openRoom();
+  const eventId = await world.emit();
+  const [made] = await world.attemptAll({});
+
+  const answer = await world.call('POST', `${world.path}/deliveries/${made!.attemptId}/redeliver`);
+
+  assert.deepEqual([answer.status, answer.json], [202, { event_id: eventId }]);
+  const [again, before] = (await world.list()).data;
+  assert.deepEqual([again.event_id, again.attempt, again.status], [eventId, 1, 'pending']);
+  assert.notEqual(again.id, before.id);
+});
+
+test('nothing is sent again to a disabled webhook', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({});
+  await world.call('PATCH', world.path, { active: false });
+
+  const redelivered = await world.call('POST', `${world.path}/deliveries/${made!.attemptId}/redeliver`);
+  const recovered = await world.call('POST', `${world.path}/recover`, { since: '2026-01-01T00:00:00Z' });
+
+  assert.deepEqual([redelivered.status, recovered.status], [409, 409]);
+  assert.equal((await world.list('?status=pending')).data.length, 0);
+});
+
+test('a recovery sends what the webhook did not accept, once, however often it is asked for', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  await world.attemptAll({});
+  const failedId = await world.emit();
+  await world.attemptAll({ succeeded: false, retryAfterMs: null });
+  await world.call('PATCH', world.path, { active: false });
+  const missedId = await world.emit();
+  await world.call('PATCH', world.path, { active: true });
+  const waitingId = await world.emit();
+  const recover = () => world.call('POST', `${world.path}/recover`, { since: '2020-01-01T00:00:00Z' });
+
+  const answers = await Promise.all([recover(), recover(), recover()]);
+  const tooEarly = await world.call('POST', `${world.path}/recover`, {
+    since: '2020-01-01T00:00:00Z',
+    until: '2020-01-02T00:00:00Z',
+  });
+
+  assert.deepEqual(answers.map((answer) => answer.json.events).sort(), [0, 0, 2]);
+  assert.deepEqual(tooEarly.json, { events: 0 });
+  const pending = (await world.list('?status=pending')).data.map((entry: { event_id: string }) => entry.event_id);
+  assert.deepEqual(pending.sort(), [failedId, missedId, waitingId].sort());
+});
+
+test('a recovery of more events than one request looks at says from where to ask again, and none is left out', async () => {
+  await using world = await openRoom({ maxRecoveryBatches: 1 });
+  const { account } = world;
+  await world.db.run({
+    text: `insert into events (lane, id, account_id, type, body, created_at)
+      select $1, 'evt_' || n, $2, 'transcription.completed', '{}', timestamptz '2026-01-01' + n / 3 * interval '1 s'
+      from generate_series(1, 5000) n`,
+    values: [account.lane, account.id],
+  });
+  const answers = [];
+  for (let since: string | undefined = '2026-01-01T00:00:00Z'; since; since = answers.at(-1)?.next_since) {
+    const { json } = await world.call('POST', `${world.path}/recover`, { since });
+    answers.push(json);
+  }
+
+  assert.equal(answers.length, 3);
+  assert.equal(
+    answers.reduce((sum, { events }) => sum + events, 0),
+    5_000,
+  );
+  const [waiting] = await world.db.rows<{ number: number }>({
+    text: 'select count(distinct event_id) as number from deliveries',
+  });
+  assert.equal(waiting!.number, 5_000);
+});
+
+test('an entry whose stored headers are no JSON is shown without them', async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({ responseHeaders: '{"x-note":"\\\\" \\\\"}' });
+
+  const entry = await world.call('GET', `${world.path}/deliveries/${made!.attemptId}`);
+
+  assert.deepEqual([entry.status, entry.json.response.headers], [200, {}]);
+});
+
+test("another account's log is unknown, and so is an entry of another webhook", async () => {
+  await using world = await openRoom();
+  await world.emit();
+  const [made] = await world.attemptAll({});
+  const other = await world.room.webhook(world.account);
+  const stranger = await world.caller();
+  const entry = `/deliveries/${made!.attemptId}`;
+
+  const answers = [
+    await stranger.call('GET', `${world.path}/deliveries`),
+    await stranger.call('GET', world.path + entry),
+    await stranger.call('POST', `${world.path}${entry}/redeliver`),
+    await stranger.call('POST', `${world.path}/recover`, { since: '2020-01-01T00:00:00Z' }),
+    await world.call('GET', `/v1/webhooks/${other.id}${entry}`),
+    await world.call('GET', `${world.path}/deliveries/x`),
+  ];
+
+  assert.deepEqual(
+    answers.map((answer) => answer.status),
+    answers.map(() => 404),
+  );
+});

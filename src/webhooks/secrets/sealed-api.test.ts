@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { openAccountRoom } from '../../../test/account-fixture.ts';
+import type { Database } from '../../db/database.ts';
+import { makeId } from '../../platform/clock.ts';
+import { sealedRoutes } from './sealed-api.ts';
+import type { SealedRow } from './sealed-store.ts';
+import { listNotSealedBy, replaceSealed } from './sealed-store.ts';
+import { openSecretBox } from './secrets.ts';
+
+const [OLD, NEW, FOREIGN] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+const BEFORE = openSecretBox(OLD);
+const BOTH = openSecretBox(NEW, OLD);
+const AFTER = openSecretBox(NEW);
+
+const openRoom = () => openAccountRoom({ more: (db: Database) => sealedRoutes({ db, secretBox: BOTH, batch: 4 }) });
+type Room = Awaited<ReturnType<typeof openRoom>>;
+
+/** Webhooks spread over lanes, each with its id for a secret, and every other with a previous one. */
+async function insertWebhooks(room: Room, count: number, box = BEFORE): Promise<string[]> {
+  const { id: accountId } = await room.account();
+  const ids = Array.from({ length: count }, () => makeId('wh'));
+  for (const [i, id] of ids.entries()) {
+    await room.db.run({
+      text: `
+        insert into webhooks (lane, id, account_id, url, events, secret, previous_secret, created_at, updated_at)
+        values ($1, $2, $3, 'https://a.example', '{}', $4, $5, now(), now())`,
+      values: [i % 3, id, accountId, box.seal(id, id), i % 2 ? box.seal(id, `previous ${id}`) : null],
+    });
+  }
+  return ids;
+}
+
+const rotate = (room: Room, cursor?: string) =>
+  room.ask('POST', '/admin/v1/secrets/rotate', cursor === undefined ? {} : { cursor });
+const rowsOf = (room: Room) =>
+  room.db.rows<SealedRow>({ text: 'select lane, id, secret, previous_secret as "previousSecret" from webhooks' });
+
+test('batch by batch all secrets are sealed by the first key, and the others are needed no more', async () => {
+  await using room = await openRoom();
+  await insertWebhooks(room, 10);
+
+  const first = (await rotate(room)).body;
+  const second = (await rotate(room, first.next_cursor)).body;
+  const third = (await rotate(room, second.next_cursor)).body;
+
+  assert.deepEqual(
+    [first, second, third].map(({ rotated, unreadable, remaining }) => [rotated, unreadable, remaining]),
+    [
+      [4, 0, null],
+      [4, 0, null],
+      [2, 0, 0],
+    ],
+  );
+  assert.equal(third.next_cursor, null);
+  for (const { id, secret, previousSecret } of await rowsOf(room)) {
+    assert.equal(AFTER.open(id, secret), id);
+    if (previousSecret) assert.equal(AFTER.open(id, previousSecret), `previous ${id}`);
+  }
+});
+
+test('a pass that was broken off is done again from its beginning, and does only what is left', async () => {
+  await using room = await openRoom();
+  await insertWebhooks(room, 7);
+  const first = (await rotate(room)).body;
+  const rows = await rowsOf(room);
+
+  const again = (await rotate(room)).body;
+  const kept = (await rowsOf(room)).filter(({ secret }) => rows.some((row) => row.secret.equals(secret)));
+
+  assert.deepEqual([first.rotated, again.rotated, again.remaining], [4, 3, 0]);
+  assert.equal(kept.length, 4);
+});
+
+test('secrets that no listed key opens are counted, left as they are, and do not stop the others', async () => {
+  await using room = await openRoom();
+  await insertWebhooks(room, 5, openSecretBox(FOREIGN));
+  const ids = await insertWebhooks(room, 3);
+
+  const first = (await rotate(room)).body;
+  const second = (await rotate(room, first.next_cursor)).body;
+
+  assert.deepEqual([first.rotated + second.rotated, first.unreadable + second.unreadable], [3, 5]);
+  assert.equal((second.next_cursor ? (await rotate(room, second.next_cursor)).body : second).remaining, 5);
+  const rows = await rowsOf(room);
+  assert.deepEqual(
+    ids.map((id) => AFTER.open(id, rows.find((row) => row.id === id)!.secret)),
+    ids,
+  );
+});
+
+test('a secret that its owner rotates meanwhile is not put back', async () => {
+  await using room = await openRoom();
+  const [id] = (await insertWebhooks(room, 1)) as [string];
+  const [read] = await listNotSealedBy(room.db, BOTH.currentHeader, { after: null, limit: 1 });
+  await room.db.run({ text: 'update webhooks set secret = $1', values: [BOTH.seal(id, 'its own')] });
+
+  const isReplaced = await replaceSealed(room.db, read!, {
+    secret: BOTH.reseal(id, read!.secret),
+    previousSecret: null,
+  });
+
+  assert.equal(isReplaced, false);
+  assert.equal(AFTER.open(id, (await rowsOf(room))[0]!.secret), 'its own');
+});
+
+for (const cursor of ['x', Buffer.from('1 wh_x').toString('base64url'), '']) {
+  test(`the cursor ${JSON.stringify(cursor)} is a 400, and a key is no operator`, async () => {
+    await using room = await openRoom();
+    const { key } = await room.account();
+
+    const answer = await rotate(room, cursor);
+
+    assert.deepEqual([answer.status, answer.body.error.param], [400, 'cursor']);
+    assert.equal((await room.askAs(key, 'POST', '/admin/v1/secrets/rotate', {})).status, 401);
+  });
+}

@@ -1,0 +1,44 @@
+import type { KeyObject } from 'node:crypto';
+import { createSecretKey } from 'node:crypto';
+import { standardKey } from '#sdk/signature.ts';
+import type { SecretBox } from './secrets.ts';
+
+/** The keys behind one secret: of the X-Service-Signature, and of Standard Webhooks. */
+export type SigningKeys = { own: KeyObject; standard: KeyObject };
+
+/** A secret that this SECRETS_KEY does not open: the key was changed, or the row. */
+export class UnreadableSecret extends Error {}
+
+/** Opens sealed secrets and keeps their keys for the next attempt. */
+export type Signers = {
+  /** @throws UnreadableSecret */
+  keysOf(webhookId: string, sealed: Buffer): SigningKeys;
+};
+
+const MAX_KEPT = 10_000;
+
+/** Opening a secret and making its keys costs as much as both signatures; a rotated secret is other bytes, and other keys. */
+export function openSigners(secretBox: Pick<SecretBox, 'open'>): Signers {
+  const kept = new Map<string, SigningKeys>();
+
+  function open(webhookId: string, sealed: Buffer): string {
+    try {
+      return secretBox.open(webhookId, sealed);
+    } catch (cause) {
+      throw new UnreadableSecret('the secret of a webhook does not open', { cause });
+    }
+  }
+
+  return {
+    keysOf(webhookId, sealed) {
+      const name = `${webhookId} ${sealed.toString('base64')}`;
+      const known = kept.get(name);
+      if (known) return known;
+      const secret = open(webhookId, sealed);
+      const keys = { own: createSecretKey(secret, 'utf8'), standard: standardKey(secret) };
+      if (kept.size >= MAX_KEPT) kept.clear();
+      kept.set(name, keys);
+      return keys;
+    },
+  };
+}
