@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries } from './delivery-environment.ts';
-import { emitSteadily, openDeliveryRoom, waitsOf } from './delivery-fixture.ts';
+import { emitSteadily, openDeliveryFixture, waitsOf } from './delivery-fixture.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
 import type { Arrival } from './watching-receiver.ts';
@@ -21,23 +21,23 @@ const SECONDS = Number(values.seconds);
 const WARM_UP_SECONDS = 5;
 const LATE_MS = 30_000;
 
-await using room = await openDeliveryRoom();
-const healthy = await room.openWatcher();
-const troubled = await room.openWatcher();
-const deliverer = await room.startDeliverer([healthy.port, troubled.port]);
+await using fixture = await openDeliveryFixture();
+const healthy = await fixture.openWatcher();
+const troubled = await fixture.openWatcher();
+const deliverer = await fixture.startDeliverer([healthy.port, troubled.port]);
 const rate = Number(values.rate ?? Math.round((await closedLoopRate()) / 2));
 
 const urls = Array.from({ length: ACCOUNTS * WEBHOOKS_EACH }, (_, at) => {
   if (at % 10 === 0) return troubled.urlsOfMany('/slow')[at % 32]!;
   return at % 10 <= 2 ? troubled.urlsOfMany('/failing')[at % 32]! : healthy.urlsOfMany('/ok')[at % 32]!;
 });
-const webhooks = await room.webhooks(ACCOUNTS, WEBHOOKS_EACH, urls);
+const webhooks = await fixture.webhooks(ACCOUNTS, WEBHOOKS_EACH, urls);
 const isHealthy = (webhook: BenchWebhook) => webhooks.indexOf(webhook) % 10 > 2;
 const healthyShare = webhooks.filter(isHealthy).length / webhooks.length;
-await emitSteadily(room.db, { webhooks, perSecond: rate, seconds: WARM_UP_SECONDS });
+await emitSteadily(fixture.db, { webhooks, perSecond: rate, seconds: WARM_UP_SECONDS });
 await healthy.take();
 const before = usage();
-const committed = await emitSteadily(room.db, { webhooks, perSecond: rate, seconds: SECONDS });
+const committed = await emitSteadily(fixture.db, { webhooks, perSecond: rate, seconds: SECONDS });
 const after = usage();
 const { waits, missing } = await waitsOfHealthy(committed);
 const { p50, p99, max } = spread(waits);
@@ -55,19 +55,19 @@ await deliverer.stop();
 
 /** Events that are all there at once, to receivers that all answer: deliveries per second. */
 async function closedLoopRate(): Promise<number> {
-  const all = await room.webhooks(ACCOUNTS, WEBHOOKS_EACH, [healthy.url('/ok')]);
+  const all = await fixture.webhooks(ACCOUNTS, WEBHOOKS_EACH, [healthy.url('/ok')]);
   let perSecond = 0;
   // The first round opens the connections and is not counted.
   for (let turn = 0; turn < 2; turn++) {
     let startedAtMs = 0;
-    await insertDeliveries(room.db, { webhooks: all, count: CLOSED_LOOP_EVENTS, bodyBytes: 1_024 }, async () => {
+    await insertDeliveries(fixture.db, { webhooks: all, count: CLOSED_LOOP_EVENTS, bodyBytes: 1_024 }, async () => {
       startedAtMs = performance.now();
     });
     for (let came = 0; came < CLOSED_LOOP_EVENTS; await delay(20)) came += (await healthy.take()).length;
     perSecond = CLOSED_LOOP_EVENTS / ((performance.now() - startedAtMs) / 1000);
   }
   console.log(`  closed loop: ${Math.round(perSecond)} deliveries per second`);
-  await room.clear();
+  await fixture.clear();
   return perSecond;
 }
 
@@ -86,5 +86,5 @@ async function waitsOfHealthy(events: Map<string, number>): Promise<{ waits: num
 }
 
 function usage() {
-  return { nodeS: processorUs(deliverer.pid) / 1e6, postgresS: processorUsOfFamily(room.server.pid) / 1e6 };
+  return { nodeS: processorUs(deliverer.pid) / 1e6, postgresS: processorUsOfFamily(fixture.server.pid) / 1e6 };
 }

@@ -7,7 +7,7 @@ import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { insertDeliveries } from './delivery-environment.ts';
-import { openDeliveryRoom } from './delivery-fixture.ts';
+import { openDeliveryFixture } from './delivery-fixture.ts';
 import { report, spread } from './figures.ts';
 import type { FromReceiver } from './lean-receiver.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
@@ -30,10 +30,10 @@ const RETRIES = { WEBHOOK_RETRY_DELAYS: '0,0.2,0.5,1' };
 
 type Round = { perSecond: number; nodeUs: number; postgresUs: number; receiverUs: number; failed: number };
 
-await using room = await openDeliveryRoom();
-const receiver = fork(new URL('lean-receiver.ts', import.meta.url).pathname, [room.files.cert, room.files.key]);
+await using fixture = await openDeliveryFixture();
+const receiver = fork(new URL('lean-receiver.ts', import.meta.url).pathname, [fixture.files.cert, fixture.files.key]);
 const [{ port }] = (await once(receiver, 'message')) as [FromReceiver & { kind: 'listening' }];
-const webhooks = await room.webhooks(ACCOUNTS, WEBHOOKS_EACH, [`https://127.0.0.1:${port}/hook`]);
+const webhooks = await fixture.webhooks(ACCOUNTS, WEBHOOKS_EACH, [`https://127.0.0.1:${port}/hook`]);
 const figures: number[] = [];
 for (const processes of PROCESSES) figures.push(await measure(processes));
 report(
@@ -44,7 +44,9 @@ report(
 receiver.disconnect();
 
 async function measure(processes: number): Promise<number> {
-  const deliverers = await Promise.all(Array.from({ length: processes }, () => room.startDeliverer([port], RETRIES)));
+  const deliverers = await Promise.all(
+    Array.from({ length: processes }, () => fixture.startDeliverer([port], RETRIES)),
+  );
   const pids = deliverers.map(({ pid }) => pid);
   // The first round opens the connections and is not counted.
   await oneRound(pids);
@@ -63,7 +65,7 @@ async function oneRound(pids: number[]): Promise<Round> {
   const complete = expectAll();
   const failedBefore = await failures();
   let before = usage(pids);
-  await insertDeliveries(room.db, { webhooks, count: COUNT, bodyBytes: 1_024 }, async () => {
+  await insertDeliveries(fixture.db, { webhooks, count: COUNT, bodyBytes: 1_024 }, async () => {
     before = usage(pids);
   });
   await complete;
@@ -83,14 +85,14 @@ async function expectAll(): Promise<void> {
 }
 
 async function failures(): Promise<number> {
-  const [row] = await room.db.rows<{ number: number }>({
+  const [row] = await fixture.db.rows<{ number: number }>({
     text: `select count(*) as number from attempts where status = 'failed'`,
   });
   return row!.number;
 }
 
 async function hasOpen(): Promise<boolean> {
-  const [row] = await room.db.rows<{ open: boolean }>({
+  const [row] = await fixture.db.rows<{ open: boolean }>({
     text: `select exists (select from deliveries where state = 'waiting') as open`,
   });
   return row!.open;
@@ -99,7 +101,7 @@ async function hasOpen(): Promise<boolean> {
 function usage(pids: number[]) {
   return {
     nodeUs: pids.reduce((sum, pid) => sum + processorUs(pid), 0),
-    postgresUs: processorUsOfFamily(room.server.pid),
+    postgresUs: processorUsOfFamily(fixture.server.pid),
     receiverUs: processorUs(receiver.pid!),
     atMs: performance.now(),
   };

@@ -1,10 +1,10 @@
 import type { Database, Sql } from '../src/db/database.ts';
 import { makeId } from '../src/platform/clock.ts';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import { eventBody } from '../src/webhooks/events/body.ts';
 import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 
-export type BenchWebhook = { lane: number; accountId: string; id: string };
+export type BenchWebhook = { shard: number; accountId: string; id: string };
 
 /** Accounts with webhooks that point at these URLs in turn. */
 export async function makeWebhooks(
@@ -15,21 +15,21 @@ export async function makeWebhooks(
   const webhooks: BenchWebhook[] = [];
   for (let a = 0; a < options.accounts; a++) {
     const accountId = makeId('acct');
-    const lane = laneOf(accountId);
+    const shard = shardOf(accountId);
     await db.run({
-      text: `insert into accounts (lane, id, name, plan, unlimited, created_at)
+      text: `insert into accounts (shard, id, name, plan, unlimited, created_at)
         values ($1, $2, 'bench', 'pro', true, now())`,
-      values: [lane, accountId],
+      values: [shard, accountId],
     });
     for (let w = 0; w < options.webhooksEach; w++) {
       const id = makeId('wh');
       const url = options.urls[webhooks.length % options.urls.length];
       await db.run({
-        text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+        text: `insert into webhooks (shard, id, account_id, url, events, secret, created_at, updated_at)
           values ($1, $2, $3, $4, '{transcription.completed}', $5, now(), now())`,
-        values: [lane, id, accountId, url, secretBox.seal(id, makeWebhookSecret())],
+        values: [shard, id, accountId, url, secretBox.seal(id, makeWebhookSecret())],
       });
-      webhooks.push({ lane, accountId, id });
+      webhooks.push({ shard, accountId, id });
     }
   }
   return webhooks;
@@ -78,20 +78,20 @@ export async function insertDeliveries(
       for (const { eventId } of rows) eventIds.push(eventId);
       const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
       await tx.run({
-        text: `insert into events (lane, id, account_id, type, body, created_at)
-          select lane, id, account_id, 'transcription.completed', body, clock_timestamp()
-          from unnest($1::smallint[], $2::text[], $3::text[], $4::bytea[]) as e (lane, id, account_id, body)`,
-        values: [column('lane'), column('eventId'), column('accountId'), column('body')],
+        text: `insert into events (shard, id, account_id, type, body, created_at)
+          select shard, id, account_id, 'transcription.completed', body, clock_timestamp()
+          from unnest($1::smallint[], $2::text[], $3::text[], $4::bytea[]) as e (shard, id, account_id, body)`,
+        values: [column('shard'), column('eventId'), column('accountId'), column('body')],
       });
       await tx.run({
         text: `insert into deliveries
-            (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-          select d.lane, d.id, d.account_id, d.webhook_id, d.event_id, 'transcription.completed', $7, d.attempt_id,
+            (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+          select d.shard, d.id, d.account_id, d.webhook_id, d.event_id, 'transcription.completed', $7, d.attempt_id,
             case when $7 = 'waiting' then $8::timestamptz end, clock_timestamp()
           from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-            as d (lane, id, account_id, webhook_id, event_id, attempt_id)`,
+            as d (shard, id, account_id, webhook_id, event_id, attempt_id)`,
         values: [
-          ...[column('lane'), column('deliveryId'), column('accountId'), column('id'), column('eventId')],
+          ...[column('shard'), column('deliveryId'), column('accountId'), column('id'), column('eventId')],
           ...[column('attemptId'), state, dueAt],
         ],
       });
@@ -103,9 +103,9 @@ export async function insertDeliveries(
 }
 
 async function notify(tx: Sql, webhooks: BenchWebhook[]): Promise<void> {
-  const lanes = [...new Set(webhooks.map((webhook) => webhook.lane))].map(String);
+  const shards = [...new Set(webhooks.map((webhook) => webhook.shard))].map(String);
   await tx.run({
-    text: `select pg_notify('deliveries_due', lane) from unnest($1::text[]) as l (lane)`,
-    values: [lanes],
+    text: `select pg_notify('deliveries_due', shard) from unnest($1::text[]) as l (shard)`,
+    values: [shards],
   });
 }

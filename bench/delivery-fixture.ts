@@ -35,7 +35,7 @@ export type RunningDeliverer = { pid: number; stop(): Promise<void>; peakMiB(): 
 const MANY_HOSTS = Array.from({ length: 32 }, (_, at) => `127.0.1.${at + 1}`);
 
 /** An embedded PostgreSQL, receivers and deliverers, each in a process of its own, in a temporary folder. */
-export async function openDeliveryRoom() {
+export async function openDeliveryFixture() {
   const folder = temporaryFolder();
   const { cert, key, ca } = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1', ...MANY_HOSTS] });
   const write = (name: string, content: string | Buffer) => {

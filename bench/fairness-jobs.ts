@@ -62,10 +62,18 @@ async function openAccount(db: Database) {
   });
 }
 
-async function queueJob(db: Parameters<typeof insertJob>[0], account: { lane: number; id: string }): Promise<string> {
+async function queueJob(db: Parameters<typeof insertJob>[0], account: { shard: number; id: string }): Promise<string> {
   const id = makeId('job');
   await insertJob(db, {
-    ...{ lane: account.lane, id, accountId: account.id, plan: 'pro', language: null, wordTimes: false, metadata: null },
+    ...{
+      shard: account.shard,
+      id,
+      accountId: account.id,
+      plan: 'pro',
+      language: null,
+      wordTimes: false,
+      metadata: null,
+    },
     ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, heldUnits: 0 },
   });
   return id;

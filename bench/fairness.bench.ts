@@ -9,7 +9,7 @@ import { openBlackHole } from '../test/black-hole.ts';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries } from './delivery-environment.ts';
 import type { RunningDeliverer, Watcher } from './delivery-fixture.ts';
-import { emitSteadily, openDeliveryRoom, waitsOf } from './delivery-fixture.ts';
+import { emitSteadily, openDeliveryFixture, waitsOf } from './delivery-fixture.ts';
 import { measureJobTurns } from './fairness-jobs.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
@@ -40,7 +40,7 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
     await besideDead('no answer', hole.port);
   },
   'same-account': besideDeadOfSameAccount,
-  jobs: () => measureJobTurns(room.db, room.folder, Number(values.jobs)),
+  jobs: () => measureJobTurns(fixture.db, fixture.folder, Number(values.jobs)),
   hanging: async () => {
     await besideHanging('silent');
     await besideHanging('answering');
@@ -48,44 +48,44 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
   outage: afterOutage,
 };
 
-await using room = await openDeliveryRoom();
-const watcher = await room.openWatcher();
+await using fixture = await openDeliveryFixture();
+const watcher = await fixture.openWatcher();
 for (const name of values.only.split(',')) {
-  await room.clear();
+  await fixture.clear();
   await watcher.take();
   await SCENARIOS[name]!();
 }
 
 /** (a) One account has very much due at a dead host. */
 async function besideDead(kind: string, port: number): Promise<void> {
-  await room.clear();
-  const healthy = await room.webhooks(HEALTHY_ACCOUNTS, 1, [watcher.url('/ok')]);
-  const dead = await room.webhooks(1, 5, [`https://127.0.0.1:${port}/hook`]);
+  await fixture.clear();
+  const healthy = await fixture.webhooks(HEALTHY_ACCOUNTS, 1, [watcher.url('/ok')]);
+  const dead = await fixture.webhooks(1, 5, [`https://127.0.0.1:${port}/hook`]);
   const pending = Number(values.pending);
   await compare(`${pending} due at a dead host (${kind})`, healthy, [watcher.port, port], () =>
-    insertDeliveries(room.db, { webhooks: dead, count: pending, bodyBytes: BAD_BODY_BYTES }),
+    insertDeliveries(fixture.db, { webhooks: dead, count: pending, bodyBytes: BAD_BODY_BYTES }),
   );
 }
 
 /** (b) The account's own other webhook. */
 async function besideDeadOfSameAccount(): Promise<void> {
   await using hole = await openBlackHole();
-  const both = await room.webhooks(1, 2, [`https://127.0.0.1:${hole.port}/hook`, watcher.url('/ok')]);
+  const both = await fixture.webhooks(1, 2, [`https://127.0.0.1:${hole.port}/hook`, watcher.url('/ok')]);
   await compare(`10000 due at a dead webhook of the same account`, [both[1]!], [watcher.port, hole.port], () =>
-    insertDeliveries(room.db, { webhooks: [both[0]!], count: 10_000, bodyBytes: BAD_BODY_BYTES }),
+    insertDeliveries(fixture.db, { webhooks: [both[0]!], count: 10_000, bodyBytes: BAD_BODY_BYTES }),
   );
 }
 
 /** (d) Receivers that take the connection and say nothing, or take the request and never answer. */
 async function besideHanging(manner: 'silent' | 'answering'): Promise<void> {
-  await room.clear();
-  const hanging = await room.openWatcher(manner);
+  await fixture.clear();
+  const hanging = await fixture.openWatcher(manner);
   const count = Number(values.hanging);
-  const healthy = await room.webhooks(HEALTHY_ACCOUNTS, 1, [watcher.url('/ok')]);
-  const bad = await room.webhooks(Math.ceil(count / 5), 5, hanging.urlsOfMany('/hang'));
+  const healthy = await fixture.webhooks(HEALTHY_ACCOUNTS, 1, [watcher.url('/ok')]);
+  const bad = await fixture.webhooks(Math.ceil(count / 5), 5, hanging.urlsOfMany('/hang'));
   const trouble = `${count} receivers that hang ${manner === 'silent' ? 'before' : 'after'} TLS`;
   const { peakMiB } = await compare(trouble, healthy, [watcher.port, hanging.port], () =>
-    insertDeliveries(room.db, { webhooks: bad, count, bodyBytes: BAD_BODY_BYTES }),
+    insertDeliveries(fixture.db, { webhooks: bad, count, bodyBytes: BAD_BODY_BYTES }),
   );
   report('  memory of the deliverer at its most, MiB', String(round(peakMiB)), '<= 1200');
 }
@@ -93,9 +93,9 @@ async function besideHanging(manner: 'silent' | 'answering'): Promise<void> {
 /** (e) Everything fell due at once while the receivers were down; then it comes back by the schedule. */
 async function afterOutage(): Promise<void> {
   const count = Number(values.due);
-  const webhooks = await room.webhooks(20, 5, [watcher.url('/failing-first')]);
-  const deliverer = await room.startDeliverer([watcher.port]);
-  await insertDeliveries(room.db, { webhooks, count, bodyBytes: BAD_BODY_BYTES });
+  const webhooks = await fixture.webhooks(20, 5, [watcher.url('/failing-first')]);
+  const deliverer = await fixture.startDeliverer([watcher.port]);
+  await insertDeliveries(fixture.db, { webhooks, count, bodyBytes: BAD_BODY_BYTES });
   const arrivals: Arrival[] = [];
   const giveUpAtMs = performance.now() + 120_000;
   const second = () => arrivals.filter(({ attempt }) => attempt === 2);
@@ -131,7 +131,7 @@ async function compare(
   ports: number[],
   make: () => Promise<unknown>,
 ): Promise<{ peakMiB: number }> {
-  const deliverer = await room.startDeliverer(ports);
+  const deliverer = await fixture.startDeliverer(ports);
   await measure(healthy, WARM_UP_SECONDS);
   const without = spread((await measure(healthy, SECONDS)).waits);
   await make();
@@ -139,7 +139,7 @@ async function compare(
   const { waits, missing } = await measure(healthy, SECONDS);
   const used = usage(deliverer);
   const beside = spread(waits);
-  const [row] = await room.db.rows<{ made: number }>({
+  const [row] = await fixture.db.rows<{ made: number }>({
     text: `select count(*) as made from attempts where status = 'failed'`,
   });
   report(
@@ -157,7 +157,7 @@ async function compare(
 }
 
 async function measure(webhooks: BenchWebhook[], seconds: number): Promise<{ waits: number[]; missing: number }> {
-  const committed = await emitSteadily(room.db, { webhooks, perSecond: PER_SECOND, seconds });
+  const committed = await emitSteadily(fixture.db, { webhooks, perSecond: PER_SECOND, seconds });
   return await untilArrived(watcher, committed);
 }
 
@@ -173,7 +173,7 @@ async function untilArrived(from: Watcher, committed: Map<string, number>) {
 }
 
 function usage(deliverer: RunningDeliverer) {
-  return { nodeS: processorUs(deliverer.pid) / 1e6, postgresS: processorUsOfFamily(room.server.pid) / 1e6 };
+  return { nodeS: processorUs(deliverer.pid) / 1e6, postgresS: processorUsOfFamily(fixture.server.pid) / 1e6 };
 }
 
 /** A port of 127.0.0.1 on which nobody listens. */

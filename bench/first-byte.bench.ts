@@ -10,7 +10,7 @@ import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded/server.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { openLog } from '../src/platform/log.ts';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import { emitEvent } from '../src/webhooks/events/emit.ts';
 import { openService, temporaryFolder } from '../test/service.ts';
 import { report, spread } from './figures.ts';
@@ -59,7 +59,7 @@ writeFileSync(caFile, certificates.ca);
     arrived = Promise.withResolvers();
     await db.transaction((tx) =>
       emitEvent(tx, {
-        account: { id: account.id, lane: laneOf(account.id) },
+        account: { id: account.id, shard: shardOf(account.id) },
         type: 'transcription.completed',
         jobId: null,
         data: { job: { n, text: 'x'.repeat(1000) } },

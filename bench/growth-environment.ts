@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { LogDay } from '../src/rules/webhooks/log-day.ts';
 
 export type Past = {
-  lane: number;
+  shard: number;
   accountId: string;
   webhookIds: string[];
   /** Spread over these days of the log, oldest first. */
@@ -39,7 +39,7 @@ async function insertInParts(filler: pg.Client, text: string, past: Past, day: L
     const last = Math.min(count, first + ROWS_AT_ONCE) - 1;
     await filler.query({
       text,
-      values: [past.lane, past.accountId, past.webhookIds, day.from, count, first, last, day.name.slice(-8)],
+      values: [past.shard, past.accountId, past.webhookIds, day.from, count, first, last, day.name.slice(-8)],
     });
   }
 }
@@ -52,31 +52,31 @@ const NUMBERED = `(
 ) as numbered`;
 
 const FINISHED = `
-  insert into deliveries (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, created_at)
+  insert into deliveries (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, created_at)
   select $1, 'dl_' || number, $2, webhook_id, 'evt_' || number, 'transcription.completed', 'succeeded', 'dlv_' || number, at
   from ${NUMBERED}`;
 
 const LOGGED = `
-  insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
+  insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
     response_status, duration_ms, request_headers, response_headers, created_at, completed_at)
   select $1, 'dlv_' || number, $2, webhook_id, 'evt_' || number, 'transcription.completed', 'dl_' || number,
     'https://receiver.example/hook', 1, 'succeeded', 204, 1, '{}', '{}', at, at
   from ${NUMBERED}`;
 
 const JOBS = `
-  insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
+  insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
     created_at, completed_at)
   select $1, 'job_' || number, $2, 'completed', 'pro', false, 'wav', 1, 1, 'text', at, at
   from (select *, $3::text[] from ${NUMBERED}) as numbered`;
 
 const EVENTS = `
-  insert into events (lane, id, account_id, type, job_id, body, created_at)
+  insert into events (shard, id, account_id, type, job_id, body, created_at)
   select $1, 'evt_j' || number, $2, 'transcription.completed', 'job_' || number, '{}', at
   from ${NUMBERED}`;
 
 const DELAYED = `
   insert into deliveries
-    (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+    (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
   select $1, 'dl_z' || number, $2, webhook_id, 'evt_z' || number, 'transcription.completed', 'waiting', 'dlv_z' || number,
     now() + interval '1 hour', at
   from ${NUMBERED}`;

@@ -1,6 +1,6 @@
 // What a long past costs: claims and pages when many deliveries, attempts, jobs and events have gathered, against none,
 // on two servers in turn; and how long others wait while a whole day of the log is dropped. One account holds all of it,
-// so that its lane is as full as a lane gets.
+// so that its shard is as full as a shard gets.
 //   npm run bench growth -- [--finished 10000000] [--delayed 1000000] [--jobs 1000000]
 import { rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
@@ -56,7 +56,7 @@ const ANY_ENTRY: LogFilter = {
 // Durability costs the filling half of its time, and a crash of the bench loses nothing.
 const FILLING = { fsync: 'off', max_wal_size: '8GB', maintenance_work_mem: '256MB' };
 
-type World = Awaited<ReturnType<typeof openWorld>>;
+type Environment = Awaited<ReturnType<typeof openEnvironment>>;
 type Measured = Record<(typeof GOALS)[number]['name'], number[]>;
 
 const GOALS = [
@@ -69,21 +69,21 @@ const GOALS = [
 ] as const;
 
 const folder = temporaryFolder();
-requireRoom();
+requireFreeSpace();
 const startedAtMs = performance.now();
-const long = await openWorld('long', SIZE);
+const long = await openEnvironment('long', SIZE);
 console.log(`  filled in ${round((performance.now() - startedAtMs) / 1000)} s: ${JSON.stringify(SIZE)}`);
-const none = await openWorld('none', { finished: 0, delayed: 0, jobs: 0 });
+const none = await openEnvironment('none', { finished: 0, delayed: 0, jobs: 0 });
 const measured = await measureInTurn(long, none);
 for (const { name, goal } of GOALS) {
   const [full, empty] = measured.map((times) => spread(times[name]).p50) as [number, number];
   report(`${name}: ms with a long past ÷ with none`, `${full} ÷ ${empty} = ${round(full / empty)}`, goal);
 }
 await dropOldestDay(long);
-for (const world of [long, none]) await world.close();
+for (const environment of [long, none]) await environment.close();
 rmSync(folder, { recursive: true, force: true });
 
-function requireRoom(): void {
+function requireFreeSpace(): void {
   const { bavail, bsize } = statfsSync(folder);
   const neededBytes = (SIZE.finished + SIZE.jobs + SIZE.delayed) * BYTES_PER_FINISHED;
   if (bavail * bsize < 1.5 * neededBytes) {
@@ -92,7 +92,7 @@ function requireRoom(): void {
 }
 
 /** A server of its own with a past of that size, as after some quiet minutes: vacuumed, and with statistics. */
-async function openWorld(name: string, size: typeof SIZE) {
+async function openEnvironment(name: string, size: typeof SIZE) {
   const dir = path.join(folder, name);
   const log = openLog('warn');
   const filling = await startEmbedded({ dir, log, settings: FILLING });
@@ -105,8 +105,8 @@ async function openWorld(name: string, size: typeof SIZE) {
     ...{ accounts: 1, webhooksEach: WEBHOOKS, secretsKey: Buffer.alloc(32, 7) },
     urls: ['https://receiver.example/hook'],
   });
-  const { lane, accountId } = webhooks[0]!;
-  const owner = { lane, accountId, webhookIds: webhooks.map((webhook) => webhook.id) };
+  const { shard, accountId } = webhooks[0]!;
+  const owner = { shard, accountId, webhookIds: webhooks.map((webhook) => webhook.id) };
   // A plain connection: filling and vacuuming take longer than a statement of the service may.
   const filler = new pg.Client({ connectionString: filling.url });
   await filler.connect();
@@ -132,26 +132,26 @@ async function openWorld(name: string, size: typeof SIZE) {
   };
 }
 
-async function measureInTurn(...worlds: World[]): Promise<Measured[]> {
+async function measureInTurn(...worlds: Environment[]): Promise<Measured[]> {
   const all = worlds.map(() => Object.fromEntries(GOALS.map(({ name }) => [name, []])) as unknown as Measured);
   // The first round warms caches and is not counted.
   for (let turn = 0; turn <= ROUNDS; turn++) {
-    for (const [at, world] of worlds.entries()) {
-      const times = await measureOnce(world);
+    for (const [at, environment] of worlds.entries()) {
+      const times = await measureOnce(environment);
       for (const { name } of GOALS) if (turn > 0) all[at]![name].push(times[name]);
     }
   }
   return all;
 }
 
-async function measureOnce(world: World): Promise<Record<keyof Measured, number>> {
-  const { deliverer, http, webhooks, owner } = world;
-  const { lane } = owner;
-  const place = { lane, webhookId: webhooks[0]!.id };
-  await makeSomeDue(deliverer, webhooks, world.claimed);
+async function measureOnce(environment: Environment): Promise<Record<keyof Measured, number>> {
+  const { deliverer, http, webhooks, owner } = environment;
+  const { shard } = owner;
+  const place = { shard, webhookId: webhooks[0]!.id };
+  await makeSomeDue(deliverer, webhooks, environment.claimed);
   return {
     claim: await msOf(async () => {
-      world.claimed = await claimDueDeliveries(deliverer, { lane, limit: CLAIM_LIMIT, leaseMs: 60_000 });
+      environment.claimed = await claimDueDeliveries(deliverer, { shard, limit: CLAIM_LIMIT, leaseMs: 60_000 });
     }),
     'page of attempts made': await msOf(() => listAttempts(http, place, ANY_ENTRY)),
     'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),
@@ -170,9 +170,9 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
 /** A full claim's worth of due deliveries; what the round before claimed is done. */
 async function makeSomeDue(db: Database, webhooks: BenchWebhook[], claimed: ClaimedDelivery[]): Promise<void> {
   await db.run({
-    text: `with ended as (delete from delivery_leases where lane = $1)
-      update deliveries set state = 'succeeded', next_at = null where lane = $1 and event_id = any($2)`,
-    values: [webhooks[0]!.lane, claimed.map(({ eventId }) => eventId)],
+    text: `with ended as (delete from delivery_leases where shard = $1)
+      update deliveries set state = 'succeeded', next_at = null where shard = $1 and event_id = any($2)`,
+    values: [webhooks[0]!.shard, claimed.map(({ eventId }) => eventId)],
   });
   await insertDeliveries(db, { webhooks, count: CLAIM_LIMIT, bodyBytes: 1_024 });
 }
@@ -181,9 +181,9 @@ async function makeSomeDue(db: Database, webhooks: BenchWebhook[], claimed: Clai
  * The janitor's turn on the day when the oldest one goes, while others read the log and write to it without pause. What
  * they wait for when nothing is dropped is told with it: on a busy machine that is most of it.
  */
-async function dropOldestDay({ url, http, deliverer, owner, days }: World): Promise<void> {
+async function dropOldestDay({ url, http, deliverer, owner, days }: Environment): Promise<void> {
   const janitor = openDatabase(url, { maxConnections: 1 });
-  const place = { lane: owner.lane, webhookId: owner.webhookIds[0]! };
+  const place = { shard: owner.shard, webhookId: owner.webhookIds[0]! };
   const probes = {
     'log read': () => listAttempts(http, place, ANY_ENTRY),
     'log written': () => writeAttempt(deliverer, owner),
@@ -229,13 +229,13 @@ async function probeDuring(
 }
 
 /** Through the log's parent, as the deliverer writes. */
-async function writeAttempt(db: Database, { lane, accountId, webhookIds }: World['owner']): Promise<void> {
+async function writeAttempt(db: Database, { shard, accountId, webhookIds }: Environment['owner']): Promise<void> {
   await db.run({
     name: 'bench-write-attempt',
-    text: `insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
+    text: `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
         created_at, completed_at)
       values ($1, $2, $3, $4, 'evt_x', 'transcription.completed', 'dl_x', 'https://receiver.example/hook', 1, 'succeeded',
         now(), now())`,
-    values: [lane, makeId('dlv'), accountId, webhookIds[0]],
+    values: [shard, makeId('dlv'), accountId, webhookIds[0]],
   });
 }

@@ -32,7 +32,7 @@ export function openAccountNode(db: Database, balance: RateLimit = null, more: R
 }
 
 /** The endpoints of accounts and keys on a database of its own, with ways to ask as operator and as key. */
-export async function openAccountRoom({
+export async function openAccountFixture({
   balance = null,
   more = () => [],
 }: {

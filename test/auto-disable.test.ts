@@ -23,12 +23,12 @@ function watch({ call }: Caller, path: string) {
 test('ten failures disable only once they span the time; what waits is dropped, events are kept, and a new start is new', async () => {
   let status = 500;
   await using receiver = await openReceiver({ reply: () => ({ status }) });
-  await using world = await openWebhookService([receiver.port], {
+  await using environment = await openWebhookService([receiver.port], {
     WEBHOOK_RETRY_DELAYS: '0,3600,3600,3600',
     WEBHOOK_DISABLE_SECONDS: '3600',
   });
-  const node = await world.start('api,deliverer');
-  const caller = await world.caller(node);
+  const node = await environment.start('api,deliverer');
+  const caller = await environment.caller(node);
   const { call, emit } = caller;
   const hook = await caller.webhook(receiver.url);
   const { count, failed, state } = watch(caller, hook.path);
@@ -50,7 +50,7 @@ test('ten failures disable only once they span the time; what waits is dropped, 
   }
   const afterTen = await state();
   // The streak is an hour older than it was.
-  await world.db.run({ text: `update webhooks set failing_since = failing_since - interval '1 hour'` });
+  await environment.db.run({ text: `update webhooks set failing_since = failing_since - interval '1 hour'` });
   await emit();
   await failed(20);
   const disabled = await until('the webhook to be disabled', async () => {
@@ -86,12 +86,12 @@ test('ten failures disable only once they span the time; what waits is dropped, 
 test('over two nodes and kills of both, each attempt counts once, and none is used up or lost', async () => {
   const EVENTS = 40;
   await using receiver = await openReceiver({ reply: () => ({ status: 500 }) });
-  await using world = await openWebhookService([receiver.port], {
+  await using environment = await openWebhookService([receiver.port], {
     WEBHOOK_RETRY_DELAYS: '0,0.3,0.3,0.3',
     WEBHOOK_DISABLE_FAILURES: '1000',
   });
-  const [first, second] = await Promise.all([world.start('api,deliverer'), world.start('deliverer')]);
-  const caller = await world.caller(first);
+  const [first, second] = await Promise.all([environment.start('api,deliverer'), environment.start('deliverer')]);
+  const caller = await environment.caller(first);
   const hook = await caller.webhook(receiver.url);
   const emitted = await Promise.all(Array.from({ length: EVENTS }, () => caller.emit()));
 
@@ -103,10 +103,10 @@ test('over two nodes and kills of both, each attempt counts once, and none is us
     await receiver.waitFor(requests);
     await killDeliverer(node);
     // The time of every lease is over, of the living too: what they have in hand is made again, and theirs does not count.
-    await world.db.run({ text: 'update delivery_leases set ends_at = now()' });
+    await environment.db.run({ text: 'update delivery_leases set ends_at = now()' });
   }
   const attempts = await until('every attempt', async () => {
-    const made = await world.db.rows<{ id: string; eventId: string; attempt: number; status: string }>({
+    const made = await environment.db.rows<{ id: string; eventId: string; attempt: number; status: string }>({
       text: 'select id, event_id as "eventId", attempt, status from attempts',
     });
     return made.length >= 4 * EVENTS ? made : null;

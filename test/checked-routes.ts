@@ -41,7 +41,7 @@ function assertDescribed({ method, path, schema }: Route, answer: Answer): void 
     assert.fail(`${place} is not as described: ${JSON.stringify(check.Errors(value))} in ${text}`);
 }
 
-/** The schema with no room for members that it does not name. */
+/** The schema with no fixture for members that it does not name. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -1,6 +1,6 @@
 import type { Database } from '../src/db/database.ts';
 import { makeId } from '../src/platform/clock.ts';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import type { ClaimedDelivery } from '../src/webhooks/deliveries/claim-store.ts';
 import type { FinishedAttempt } from '../src/webhooks/deliveries/finish-store.ts';
 import { emitEvent } from '../src/webhooks/events/emit.ts';
@@ -10,18 +10,18 @@ import { openTestDatabase } from './database.ts';
 export const SECRETS_KEY = Buffer.alloc(32, 7);
 export const secretBox = openSecretBox(SECRETS_KEY);
 
-export type RoomAccount = { id: string; lane: number };
-export type RoomWebhook = { id: string; secret: string };
+export type FixtureAccount = { id: string; shard: number };
+export type FixtureWebhook = { id: string; secret: string };
 
 /** A database with the rows that deliveries need, and short ways to make and read them. */
-export async function openDeliveryRoom() {
+export async function openDeliveryFixture() {
   const db = await openTestDatabase();
   return {
     db,
     account: (plan?: 'lite' | 'pro') => insertAccount(db, plan),
-    webhook: (account: RoomAccount, url?: string) => insertWebhook(db, account, url),
+    webhook: (account: FixtureAccount, url?: string) => insertWebhook(db, account, url),
     /** An event with one delivery per webhook of the account, due at once or after `firstDelayMs`. */
-    emit: (account: RoomAccount, options: { now?: Date; firstDelayMs?: number } = {}) =>
+    emit: (account: FixtureAccount, options: { now?: Date; firstDelayMs?: number } = {}) =>
       db.transaction((tx) =>
         emitEvent(tx, {
           account,
@@ -54,27 +54,31 @@ const DELIVERIES = `
   select d.id, case when l.ends_at is null then d.state else 'sending' end as state, d.attempt, d.attempt_id as "attemptId",
     d.next_at as "nextAt"
   from deliveries d
-  left join delivery_leases l on l.lane = d.lane and l.webhook_id = d.webhook_id and l.delivery_id = d.id`;
+  left join delivery_leases l on l.shard = d.shard and l.webhook_id = d.webhook_id and l.delivery_id = d.id`;
 const WEBHOOK = `select active, disabled_reason as reason, consecutive_failures as failures, failing_since as since
   from webhooks where id = $1`;
 
-async function insertAccount(db: Database, plan: 'lite' | 'pro' = 'pro'): Promise<RoomAccount> {
+async function insertAccount(db: Database, plan: 'lite' | 'pro' = 'pro'): Promise<FixtureAccount> {
   const id = makeId('acct');
-  const account = { id, lane: laneOf(id) };
+  const account = { id, shard: shardOf(id) };
   await db.run({
-    text: `insert into accounts (lane, id, name, plan, unlimited, created_at) values ($1, $2, 'test', $3, true, now())`,
-    values: [account.lane, id, plan],
+    text: `insert into accounts (shard, id, name, plan, unlimited, created_at) values ($1, $2, 'test', $3, true, now())`,
+    values: [account.shard, id, plan],
   });
   return account;
 }
 
-async function insertWebhook(db: Database, account: RoomAccount, url = 'https://a.example/'): Promise<RoomWebhook> {
+async function insertWebhook(
+  db: Database,
+  account: FixtureAccount,
+  url = 'https://a.example/',
+): Promise<FixtureWebhook> {
   const id = makeId('wh');
   const secret = makeWebhookSecret();
   await db.run({
-    text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+    text: `insert into webhooks (shard, id, account_id, url, events, secret, created_at, updated_at)
       values ($1, $2, $3, $4, '{transcription.completed}', $5, now(), now())`,
-    values: [account.lane, id, account.id, url, secretBox.seal(id, secret)],
+    values: [account.shard, id, account.id, url, secretBox.seal(id, secret)],
   });
   return { id, secret };
 }

@@ -17,7 +17,7 @@ import { fillDisk } from './small-disk.ts';
 import { until } from './until.ts';
 
 // Runs in a process of its own, in which a small disk is mounted at <folder>/disk: a service under load whose disk runs
-// full and has room again. Says what came of it on standard output.
+// full and has fixture again. Says what came of it on standard output.
 
 export type FullDisk = 'all' | 'audio';
 
@@ -60,8 +60,8 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
   const [postgres] = service.find('postgres');
 
   const filler = path.join(disk, 'filler');
-  const noRoomUntilMs = performance.now() + FULL_MS;
-  while (performance.now() < noRoomUntilMs || clients.refusals.length < REFUSED_AT_LEAST) {
+  const fullUntilMs = performance.now() + FULL_MS;
+  while (performance.now() < fullUntilMs || clients.refusals.length < REFUSED_AT_LEAST) {
     fillDisk(filler);
     if (what === 'all') await writeLog(service).catch(() => undefined);
     await pause(REFILL_EVERY_MS);

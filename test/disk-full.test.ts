@@ -25,7 +25,7 @@ const HARMLESS = {
   creditsStillHeld: 0,
 };
 
-test('while no byte is left on the disk callers hear 503; with room again the database and all else go on', {
+test('while no byte is left on the disk callers hear 503; with fixture again the database and all else go on', {
   skip,
 }, async () => {
   const report = await runFull('all', '256m');
@@ -43,7 +43,7 @@ test('while the disk of the uploads alone is full they hear 503, and the rest of
 
 async function runFull(what: 'all' | 'audio', size: string): Promise<FullDiskReport> {
   const folder = temporaryFolder();
-  const disk = { size, folder: path.join(folder, 'disk'), script: 'disk-full-room.ts', args: [what, folder] };
+  const disk = { size, folder: path.join(folder, 'disk'), script: 'disk-full-fixture.ts', args: [what, folder] };
   try {
     return (await runOnSmallDisk(way!, disk)) as FullDiskReport;
   } finally {

@@ -12,7 +12,7 @@ import { until } from './until.ts';
 
 const METADATA = '{"order": 12345678901234567890, "z":1, "a":[1.0,1e400,"\\u00e9\\u0000\\ud800"], "a":2}';
 
-async function openRoom(receiver: Receiver, env: Record<string, string> = {}): Promise<TestService> {
+async function openEnvironment(receiver: Receiver, env: Record<string, string> = {}): Promise<TestService> {
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
@@ -47,7 +47,7 @@ function upload(fields: Record<string, string>, text: string): FormData {
 
 test('audio that is posted comes back as exact text through a signed webhook, and no secret is logged', async () => {
   await using receiver = await openReceiver();
-  await using service = await openRoom(receiver);
+  await using service = await openEnvironment(receiver);
   const { key } = await service.account({ credits: 10 });
   const webhook = await call(service, key, 'POST', '/v1/webhooks', {
     url: receiver.url,
@@ -76,7 +76,7 @@ test('audio that is posted comes back as exact text through a signed webhook, an
   assert.equal(job.text, 'hello quiet world');
   assert.deepEqual(
     job.segments.flatMap((segment: { words: { text: string }[] }) => segment.words.map((word) => word.text)),
-    ['hello', 'quiet', 'world'],
+    ['hello', 'quiet', 'environment'],
   );
   assert.equal(balance.held, 0);
   assert.ok(Math.abs(10 - balance.amount - job.cost) < 1e-6);
@@ -101,7 +101,7 @@ test('audio that is posted comes back as exact text through a signed webhook, an
 
 test('a synchronous request is answered with the text in the format asked for', async () => {
   await using receiver = await openReceiver();
-  await using service = await openRoom(receiver);
+  await using service = await openEnvironment(receiver);
   const { key } = await service.account();
 
   const text = await call(service, key, 'POST', '/v1/transcribe', upload({ response_format: 'text' }, 'so it is'));
@@ -114,7 +114,7 @@ test('a synchronous request is answered with the text in the format asked for', 
 
 test('a failing receiver gets four attempts at their times, each with its own id and signature, the body unchanged', async () => {
   await using receiver = await openReceiver({ reply: () => ({ status: 503 }) });
-  await using service = await openRoom(receiver, { WEBHOOK_RETRY_DELAYS: '0,0.3,0.6,0.9' });
+  await using service = await openEnvironment(receiver, { WEBHOOK_RETRY_DELAYS: '0,0.3,0.6,0.9' });
   const { key } = await service.account();
   const { secret } = (
     await call(service, key, 'POST', '/v1/webhooks', { url: receiver.url, events: ['transcription.completed'] })

@@ -46,11 +46,11 @@ await using nameServer = await openNameServer((name, index) => {
 });
 const canary = await openCanaries(INSIDE.filter((address) => available.includes(address)));
 const receiver = await openPublicReceivers(PUBLIC.filter((address) => available.includes(address)));
-await using world = await openWebhookService([], {
+await using environment = await openWebhookService([], {
   WEBHOOK_RETRY_DELAYS: '0,0.05,0.05,0.05',
   WEBHOOK_TIMEOUT_MS: '2000',
 });
-const node = await world.start('api,deliverer');
+const node = await environment.start('api,deliverer');
 
 const seen = {
   created: await createAtBadNames(),
@@ -67,7 +67,7 @@ receiver.close();
 
 /** What each bad answer, spelled as a name, is answered at creation and at a change of url. */
 async function createAtBadNames() {
-  const { call, webhook } = await world.caller(node);
+  const { call, webhook } = await environment.caller(node);
   const hook = await webhook('https://nobody.example.org/');
   const answers = [];
   for (const [index, [what, addresses]] of Object.entries(BAD_ANSWERS).entries()) {
@@ -86,7 +86,7 @@ async function createAtBadNames() {
 
 /** A name that was public when its webhook was made, and is not when it is sent to: on every way to send. */
 async function sendAfterMove() {
-  const { call, emit, webhook } = await world.caller(node);
+  const { call, emit, webhook } = await environment.caller(node);
   zone.set('moved.example.org', ['93.184.216.34']);
   const hook = await webhook('https://moved.example.org/');
   const first = await emit();
@@ -120,7 +120,7 @@ async function sendAfterMove() {
 async function sendToBadAnswers() {
   const errors = [];
   for (const [index, [what, addresses]] of Object.entries(BAD_ANSWERS).entries()) {
-    const { call, webhook } = await world.caller(node);
+    const { call, webhook } = await environment.caller(node);
     const name = `later-${index}.example.org`;
     const hook = await webhook(`https://${name}/`);
     zone.set(name, addresses);
@@ -133,7 +133,7 @@ async function sendToBadAnswers() {
 
 /** A name that changes at every look-up: between the check and the connection there is none. */
 async function sendWhileFlipping() {
-  const { call, webhook } = await world.caller(node);
+  const { call, webhook } = await environment.caller(node);
   zone.set('flip.example.org', ['93.184.216.34']);
   const hook = await webhook('https://flip.example.org/');
   zone.set('flip.example.org', (index) => [index % 2 === 0 ? '93.184.216.34' : '10.0.0.5']);
@@ -147,7 +147,7 @@ async function sendWhileFlipping() {
 
 /** Literals of public addresses are sent to, and never looked up. */
 async function sendToLiterals() {
-  const { call, webhook } = await world.caller(node);
+  const { call, webhook } = await environment.caller(node);
   const sent = [];
   for (const host of ['93.184.216.34', '0x5db8d822', ...(receiver.hasIpv6 ? ['[2606:2800:220:1::1]'] : [])]) {
     const hook = await webhook(`https://${host}/`);
@@ -159,7 +159,7 @@ async function sendToLiterals() {
 }
 
 async function followNoRedirect() {
-  const { call, webhook } = await world.caller(node);
+  const { call, webhook } = await environment.caller(node);
   zone.set('redirect.example.org', ['93.184.216.34']);
   const hook = await webhook('https://redirect.example.org/');
   const errors = [];
@@ -174,7 +174,7 @@ async function followNoRedirect() {
 }
 
 async function sendToUnknownName() {
-  const { call, webhook } = await world.caller(node);
+  const { call, webhook } = await environment.caller(node);
   const hook = await webhook('https://nobody.example.org/');
   await call('POST', `${hook.path}/test`);
   const [entry] = await entriesOf(call, hook.path, 1, '?status=failed');

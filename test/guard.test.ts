@@ -25,21 +25,21 @@ async function openCanary() {
 }
 
 let canary: Awaited<ReturnType<typeof openCanary>>;
-let world: Awaited<ReturnType<typeof openWebhookService>>;
+let environment: Awaited<ReturnType<typeof openWebhookService>>;
 let api: TestService;
 
 // The node with the API lets webhooks point to the canary; the one that delivers does not, as after a change of setting.
 before(async () => {
   canary = await openCanary();
-  world = await openWebhookService([canary.port], { WEBHOOK_RETRY_DELAYS: '0,0.05,0.05,0.05' });
+  environment = await openWebhookService([canary.port], { WEBHOOK_RETRY_DELAYS: '0,0.05,0.05,0.05' });
   [api] = await Promise.all([
-    world.start('api'),
-    world.start('deliverer', { WEBHOOK_ALLOWED_TARGETS: `10.9.9.9/32:${canary.port}` }),
+    environment.start('api'),
+    environment.start('deliverer', { WEBHOOK_ALLOWED_TARGETS: `10.9.9.9/32:${canary.port}` }),
   ]);
 });
 
 after(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   canary.close();
 });
 
@@ -114,7 +114,7 @@ const FORMS = [
 ];
 test('no spelling of a forbidden address or name makes a webhook, and no other form than https on 443 does', async () => {
   const urls = [...SPELLINGS.map((host) => `https://${host}/`), ...FORMS];
-  const { call } = await world.caller(api);
+  const { call } = await environment.caller(api);
   const create = (url: string) => call('POST', '/v1/webhooks', { url, events: ['webhook.test'] });
 
   const answers: [string, Answer][] = [];
@@ -129,7 +129,7 @@ test('no spelling of a forbidden address or name makes a webhook, and no other f
 
 for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost']) {
   test(`an attempt, a retry, a test, a redelivery and a recovery to ${host} are refused, and nobody is connected to`, async () => {
-    const { call, emit, webhook } = await world.caller(api);
+    const { call, emit, webhook } = await environment.caller(api);
     const hook = await webhook(`https://${host}:${canary.port}/`);
     const failed = (count: number) =>
       until(`${count} failed attempts`, async () => {
@@ -160,7 +160,7 @@ for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost']) {
 }
 
 type Refusal = { status: number; error: { type: string; message: string } };
-type GuardWorld = {
+type GuardEnvironment = {
   created: { what: string; created: [number, Refusal['error']]; changed: [number, Refusal['error']] }[];
   moved: { errors: unknown[]; recovered: unknown; full: Record<string, unknown>; requestsSince: number };
   badAnswers: { what: string; error: unknown }[];
@@ -176,7 +176,7 @@ const command = ownNetworkCommand();
 test('where real names lead decides, at creation and again at every attempt, and no canary is ever connected to', {
   skip: command === null && 'this system gives no network of its own (unshare, ip)',
 }, async () => {
-  const seen = (await runInOwnNetwork(command!, 'guard-world.ts')) as GuardWorld;
+  const seen = (await runInOwnNetwork(command!, 'guard-environment.ts')) as GuardEnvironment;
 
   const refusal = [400, 'forbidden_url'];
   const shown = ([status, error]: [number, Refusal['error']]) => [status, error.type];

@@ -20,17 +20,17 @@ import { until } from './until.ts';
 // What strangers may send, through the whole service: each file ends in the contract's answer, and nothing of it stays.
 
 const LIMITS = { MAX_AUDIO_SECONDS: '100', MAX_UPLOAD_BYTES: '3000000' };
-// As in the test of an hour of audio: what Node holds by itself, and some room.
+// As in the test of an hour of audio: what Node holds by itself, and some fixture.
 const MAX_PROCESS_MB = 300;
 const TEXT = 'a sentence that is long enough to be cut';
 
-type World = { folder: TestFolder; dataDir: string; webPort: number };
+type Environment = { folder: TestFolder; dataDir: string; webPort: number };
 type Answer = { status: number; type: string | null; job: { text: string; audio: { filename: string | null } } };
-type Case = { what: string; name?: string; bytes: (world: World) => Promise<Buffer> | Buffer; is: Outcome };
+type Case = { what: string; name?: string; bytes: (environment: Environment) => Promise<Buffer> | Buffer; is: Outcome };
 /** An error type, or the text that the transcript must match. */
 type Outcome = 'unprocessable_audio' | 'too_large' | RegExp;
 
-async function encoded({ folder }: World, name: string, pcm: Int16Array, ...args: string[]): Promise<Buffer> {
+async function encoded({ folder }: Environment, name: string, pcm: Int16Array, ...args: string[]): Promise<Buffer> {
   return readFileSync(await folder.encode(name, pcm, ...args));
 }
 
@@ -64,31 +64,32 @@ const CASES: Case[] = [
   { what: 'a truncated wav file', bytes: () => toneWav(TEXT).subarray(0, 60_000), is: /^a senten/ },
   {
     what: 'a truncated mp3 file',
-    bytes: async (world) => (await encoded(world, 'cut.mp3', toneSpeech(TEXT), '-b:a', '96k')).subarray(0, 36_000),
+    bytes: async (environment) =>
+      (await encoded(environment, 'cut.mp3', toneSpeech(TEXT), '-b:a', '96k')).subarray(0, 36_000),
     is: /^a sent/,
   },
   {
     what: 'an m4a file without its index',
-    bytes: async (world) => (await encoded(world, 'cut.m4a', toneSpeech(TEXT))).subarray(0, 12_000),
+    bytes: async (environment) => (await encoded(environment, 'cut.m4a', toneSpeech(TEXT))).subarray(0, 12_000),
     is: 'unprocessable_audio',
   },
   {
     what: 'an m4a file whose sound is overwritten at its start',
-    bytes: async (world) => (await encoded(world, 'holes.m4a', toneSpeech(TEXT))).fill(0x55, 100, 20_000),
+    bytes: async (environment) => (await encoded(environment, 'holes.m4a', toneSpeech(TEXT))).fill(0x55, 100, 20_000),
     // What can still be decoded.
     is: /long enough to be cut$/,
   },
   {
     what: 'an m4a file whose sound is all overwritten',
-    bytes: async (world) => {
-      const file = await encoded(world, 'hole.m4a', toneSpeech(TEXT));
+    bytes: async (environment) => {
+      const file = await encoded(environment, 'hole.m4a', toneSpeech(TEXT));
       return file.fill(0x55, 100, file.indexOf('moov') - 8);
     },
     is: 'unprocessable_audio',
   },
   {
     what: 'sound past the limit',
-    bytes: (world) => encoded(world, 'long.mp3', new Int16Array(101 * SAMPLE_RATE)),
+    bytes: (environment) => encoded(environment, 'long.mp3', new Int16Array(101 * SAMPLE_RATE)),
     is: 'unprocessable_audio',
   },
   { what: 'a header that claims 4 GB', bytes: () => wavWith({ dataBytes: 0xffffffff }), is: new RegExp(`^${TEXT}$`) },
@@ -101,12 +102,13 @@ const CASES: Case[] = [
   {
     what: 'a small file that grows past the limit',
     name: 'bomb.flac',
-    bytes: (world) => encoded(world, 'bomb.flac', new Int16Array(1200 * SAMPLE_RATE)),
+    bytes: (environment) => encoded(environment, 'bomb.flac', new Int16Array(1200 * SAMPLE_RATE)),
     is: 'unprocessable_audio',
   },
   {
     what: 'a small file that grows past the limit and does not say so',
-    bytes: (world) => encoded(world, 'live.webm', new Int16Array(400 * SAMPLE_RATE), '-f', 'webm', '-live', '1'),
+    bytes: (environment) =>
+      encoded(environment, 'live.webm', new Int16Array(400 * SAMPLE_RATE), '-f', 'webm', '-live', '1'),
     is: 'unprocessable_audio',
   },
   {
@@ -121,30 +123,30 @@ const CASES: Case[] = [
   },
   {
     what: 'an m4a file whose headers claim years',
-    bytes: async (world) => claimYears(await encoded(world, 'years.m4a', toneSpeech(TEXT)), LENGTHS),
+    bytes: async (environment) => claimYears(await encoded(environment, 'years.m4a', toneSpeech(TEXT)), LENGTHS),
     is: new RegExp(`^${TEXT}$`),
   },
   {
     what: 'an m4a file whose samples claim years',
-    bytes: async (world) => claimYears(await encoded(world, 'slow.m4a', toneSpeech(TEXT)), SAMPLE_LENGTHS),
+    bytes: async (environment) => claimYears(await encoded(environment, 'slow.m4a', toneSpeech(TEXT)), SAMPLE_LENGTHS),
     is: 'unprocessable_audio',
   },
   {
     what: 'a picture of 36 megapixels beside the sound',
-    bytes: (world) =>
-      encoded(world, 'poster.mkv', toneSpeech(TEXT), ...picture('color=c=blue:s=6000x6000:d=1:r=1', 'png')),
+    bytes: (environment) =>
+      encoded(environment, 'poster.mkv', toneSpeech(TEXT), ...picture('color=c=blue:s=6000x6000:d=1:r=1', 'png')),
     is: new RegExp(`^${TEXT}$`),
   },
   {
     what: 'a film without sound',
-    bytes: (world) =>
-      encoded(world, 'mute.mp4', toneSpeech(TEXT), ...picture('color=c=blue:s=64x64:d=1:r=10', 'mpeg4'), '-an'),
+    bytes: (environment) =>
+      encoded(environment, 'mute.mp4', toneSpeech(TEXT), ...picture('color=c=blue:s=64x64:d=1:r=10', 'mpeg4'), '-an'),
     is: 'unprocessable_audio',
   },
   {
     what: 'an mp3 file behind two megabytes of tag',
-    bytes: async (world) =>
-      Buffer.concat([id3(2_000_000), await encoded(world, 'tag.mp3', toneSpeech(TEXT), '-b:a', '96k')]),
+    bytes: async (environment) =>
+      Buffer.concat([id3(2_000_000), await encoded(environment, 'tag.mp3', toneSpeech(TEXT), '-b:a', '96k')]),
     is: new RegExp(`^${TEXT}$`),
   },
   { what: 'a file over the limit', bytes: () => Buffer.alloc(3_000_001), is: 'too_large' },
@@ -228,7 +230,7 @@ function picture(source: string, codec: string): string[] {
   return ['-f', 'lavfi', '-i', source, '-map', '0:a', '-map', '1:v', '-c:v', codec];
 }
 
-/** Sixty steps either way, which is 54 dB under full scale: what a recorder makes of a quiet room. */
+/** Sixty steps either way, which is 54 dB under full scale: what a recorder makes of a quiet fixture. */
 function faintNoise(seconds: number): Int16Array {
   const random = randomFrom(11);
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, () => random.next() * 120 - 60);
@@ -262,14 +264,14 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
     ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },
   });
   const { key } = await service.account();
-  const world: World = { folder, dataDir: service.dataDir, webPort: web.port };
+  const environment: Environment = { folder, dataDir: service.dataDir, webPort: web.port };
   await folder.encode('secret.ts', toneSpeech('a secret of another tenant'), '-c:a', 'mp2');
   const filesBefore = filesOf(service);
 
   let slowest = { ms: 0, what: '' };
   for (const { what, name = 'a.mp3', bytes, is } of CASES) {
     await t.test(`${what} ends in ${is}`, async () => {
-      const sent = await bytes(world);
+      const sent = await bytes(environment);
       const startedAtMs = performance.now();
       const answer = await transcribe(service, key, sent, name);
       const ms = Math.round(performance.now() - startedAtMs);
@@ -293,7 +295,7 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
   await t.test('damaged files end in a text or a refusal, never in a fault of ours', async () => {
     const random = randomFrom(7);
     const containers = ['x.mp3', 'x.m4a', 'x.ogg', 'x.flac', 'x.webm', 'x.wav'];
-    const whole = await Promise.all(containers.map((name) => encoded(world, name, toneSpeech(TEXT))));
+    const whole = await Promise.all(containers.map((name) => encoded(environment, name, toneSpeech(TEXT))));
     const damaged = Array.from({ length: 60 }, () => damage(random.pick(whole), random));
 
     const answers = await Promise.all(damaged.map((bytes) => transcribe(service, key, bytes, 'a.mp3')));

@@ -47,16 +47,16 @@ test('every hostile receiver is ended in time for the right reason, while others
   const blackHole = stack.use(await openBlackHole());
   const healthy = stack.use(await openReceiver());
   const targets = [...hostile, { mode: 'blackHole' as const, ...blackHole, requestBytes: () => 0 }];
-  const world = stack.use(
+  const environment = stack.use(
     await openWebhookService([healthy.port, ...targets.map(({ port }) => port)], {
       WEBHOOK_TIMEOUT_MS: String(TIMEOUT_MS),
       WEBHOOK_RETRY_DELAYS: '0,3600,3600,3600',
       WEBHOOK_DISABLE_FAILURES: '1000',
     }),
   );
-  const node = await world.start('api,deliverer');
-  const hooks = await openHooks(node, world.caller, targets);
-  const bystander = await world.caller(node);
+  const node = await environment.start('api,deliverer');
+  const hooks = await openHooks(node, environment.caller, targets);
+  const bystander = await environment.caller(node);
   const good = await bystander.webhook(healthy.url);
   const ping = async (count: number) => {
     const seen = healthy.requests.length;

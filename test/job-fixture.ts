@@ -21,7 +21,7 @@ import { makeId, systemClock } from '../src/platform/clock.ts';
 import { writeJson } from '../src/platform/json.ts';
 import { openLog } from '../src/platform/log.ts';
 import { unitsFromCredits } from '../src/rules/jobs/price.ts';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import { TEST_ACTOR } from './caller.ts';
 import { checkedRoutes } from './checked-routes.ts';
 import { openTestDatabase } from './database.ts';
@@ -30,7 +30,7 @@ import { TEST_TOOLS } from './tools.ts';
 
 const LOG = openLog('silent');
 
-type AccountWish = { plan?: 'lite' | 'pro'; credits?: number | null; lane?: number | null };
+type AccountWish = { plan?: 'lite' | 'pro'; credits?: number | null; shard?: number | null };
 
 type WorkerWish = {
   concurrency?: number;
@@ -50,10 +50,10 @@ export type JobAnswer = {
 };
 
 /**
- * The room of jobs on a database, a folder and a set of accounts of its own; requests go straight to the routes' handlers.
+ * The fixture of jobs on a database, a folder and a set of accounts of its own; requests go straight to the routes' handlers.
  * @param env  settings that differ from the defaults
  */
-export async function openJobRoom(env: Record<string, string> = {}) {
+export async function openJobFixture(env: Record<string, string> = {}) {
   const db = await openTestDatabase();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'jobs-'));
   const config = readConfig(env);
@@ -90,11 +90,11 @@ export async function openJobRoom(env: Record<string, string> = {}) {
     /** The jobs that the metrics were told of. */
     counted,
     files: () => readdir(folder),
-    /** @param lane  the lane it is to lie in; any unless given */
-    async account({ plan = 'pro', credits = null, lane = null }: AccountWish = {}) {
+    /** @param shard  the shard it is to lie in; any unless given */
+    async account({ plan = 'pro', credits = null, shard = null }: AccountWish = {}) {
       const units = credits === null ? null : unitsFromCredits(credits);
       let id = makeId('acct');
-      while (lane !== null && laneOf(id) !== lane) id = makeId('acct');
+      while (shard !== null && shardOf(id) !== shard) id = makeId('acct');
       return await insertAccount(db, { id, name: 'test', plan, units, ledgerId: makeId('led') });
     },
     /** POST /v1/transcribe of a form with the audio and the fields. */
@@ -147,7 +147,7 @@ export async function openJobRoom(env: Record<string, string> = {}) {
     },
     /** Waits until the job has ended, and shows it. */
     async ended(account: Account, id: string) {
-      using watch = endings.watch({ lane: account.lane, id });
+      using watch = endings.watch({ shard: account.shard, id });
       // It may have ended before the watch began.
       const { json } = await call(account, 'GET', '/v1/jobs/:id', { params: { id } });
       if (json.completed_at !== null) return json;

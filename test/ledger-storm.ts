@@ -17,12 +17,12 @@ import { createJob } from '../src/jobs/api/create.ts';
 import { makeId } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { countDriftedAccounts } from './drifted-accounts.ts';
-import { openJobRoom } from './job-fixture.ts';
+import { openJobFixture } from './job-fixture.ts';
 import type { Random } from './random.ts';
 import { randomFrom } from './random.ts';
 import { wavFile } from './wav.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 
 export type StormReport = {
   completed: number;
@@ -54,69 +54,75 @@ const UNITS_PER_CREDIT = 60_000_000;
 
 /** Lets the storm pass, and asserts that not a unit was lost or made, during it and after. */
 export async function runLedgerStorm({ jobs, seed, killEveryMs }: { jobs: number; seed: number; killEveryMs: number }) {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   const random = randomFrom(seed);
   const report: StormReport = { completed: 0, failed: 0, canceled: 0, erased: 0, refused: 0, paidInPart: 0, kills: 0 };
   // Each account can pay for a part of its jobs, so that some are refused and some end without cover.
   const credits = ((jobs / 5) * 0.15 * RATE * MEAN_SECONDS) / 60;
-  const accounts = await Promise.all(Array.from({ length: 5 }, () => room.account({ credits })));
+  const accounts = await Promise.all(Array.from({ length: 5 }, () => fixture.account({ credits })));
   const over = new AbortController();
-  const weather = [killWorkers(room, random, killEveryMs, report, over.signal), watchLedger(room, over.signal)];
+  const weather = [killWorkers(fixture, random, killEveryMs, report, over.signal), watchLedger(fixture, over.signal)];
 
-  await createAll(room, accounts, random, jobs, report);
-  await untilAllEnded(room, over.signal);
+  await createAll(fixture, accounts, random, jobs, report);
+  await untilAllEnded(fixture, over.signal);
   over.abort();
   await Promise.all(weather);
-  await assertSettled(room, accounts, Math.round(credits * UNITS_PER_CREDIT), report);
+  await assertSettled(fixture, accounts, Math.round(credits * UNITS_PER_CREDIT), report);
   assert.equal(report.completed + report.failed + report.canceled + report.erased + report.refused, jobs);
   return report;
 }
 
-async function createAll(room: Room, accounts: Account[], random: Random, jobs: number, report: StormReport) {
+async function createAll(fixture: Fixture, accounts: Account[], random: Random, jobs: number, report: StormReport) {
   let left = jobs;
   const create = async () => {
-    while (left-- > 0) await oneJob(room, random.pick(accounts), random, report);
+    while (left-- > 0) await oneJob(fixture, random.pick(accounts), random, report);
   };
   await Promise.all(Array.from({ length: CREATORS }, create));
 }
 
 /** A job, and what its client does to it later. */
-async function oneJob(room: Room, account: Account, random: Random, report: StormReport): Promise<void> {
+async function oneJob(fixture: Fixture, account: Account, random: Random, report: StormReport): Promise<void> {
   const [{ seconds, claimMs }, fate, patienceMs] = [random.pick(RECORDINGS), random.next(), random.integer(1_000)];
-  const { key, sizeBytes } = await room.storage.receive(bytesOf(wavFile(seconds)), { maxBytes: 1e7 });
+  const { key, sizeBytes } = await fixture.storage.receive(bytesOf(wavFile(seconds)), { maxBytes: 1e7 });
   const audio = { key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
   const id = makeId('job');
   try {
-    await createJob(room, { id, account, request: REQUEST, audio, rate: RATE, once: UNKEYED });
+    await createJob(fixture, { id, account, request: REQUEST, audio, rate: RATE, once: UNKEYED });
   } catch (error) {
     assert.ok(error instanceof ApiError && error.type === 'insufficient_balance', String(error));
     report.refused++;
     return;
   }
   await delay(patienceMs);
-  if (fate < CANCELS) await room.cancel(account, id);
+  if (fate < CANCELS) await fixture.cancel(account, id);
   else if (fate < CANCELS + ERASURES) {
-    const { status } = await room.erase(account, id);
+    const { status } = await fixture.erase(account, id);
     if (status === 204) report.erased++;
   }
 }
 
 /** A transcriber that lives for a while at a time; what it held is due at once, as if its lease had run out. */
-async function killWorkers(room: Room, random: Random, everyMs: number, report: StormReport, signal: AbortSignal) {
+async function killWorkers(
+  fixture: Fixture,
+  random: Random,
+  everyMs: number,
+  report: StormReport,
+  signal: AbortSignal,
+) {
   while (!signal.aborted) {
-    const worker = await startWorker(room, random);
+    const worker = await startWorker(fixture, random);
     await delay(everyMs / 2 + random.integer(everyMs), undefined, { signal }).catch(() => undefined);
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     report.kills++;
-    await room.db.run({
+    await fixture.db.run({
       text: `update jobs set next_at = clock_timestamp() where state = 'processing' and next_at > clock_timestamp()`,
     });
   }
 }
 
-async function startWorker(room: Room, random: Random): Promise<ChildProcess> {
-  const worker = spawn(process.execPath, [WORKER, room.db.url, room.folder, String(random.integer(1e9))], {
+async function startWorker(fixture: Fixture, random: Random): Promise<ChildProcess> {
+  const worker = spawn(process.execPath, [WORKER, fixture.db.url, fixture.folder, String(random.integer(1e9))], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(worker.stdout!, 'data');
@@ -124,30 +130,30 @@ async function startWorker(room: Room, random: Random): Promise<ChildProcess> {
 }
 
 /** At every instant the balances are the sums of their ledgers, and nothing is overdrawn. */
-async function watchLedger(room: Room, signal: AbortSignal): Promise<void> {
+async function watchLedger(fixture: Fixture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    assert.equal(await countDriftedAccounts(room.db), 0, 'a balance differs from its ledger');
-    const overdrawn = await room.db.rows({ text: 'select id from accounts where amount < 0 or held < 0' });
+    assert.equal(await countDriftedAccounts(fixture.db), 0, 'a balance differs from its ledger');
+    const overdrawn = await fixture.db.rows({ text: 'select id from accounts where amount < 0 or held < 0' });
     assert.deepEqual(overdrawn, []);
     await delay(50, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function untilAllEnded(room: Room, signal: AbortSignal): Promise<void> {
+async function untilAllEnded(fixture: Fixture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const open = await room.db.rows({ text: 'select 1 from jobs where completed_at is null limit 1' });
+    const open = await fixture.db.rows({ text: 'select 1 from jobs where completed_at is null limit 1' });
     if (open.length === 0) return;
     await delay(50);
   }
 }
 
-async function assertSettled(room: Room, accounts: Account[], units: number, report: StormReport): Promise<void> {
-  const unsettled = await room.db.rows({
+async function assertSettled(fixture: Fixture, accounts: Account[], units: number, report: StormReport): Promise<void> {
+  const unsettled = await fixture.db.rows({
     text: `select job_id, string_agg(kind, ' ' order by id) as kinds, sum(held_change) as held from ledger where job_id is not null
       group by job_id having sum(held_change) <> 0 or count(*) filter (where kind <> 'hold') <> 1`,
   });
   assert.deepEqual(unsettled, [], 'what is held for a job is settled once, all of it');
-  const spent = await room.db.rows<{ id: string; amount: number; held: number; spent: number }>({
+  const spent = await fixture.db.rows<{ id: string; amount: number; held: number; spent: number }>({
     text: `select id, amount, held, (
         select coalesce(-sum(amount_change), 0)::bigint from ledger
         where account_id = accounts.id and job_id is not null) as spent
@@ -155,12 +161,12 @@ async function assertSettled(room: Room, accounts: Account[], units: number, rep
   });
   for (const account of spent) assert.deepEqual([account.held, account.amount + account.spent], [0, units]);
   assert.equal(spent.length, accounts.length);
-  await assertJobsMatchLedger(room, report);
+  await assertJobsMatchLedger(fixture, report);
 }
 
 /** What a job shows as its cost is what was taken; who ended has one event, who was canceled none. */
-async function assertJobsMatchLedger(room: Room, report: StormReport): Promise<void> {
-  const jobs = await room.db.rows<{
+async function assertJobsMatchLedger(fixture: Fixture, report: StormReport): Promise<void> {
+  const jobs = await fixture.db.rows<{
     state: 'completed' | 'failed' | 'canceled';
     cost: number;
     taken: number;

@@ -14,7 +14,7 @@ export const MODEL_BYTES = 300_000;
 const restless: Clock = { now: () => 0, sleep: async () => undefined };
 
 /** A hub with one model, and an empty folder to pull it into. */
-export type ModelRoom = AsyncDisposable & {
+export type ModelFixture = AsyncDisposable & {
   hub: TestHub;
   modelsDir: string;
   model: Model;
@@ -25,7 +25,7 @@ export type ModelRoom = AsyncDisposable & {
 };
 
 /** @param name  of the model, which is a large random file and a small one of tokens */
-export async function openModelRoom(name = 'tone'): Promise<ModelRoom> {
+export async function openModelFixture(name = 'tone'): Promise<ModelFixture> {
   const random = randomFrom(7);
   const large = {
     path: 'model.onnx',

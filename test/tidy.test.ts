@@ -131,9 +131,9 @@ test('every statement on a hot table names its shard, but for those that are lis
 });
 
 test('a comment in a statement does not stand for its shard', () => {
-  assert.equal(namesShard('-- every lane\nselect 1 from jobs'), false);
-  assert.equal(namesShard('select 1 /* lane */ from jobs'), false);
-  assert.equal(namesShard('-- of one\nselect 1 from jobs where lane = $1'), true);
+  assert.equal(namesShard('-- every shard\nselect 1 from jobs'), false);
+  assert.equal(namesShard('select 1 /* shard */ from jobs'), false);
+  assert.equal(namesShard('-- of one\nselect 1 from jobs where shard = $1'), true);
 });
 
 test('statements are written in lower case, with values as parameters', () => {

@@ -8,7 +8,7 @@ import { buildServer, closeServer } from '../src/http/server/server.ts';
 import { openLog } from '../src/platform/log.ts';
 import { openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { callerOf } from './caller.ts';
-import { openJobRoom } from './job-fixture.ts';
+import { openJobFixture } from './job-fixture.ts';
 
 const BOUNDARY = 'xx';
 const CONTENT_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
@@ -32,12 +32,12 @@ type AccountWish = { plan?: 'lite' | 'pro'; credits?: number | null };
  * @param env  settings that differ from the defaults
  */
 export async function openUploadServer(env: Record<string, string> = {}) {
-  const room = await openJobRoom(env);
+  const fixture = await openJobFixture(env);
   const log = openLog('silent');
   const callers = new Map<string, Caller>();
-  const idempotency = openIdempotencyKeys({ db: room.db, box: openSecretBox(Buffer.alloc(32)), log });
+  const idempotency = openIdempotencyKeys({ db: fixture.db, box: openSecretBox(Buffer.alloc(32)), log });
   const app = buildServer({
-    routes: room.routes,
+    routes: fixture.routes,
     auth: { adminToken: 'x'.repeat(16), findCaller: async (hash) => callers.get(hash.toString('hex')) ?? null },
     limits: { admit: async () => null },
     ...{ log, idempotency },
@@ -46,10 +46,10 @@ export async function openUploadServer(env: Record<string, string> = {}) {
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
-    ...{ room, port },
+    ...{ fixture, port },
     /** An account and a key of it. */
     async account(wish: AccountWish = {}) {
-      const account = await room.account(wish);
+      const account = await fixture.account(wish);
       const { key, hash } = makeKey();
       callers.set(hash.toString('hex'), callerOf(account));
       return { ...account, key };
@@ -66,7 +66,7 @@ export async function openUploadServer(env: Record<string, string> = {}) {
     async [Symbol.asyncDispose]() {
       idempotency.close();
       await closeServer(app, 0);
-      await room[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }

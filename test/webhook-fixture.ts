@@ -10,10 +10,10 @@ import { webhookRoutes } from '../src/webhooks/endpoints/routes.ts';
 import { deliveryRoutes } from '../src/webhooks/log/routes.ts';
 import { callerOf } from './caller.ts';
 import { checkedRoutes } from './checked-routes.ts';
-import { openDeliveryRoom, secretBox } from './delivery-fixture.ts';
+import { openDeliveryFixture, secretBox } from './delivery-fixture.ts';
 
 /** The endpoints of webhooks and deliveries behind a real server and database, and a way to call them as an account. */
-export async function openWebhookRoom({
+export async function openWebhookFixture({
   lookup = async () => ['93.184.216.34'],
   diesUnsettled = false,
   maxRecoveryBatches,
@@ -23,10 +23,10 @@ export async function openWebhookRoom({
   diesUnsettled?: boolean;
   maxRecoveryBatches?: number;
 } = {}) {
-  const room = await openDeliveryRoom();
+  const fixture = await openDeliveryFixture();
   const accounts = new Map<string, Caller>();
   const log = openLog('silent');
-  const keys = openIdempotencyKeys({ db: room.db, box: secretBox, log });
+  const keys = openIdempotencyKeys({ db: fixture.db, box: secretBox, log });
   const idempotency: IdempotencyKeys = {
     ...keys,
     async take(request, account) {
@@ -37,13 +37,13 @@ export async function openWebhookRoom({
   const app = buildServer({
     routes: checkedRoutes([
       ...webhookRoutes({
-        db: room.db,
+        db: fixture.db,
         config: { webhookAllowedTargets: [], webhookRetryDelaysMs: [0, 1, 1, 1] },
         secretBox,
         clock: systemClock,
         lookup,
       }),
-      ...deliveryRoutes({ db: room.db, ...(maxRecoveryBatches && { maxRecoveryBatches }) }),
+      ...deliveryRoutes({ db: fixture.db, ...(maxRecoveryBatches && { maxRecoveryBatches }) }),
     ]),
     auth: {
       findCaller: async (hash) => accounts.get(hash.toString('hex')) ?? null,
@@ -56,9 +56,9 @@ export async function openWebhookRoom({
   });
 
   async function caller(plan: 'lite' | 'pro' = 'pro') {
-    const { id, lane } = await room.account(plan);
+    const { id, shard } = await fixture.account(plan);
     const key = `vb_${id.padEnd(43, 'x')}`;
-    accounts.set(hashKey(key).toString('hex'), callerOf({ id, lane, name: 'test', plan, unlimited: true }));
+    accounts.set(hashKey(key).toString('hex'), callerOf({ id, shard, name: 'test', plan, unlimited: true }));
     const call = async (
       method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
       url: string,
@@ -79,15 +79,15 @@ export async function openWebhookRoom({
         headers: answer.headers,
       };
     };
-    return { account: { id, lane }, call };
+    return { account: { id, shard }, call };
   }
 
   return {
-    ...{ room, caller },
+    ...{ fixture, caller },
     async [Symbol.asyncDispose]() {
       await closeServer(app, 0);
       idempotency.close();
-      await room[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import { emitEvent } from '../src/webhooks/events/emit.ts';
 import type { EventType } from '../src/webhooks/events/event-types.ts';
 import { openTestDatabase } from './database.ts';
@@ -61,7 +61,7 @@ export async function openWebhookService(ports: readonly number[], shared: Recor
       call,
       emit: (type = 'transcription.completed') =>
         db.transaction((tx) => {
-          const account = { id, lane: laneOf(id) };
+          const account = { id, shard: shardOf(id) };
           return emitEvent(tx, { account, type, jobId: null, data: { job: { id: 'job_x' } }, metadata: '{"n": 1.0}' });
         }),
       async webhook(url, more = {}) {

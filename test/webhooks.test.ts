@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verifyDelivery } from '#sdk/signature.ts';
 import { makeId } from '../src/platform/clock.ts';
-import { laneOf } from '../src/rules/shard.ts';
+import { shardOf } from '../src/rules/shard.ts';
 import { descendantsOf } from './processes.ts';
 import type { Received, Receiver, Reply } from './receiver.ts';
 import { openReceiver } from './receiver.ts';
@@ -21,7 +21,7 @@ const ENTRY_KEYS = [
 let receiver: Receiver;
 /** Only one test posts to it: no connection to it is kept when that begins. */
 let unvisited: Receiver;
-let world: Awaited<ReturnType<typeof openWebhookService>>;
+let environment: Awaited<ReturnType<typeof openWebhookService>>;
 let node: TestService;
 const replies = new Map<string, (request: Received) => Reply | Promise<Reply>>();
 const secrets: string[] = [];
@@ -31,15 +31,15 @@ before(async () => {
   unvisited = await openReceiver({
     reply: () => ({ status: 500, headers: { 'x-note': 'hi' }, body: `${'é'.repeat(2048)}more` }),
   });
-  world = await openWebhookService([receiver.port, unvisited.port], {
+  environment = await openWebhookService([receiver.port, unvisited.port], {
     WEBHOOK_RETRY_DELAYS: DELAYS_SECONDS,
     LOG_LEVEL: 'debug',
   });
-  node = await world.start('api,deliverer');
+  node = await environment.start('api,deliverer');
 });
 
 after(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
   await unvisited[Symbol.asyncDispose]();
 });
@@ -48,7 +48,7 @@ type Entry = { id: string; status: string; attempt: number; event_id: string; ur
 
 /** An account with a webhook at a path of its own, and ways to look at what reached it. */
 async function openHook(reply: (request: Received) => Reply | Promise<Reply> = () => ({ status: 200 }), more = {}) {
-  const caller = await world.caller(node);
+  const caller = await environment.caller(node);
   const place = `/${makeId('wh')}`;
   replies.set(place, reply);
   const url = new URL(place, receiver.url).href;
@@ -73,7 +73,7 @@ test('an id that is unknown, malformed or of another account is answered alike b
   const owner = await openHook();
   await owner.call('POST', `${owner.hook.path}/test`);
   const [entry] = await owner.entries(1, '?status=succeeded');
-  const stranger = await world.caller(node);
+  const stranger = await environment.caller(node);
   const unknown = { wh: `wh_${'0'.repeat(26)}`, dlv: `dlv_${'0'.repeat(26)}`, evt: `evt_${'0'.repeat(26)}` };
   const endpoints = (wh: string, dlv: string, evt: string): [string, string, unknown?][] => [
     ['GET', `/v1/webhooks/${wh}`],
@@ -182,7 +182,7 @@ for (const [plan, limit] of [
   ['pro', 5],
 ] as const) {
   test(`50 creations at once on ${plan} make exactly ${limit}, and a disabled one keeps its place`, async () => {
-    const { call } = await world.caller(node, plan);
+    const { call } = await environment.caller(node, plan);
     const create = () => call('POST', '/v1/webhooks', { url: receiver.url, events: ['webhook.test'] });
 
     const answers = await Promise.all(Array.from({ length: 50 }, create));
@@ -352,18 +352,18 @@ test('a redelivery sends the same bytes again, as attempt 1 of a delivery of its
 
 test('a recovery that a kill ends in the middle leaves nothing behind; asked for again, it sends each event once', async () => {
   const { id, call, hook, place } = await openHook();
-  const lane = laneOf(id);
+  const shard = shardOf(id);
   const ids = Array.from({ length: 1_500 }, () => makeId('evt')).sort();
-  await world.db.run({
-    text: `insert into events (lane, id, account_id, type, body, created_at)
+  await environment.db.run({
+    text: `insert into events (shard, id, account_id, type, body, created_at)
       select $1, e.id, $2, 'transcription.completed', '{}', now() from unnest($3::text[]) as e (id)`,
-    values: [lane, id, ids],
+    values: [shard, id, ids],
   });
   const recover = () => call('POST', `${hook.path}/recover`, { since: '2026-01-01T00:00:00Z' });
 
   const holding = Promise.withResolvers<void>();
-  const held = world.db.transaction(async (tx) => {
-    await tx.rows({ text: 'select from events where lane = $1 and id = $2 for update', values: [lane, ids.at(-1)] });
+  const held = environment.db.transaction(async (tx) => {
+    await tx.rows({ text: 'select from events where shard = $1 and id = $2 for update', values: [shard, ids.at(-1)] });
     const cutOff = recover().then(
       () => 'answered',
       () => 'cut off',
@@ -371,7 +371,7 @@ test('a recovery that a kill ends in the middle leaves nothing behind; asked for
     await until('a recovery in its second batch', async () => {
       const text = `select 1 from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into deliveries%'`;
-      return (await world.db.rows({ text })).length > 0;
+      return (await environment.db.rows({ text })).length > 0;
     });
     const [http] = descendantsOf(node.pid).filter(({ arguments: args }) => args.includes('http'));
     process.kill(http!.pid, 'SIGKILL');
@@ -473,7 +473,7 @@ test('what a webhook missed while it was disabled is kept, listed, and recovered
 
 test('no secret of any of these webhooks is in the log or in the database', async () => {
   const log = node.logText();
-  const rows = await world.db.rows<{ text: string }>({
+  const rows = await environment.db.rows<{ text: string }>({
     text: `select w.*::text as text from webhooks w
       union all select a.*::text from attempts a
       union all select convert_from(e.body, 'UTF8') from events e`,

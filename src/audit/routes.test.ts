@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountRoom } from '../../test/account-fixture.ts';
+import { openAccountFixture } from '../../test/account-fixture.ts';
 import { secretBox } from '../../test/delivery-fixture.ts';
 import type { Database } from '../db/database.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -11,8 +11,8 @@ import { deleteOldChanges } from './store.ts';
 const WEBHOOK = { url: 'https://hooks.example.com/a?token=hush', events: ['transcription.completed'] };
 const MS_PER_DAY = 86_400_000;
 
-const openRoom = () =>
-  openAccountRoom({
+const openEnvironment = () =>
+  openAccountFixture({
     more: (db: Database) => [
       ...auditRoutes({ db }),
       ...webhookRoutes({
@@ -21,7 +21,7 @@ const openRoom = () =>
       }),
     ],
   });
-type Room = Awaited<ReturnType<typeof openRoom>>;
+type Fixture = Awaited<ReturnType<typeof openEnvironment>>;
 type Entry = {
   id: string;
   action: string;
@@ -31,21 +31,21 @@ type Entry = {
   details: object;
 };
 
-const auditOf = async (room: Room, query = ''): Promise<Entry[]> =>
-  (await room.ask('GET', `/admin/v1/audit?limit=100${query}`)).body.data;
+const auditOf = async (fixture: Fixture, query = ''): Promise<Entry[]> =>
+  (await fixture.ask('GET', `/admin/v1/audit?limit=100${query}`)).body.data;
 
 /** Of entries of one millisecond any may be first. */
 const summary = (entries: Entry[]) =>
   entries.map(({ action, actor, details }) => `${actor.type} ${action} ${JSON.stringify(details)}`).sort();
 
 test('what an operator changes is listed: who, when, what and from which address', async () => {
-  await using room = await openRoom();
-  const { id, keyId } = await room.account(10, { scopes: ['jobs:read'] });
-  await room.ask('PATCH', `/admin/v1/accounts/${id}`, { plan: 'lite', name: 'a new name' });
-  const credit = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -2.5, note: 'hush' });
-  await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+  await using fixture = await openEnvironment();
+  const { id, keyId } = await fixture.account(10, { scopes: ['jobs:read'] });
+  await fixture.ask('PATCH', `/admin/v1/accounts/${id}`, { plan: 'lite', name: 'a new name' });
+  const credit = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -2.5, note: 'hush' });
+  await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
-  const entries = await auditOf(room);
+  const entries = await auditOf(fixture);
 
   assert.deepEqual(summary(entries), [
     'operator account.changed {"plan":"lite","fields":["plan","name"]}',
@@ -71,17 +71,17 @@ test('what an operator changes is listed: who, when, what and from which address
 });
 
 test('what a key changes is listed under that key, without secrets, URLs and bodies', async () => {
-  await using room = await openRoom();
-  const { id, key, keyId } = await room.account();
-  const webhook = (await room.askAs(key, 'POST', '/v1/webhooks', { ...WEBHOOK, description: 'hush' })).body;
+  await using fixture = await openEnvironment();
+  const { id, key, keyId } = await fixture.account();
+  const webhook = (await fixture.askAs(key, 'POST', '/v1/webhooks', { ...WEBHOOK, description: 'hush' })).body;
   const path = `/v1/webhooks/${webhook.id}`;
-  await room.askAs(key, 'PATCH', path, { url: 'https://hooks.example.com/hush', active: false });
-  await room.askAs(key, 'POST', `${path}/rotate-secret`, { overlap_seconds: 60 });
-  await room.askAs(key, 'DELETE', path);
-  const made = (await room.askAs(key, 'POST', '/v1/keys', { name: 'hush', scopes: ['jobs:read'] })).body;
-  await room.askAs(key, 'DELETE', `/v1/keys/${made.id}`);
+  await fixture.askAs(key, 'PATCH', path, { url: 'https://hooks.example.com/hush', active: false });
+  await fixture.askAs(key, 'POST', `${path}/rotate-secret`, { overlap_seconds: 60 });
+  await fixture.askAs(key, 'DELETE', path);
+  const made = (await fixture.askAs(key, 'POST', '/v1/keys', { name: 'hush', scopes: ['jobs:read'] })).body;
+  await fixture.askAs(key, 'DELETE', `/v1/keys/${made.id}`);
 
-  const entries = (await auditOf(room, `&account_id=${id}`)).filter(({ actor }) => actor.key_id === keyId);
+  const entries = (await auditOf(fixture, `&account_id=${id}`)).filter(({ actor }) => actor.key_id === keyId);
 
   assert.deepEqual(summary(entries), [
     'key key.created {"scopes":["jobs:read"],"expires_at":null}',
@@ -92,36 +92,36 @@ test('what a key changes is listed under that key, without secrets, URLs and bod
     'key webhook.secret_rotated {"overlap_seconds":60}',
   ]);
   assert.deepEqual([...new Set(entries.map(({ target_id }) => target_id))].sort(), [made.id, webhook.id].sort());
-  assert.doesNotMatch(JSON.stringify(await room.db.rows({ text: 'select * from audit_log' })), /hush|whsec_|vb_/);
+  assert.doesNotMatch(JSON.stringify(await fixture.db.rows({ text: 'select * from audit_log' })), /hush|whsec_|vb_/);
 });
 
 test('what was refused or not found is not listed', async () => {
-  await using room = await openRoom();
-  const { id, key } = await room.account();
-  const before = await auditOf(room);
+  await using fixture = await openEnvironment();
+  const { id, key } = await fixture.account();
+  const before = await auditOf(fixture);
 
-  await room.askAs(key, 'POST', '/v1/webhooks', { ...WEBHOOK, url: 'http://hooks.example.com' });
-  await room.askAs(key, 'DELETE', '/v1/webhooks/wh_00000000000000000000000000');
-  await room.ask('PATCH', `/admin/v1/accounts/${id}`, {});
-  await room.ask('DELETE', '/admin/v1/keys/key_00000000000000000000000000');
+  await fixture.askAs(key, 'POST', '/v1/webhooks', { ...WEBHOOK, url: 'http://hooks.example.com' });
+  await fixture.askAs(key, 'DELETE', '/v1/webhooks/wh_00000000000000000000000000');
+  await fixture.ask('PATCH', `/admin/v1/accounts/${id}`, {});
+  await fixture.ask('DELETE', '/admin/v1/keys/key_00000000000000000000000000');
 
-  assert.deepEqual(await auditOf(room), before);
+  assert.deepEqual(await auditOf(fixture), before);
 });
 
 test('the list goes on by its cursor, and filters by account and action', async () => {
-  await using room = await openRoom();
-  const [one, two] = [await room.account(), await room.account()];
-  const whole = (await auditOf(room)).map(({ id }) => id);
+  await using fixture = await openEnvironment();
+  const [one, two] = [await fixture.account(), await fixture.account()];
+  const whole = (await auditOf(fixture)).map(({ id }) => id);
 
   const pages: string[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const answer = await room.ask('GET', `/admin/v1/audit?limit=3${cursor && `&cursor=${cursor}`}`);
+    const answer = await fixture.ask('GET', `/admin/v1/audit?limit=3${cursor && `&cursor=${cursor}`}`);
     const page = answer.body as { data: Entry[]; next_cursor: string | null };
     pages.push(...page.data.map(({ id }) => id));
     cursor = page.next_cursor;
   }
-  const filtered = await auditOf(room, `&account_id=${two.id}&action=key.created`);
+  const filtered = await auditOf(fixture, `&account_id=${two.id}&action=key.created`);
 
   assert.equal(whole.length, 4);
   assert.deepEqual(pages, whole);
@@ -129,13 +129,13 @@ test('the list goes on by its cursor, and filters by account and action', async 
     filtered.map(({ target_id }) => target_id),
     [two.keyId],
   );
-  assert.equal((await room.askAs(one.key, 'GET', '/admin/v1/audit')).status, 401);
+  assert.equal((await fixture.askAs(one.key, 'GET', '/admin/v1/audit')).status, 401);
 });
 
 test('after 5,000 changes in 24 hours a key is a 429 and changes nothing, but may still delete', async () => {
-  await using room = await openRoom();
-  const { id, key, keyId } = await room.account();
-  await room.db.run({
+  await using fixture = await openEnvironment();
+  const { id, key, keyId } = await fixture.account();
+  await fixture.db.run({
     text: `
       insert into audit_log (id, account_id, key_id, action, target_id, details, address, request_id, created_at)
       select 'aud_' || lpad(number::text, 26, '0'), $1, 'key_1', 'webhook.changed', 'wh_1', '{}', '', '',
@@ -144,11 +144,11 @@ test('after 5,000 changes in 24 hours a key is a 429 and changes nothing, but ma
     values: [id],
   });
 
-  const last = await room.askAs(key, 'POST', '/v1/keys', {});
-  const refused = await room.askAs(key, 'POST', '/v1/keys', {});
-  const keys = await room.askAs(key, 'GET', '/v1/keys');
-  const operator = await room.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
-  const deleted = await room.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
+  const last = await fixture.askAs(key, 'POST', '/v1/keys', {});
+  const refused = await fixture.askAs(key, 'POST', '/v1/keys', {});
+  const keys = await fixture.askAs(key, 'GET', '/v1/keys');
+  const operator = await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
+  const deleted = await fixture.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
 
   assert.deepEqual([last.status, refused.status, refused.body.error.type], [201, 429, 'rate_limited']);
   assert.ok(refused.body.retry_after > 3_500 && refused.body.retry_after <= 3_600, refused.body.retry_after);
@@ -157,10 +157,10 @@ test('after 5,000 changes in 24 hours a key is a 429 and changes nothing, but ma
 });
 
 test('entries are deleted after a year, a batch at a time', async () => {
-  await using room = await openRoom();
-  for (let i = 0; i < 2; i++) await room.account();
+  await using fixture = await openEnvironment();
+  for (let i = 0; i < 2; i++) await fixture.account();
   const inDays = (days: number) => new Date(Date.now() + days * MS_PER_DAY);
-  const sweep = (days: number) => deleteOldChanges(room.db, { keepDays: 365, limit: 3, now: inDays(days) });
+  const sweep = (days: number) => deleteOldChanges(fixture.db, { keepDays: 365, limit: 3, now: inDays(days) });
 
   const batches = [await sweep(364.9), await sweep(365.1), await sweep(365.1), await sweep(365.1)];
 

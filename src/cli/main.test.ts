@@ -13,7 +13,7 @@ import { CommandError, runCommand } from './main.ts';
 
 const TOKEN = 'admin-token-of-the-test';
 
-async function openRoom() {
+async function openEnvironment() {
   const db = await openTestDatabase();
   const app = buildServer({
     routes: [...adminRoutes({ db, rates: { lite: 1, pro: 2 } }), ...auditRoutes({ db })],
@@ -35,15 +35,15 @@ async function openRoom() {
 }
 
 test('accounts and keys are made, listed, credited and revoked', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  const account = JSON.parse(await room.run('accounts create Ada --plan pro --credits 10 --json'));
+  const account = JSON.parse(await fixture.run('accounts create Ada --plan pro --credits 10 --json'));
   const limits = '--scopes jobs:read,jobs:write --expires-at 2099-01-01T00:00:00Z';
-  const key = JSON.parse(await room.run(`keys create ${account.id} --name laptop ${limits} --json`));
-  const credit = await room.run(`accounts credit ${account.id} -2.5 --note refund`);
-  const shown = await room.run(`accounts show ${account.id}`);
-  const keys = await room.run(`keys list ${account.id}`);
-  const revoked = await room.run(`keys revoke ${key.id}`);
+  const key = JSON.parse(await fixture.run(`keys create ${account.id} --name laptop ${limits} --json`));
+  const credit = await fixture.run(`accounts credit ${account.id} -2.5 --note refund`);
+  const shown = await fixture.run(`accounts show ${account.id}`);
+  const keys = await fixture.run(`keys list ${account.id}`);
+  const revoked = await fixture.run(`keys revoke ${key.id}`);
 
   assert.match(key.key, /^vb_/);
   assert.deepEqual([key.scopes, key.expires_at], [['jobs:read', 'jobs:write'], '2099-01-01T00:00:00.000Z']);
@@ -52,26 +52,26 @@ test('accounts and keys are made, listed, credited and revoked', async () => {
   assert.equal(shown, `${account.id}  pro  7.5 credits  Ada\n`);
   assert.ok(keys.startsWith(`${key.id}  ${key.prefix}…`) && !keys.includes(key.key));
   assert.equal(revoked, `${key.id} is revoked\n`);
-  assert.equal(await room.run(`keys list ${account.id}`), 'no keys\n');
-  const audit = (await room.run(`audit list --account ${account.id}`)).split('\n');
+  assert.equal(await fixture.run(`keys list ${account.id}`), 'no keys\n');
+  const audit = (await fixture.run(`audit list --account ${account.id}`)).split('\n');
   assert.ok(audit.some((line) => line.includes(`operator  127.0.0.1  key.deleted  ${key.id}  {}`)));
 });
 
 test('a list goes through all pages', async () => {
-  await using room = await openRoom();
-  await Promise.all(Array.from({ length: 101 }, (_, i) => room.run(`accounts create a${i}`)));
+  await using fixture = await openEnvironment();
+  await Promise.all(Array.from({ length: 101 }, (_, i) => fixture.run(`accounts create a${i}`)));
 
-  const lines = (await room.run('accounts list')).trim().split('\n');
+  const lines = (await fixture.run('accounts list')).trim().split('\n');
 
   assert.equal(new Set(lines).size, 101);
 });
 
 test('the token comes from the data directory when none is given', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'verbatim-cli-'));
   writeFileSync(path.join(dataDir, 'admin-token'), `${TOKEN}\n`);
 
-  const text = await runCommand(['accounts', 'list'], { VERBATIM_URL: room.url, DATA_DIR: dataDir });
+  const text = await runCommand(['accounts', 'list'], { VERBATIM_URL: fixture.url, DATA_DIR: dataDir });
 
   rmSync(dataDir, { recursive: true });
   assert.equal(text, 'no accounts yet\n');
@@ -89,16 +89,16 @@ const mistakes: [string, RegExp][] = [
 
 for (const [line, message] of mistakes) {
   test(`"${line}" is told what is wrong`, async () => {
-    await using room = await openRoom();
+    await using fixture = await openEnvironment();
 
-    await assert.rejects(room.run(line), (error) => error instanceof CommandError && message.test(error.message));
+    await assert.rejects(fixture.run(line), (error) => error instanceof CommandError && message.test(error.message));
   });
 }
 
 test('a wrong token and a service that is not there are named', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  const wrongToken = runCommand(['accounts', 'list'], { VERBATIM_URL: room.url, ADMIN_TOKEN: 'x'.repeat(20) });
+  const wrongToken = runCommand(['accounts', 'list'], { VERBATIM_URL: fixture.url, ADMIN_TOKEN: 'x'.repeat(20) });
   await assert.rejects(wrongToken, /Is ADMIN_TOKEN/);
   const nobody = runCommand(['accounts', 'list'], { VERBATIM_URL: 'http://127.0.0.1:1', ADMIN_TOKEN: TOKEN });
   await assert.rejects(nobody, /Nothing answers at http:\/\/127.0.0.1:1/);

@@ -62,20 +62,20 @@ test('what was being sent when leases became rows of their own is sent again onc
     readMigrations().filter(({ version }) => version < 6),
   );
   await db.run({
-    text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+    text: `insert into webhooks (shard, id, account_id, url, events, secret, created_at, updated_at)
       values (7, 'wh_1', 'acct_1', 'https://a.example/', '{}', '', now(), now())`,
   });
   await db.run({
-    text: `insert into events (lane, id, account_id, type, body, created_at) values (7, 'evt_1', 'acct_1', 'x', '', now())`,
+    text: `insert into events (shard, id, account_id, type, body, created_at) values (7, 'evt_1', 'acct_1', 'x', '', now())`,
   });
   await db.run({
     text: `insert into deliveries
-        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt, attempt_id, lease, next_at, created_at)
+        (shard, id, account_id, webhook_id, event_id, event_type, state, attempt, attempt_id, lease, next_at, created_at)
       values (7, 'dl_1', 'acct_1', 'wh_1', 'evt_1', 'x', 'sending', 2, 'dlv_1', 5, now() + interval '1 minute', now())`,
   });
 
   const ran = await migrate(db);
-  const claim = (now: Date) => claimDueDeliveries(db, { lane: 7, limit: 1, leaseMs: 20_000, now });
+  const claim = (now: Date) => claimDueDeliveries(db, { shard: 7, limit: 1, leaseMs: 20_000, now });
   const early = await claim(new Date());
   const [late] = await claim(new Date(Date.now() + 61_000));
 

@@ -4,7 +4,7 @@ import { openCircuit } from './circuit-breaker.ts';
 import { isEngineError } from './registry/conformance.ts';
 
 /** A circuit that opens after three failures, for 1000 ms, and a clock that stands still. */
-function openRoom() {
+function openEnvironment() {
   let now = 5000;
   const circuit = openCircuit({ failuresMax: 3, restMs: 1000, nowMs: () => now });
   const visit = (end: 'answered' | 'unanswered' | 'withdrawn') => {
@@ -18,7 +18,7 @@ function openRoom() {
 const isRefusal = isEngineError('engine_error');
 
 test('the circuit opens after so many calls in a row without an answer', () => {
-  const { circuit, visit, fail } = openRoom();
+  const { circuit, visit, fail } = openEnvironment();
 
   fail(2);
   visit('answered');
@@ -32,7 +32,7 @@ test('the circuit opens after so many calls in a row without an answer', () => {
 });
 
 test('after its rest one call tries, and the others still fail at once: it stays open until that one is answered', () => {
-  const { circuit, fail, pass } = openRoom();
+  const { circuit, fail, pass } = openEnvironment();
   fail(3);
   pass(1000);
 
@@ -46,7 +46,7 @@ test('after its rest one call tries, and the others still fail at once: it stays
 });
 
 test('a try that is answered closes the circuit', () => {
-  const { circuit, visit, fail, pass } = openRoom();
+  const { circuit, visit, fail, pass } = openEnvironment();
   fail(3);
   pass(1000);
 
@@ -57,7 +57,7 @@ test('a try that is answered closes the circuit', () => {
 });
 
 test('a try without an answer starts the rest anew', () => {
-  const { circuit, fail, pass } = openRoom();
+  const { circuit, fail, pass } = openEnvironment();
   fail(3);
   pass(1000);
   fail(1);
@@ -68,7 +68,7 @@ test('a try without an answer starts the rest anew', () => {
 });
 
 test('a try that was withdrawn lets the next one try', () => {
-  const { circuit, visit, fail, pass } = openRoom();
+  const { circuit, visit, fail, pass } = openEnvironment();
   fail(3);
   pass(1000);
 
@@ -79,7 +79,7 @@ test('a try that was withdrawn lets the next one try', () => {
 });
 
 test('a call that was answered once and then broken off does not count against the server', () => {
-  const { circuit } = openRoom();
+  const { circuit } = openEnvironment();
 
   for (let call = 0; call < 5; call += 1) {
     using stay = circuit.enter();

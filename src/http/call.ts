@@ -53,7 +53,7 @@ export function followKey(
   { over, stream, streams }: { over: AbortController; stream: Readable; streams: OpenStreams | undefined },
 ): void {
   if (!visit.account || !visit.key || !streams || over.signal.aborted) return;
-  const remove = streams.add({ key: { lane: visit.account.lane, id: visit.key.id }, over, stream });
+  const remove = streams.add({ key: { shard: visit.account.shard, id: visit.key.id }, over, stream });
   reply.raw.once('close', remove);
 }
 

@@ -7,8 +7,8 @@ import type { Static, TSchema } from './schema.ts';
 /** The caller, as its key proved it. */
 export type Account = {
   id: string;
-  /** 0 to 63, see rules/lane.ts: every statement on a hot table names it. */
-  lane: number;
+  /** 0 to 63, see rules/shard.ts: every statement on a hot table names it. */
+  shard: number;
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;

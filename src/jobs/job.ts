@@ -11,7 +11,7 @@ export type JobErrorType = (typeof JOB_ERROR_TYPES)[number];
 
 /** A job as it is stored. Durations in ms, money in units (see rules/price.ts). */
 export type Job = {
-  lane: number;
+  shard: number;
   id: string;
   accountId: string;
   state: JobState;

@@ -7,7 +7,7 @@ import { showJobInList, showWaitingJob } from './view.ts';
 
 const moment = new Date(0);
 const job: Job = {
-  ...{ lane: 0, id: 'job_1', accountId: 'acct_1', state: 'queued', plan: 'lite', language: null, wordTimes: false },
+  ...{ shard: 0, id: 'job_1', accountId: 'acct_1', state: 'queued', plan: 'lite', language: null, wordTimes: false },
   ...{ metadata: '{}', filename: null, format: 'wav', sizeBytes: 1, audioKey: null, durationMs: 1, heldUnits: 0 },
   ...{
     transcribedUnits: 0,

@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 /** A job's columns but its segments, which are long; `table` is the name that the statement gives to jobs. */
 function columnsOf(table: string): string {
   const names = [
-    ...['lane', 'id', 'account_id', 'state', 'plan', 'language', 'word_times', 'metadata', 'filename', 'format'],
+    ...['shard', 'id', 'account_id', 'state', 'plan', 'language', 'word_times', 'metadata', 'filename', 'format'],
     ...['size_bytes', 'audio_key', 'duration_ms', 'held_units', 'transcribed_units', 'cost_units'],
     ...['attempts', 'lease', 'progress', 'model', 'detected_language', 'transcript', 'error_type', 'error_message'],
     ...['created_at', 'started_at', 'completed_at'],
@@ -19,7 +19,7 @@ const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
 
 export type NewJob = Pick<
   Job,
-  | 'lane'
+  | 'shard'
   | 'id'
   | 'accountId'
   | 'plan'
@@ -40,13 +40,13 @@ export async function insertJob(tx: Sql, job: NewJob, now: Date | null = null): 
     name: 'insert_job',
     text: `
       insert into jobs
-        (lane, id, account_id, state, plan, language, word_times, metadata, filename, format, size_bytes, audio_key,
+        (shard, id, account_id, state, plan, language, word_times, metadata, filename, format, size_bytes, audio_key,
          duration_ms, held_units, next_at, created_at)
       select $1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, moment, moment
       from (select coalesce($14::timestamptz, clock_timestamp()) as moment) as clock
       returning ${JOB_COLUMNS}, pg_notify('jobs_due', '')`,
     values: [
-      ...[job.lane, job.id, job.accountId, job.plan, job.language, job.wordTimes, job.metadata, job.filename],
+      ...[job.shard, job.id, job.accountId, job.plan, job.language, job.wordTimes, job.metadata, job.filename],
       ...[job.format, job.sizeBytes, job.audioKey, job.durationMs, job.heldUnits, now],
     ],
   });
@@ -55,12 +55,12 @@ export async function insertJob(tx: Sql, job: NewJob, now: Date | null = null): 
 
 export async function findJob(
   sql: Sql,
-  { lane, accountId, id }: { lane: number; accountId: string; id: string },
+  { shard, accountId, id }: { shard: number; accountId: string; id: string },
 ): Promise<Job | null> {
   const rows = await sql.rows<Job>({
     name: 'find_job',
-    text: `select ${JOB_COLUMNS} from jobs where lane = $1 and id = $2 and account_id = $3`,
-    values: [lane, id, accountId],
+    text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3`,
+    values: [shard, id, accountId],
   });
   return rows[0] ?? null;
 }
@@ -75,7 +75,7 @@ export type JobFilter = {
 /** Newest first, without segments. @param beforeId  null for the first page */
 export async function listJobs(
   sql: Sql,
-  { lane, accountId }: { lane: number; accountId: string },
+  { shard, accountId }: { shard: number; accountId: string },
   filter: JobFilter,
   { limit, beforeId }: { limit: number; beforeId: string | null },
 ): Promise<Job[]> {
@@ -83,7 +83,7 @@ export async function listJobs(
     text: `
       select ${LIST_COLUMNS}
       from jobs
-      where lane = $1 and account_id = $2
+      where shard = $1 and account_id = $2
         and ($3::text is null or id < $3)
         and ($4::text is null or state = $4)
         and ($5::text is null or plan = $5)
@@ -91,16 +91,16 @@ export async function listJobs(
         and ($7::timestamptz is null or created_at < $7)
       order by id desc
       limit $8`,
-    values: [lane, accountId, beforeId, filter.status, filter.plan, filter.createdAfter, filter.createdBefore, limit],
+    values: [shard, accountId, beforeId, filter.status, filter.plan, filter.createdAfter, filter.createdBefore, limit],
   });
 }
 
-/** How many jobs wait to be started, over all lanes; counting stops at `atMost`. */
+/** How many jobs wait to be started, over all shards; counting stops at `atMost`. */
 export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number> {
   const rows = await sql.rows<{ count: number }>({
     name: 'count_queued_jobs',
     text: `
-      -- every lane: the bound holds for the whole service
+      -- every shard: the bound holds for the whole service
       select count(*) as count
       from (
         select 1
@@ -113,7 +113,7 @@ export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number>
   return rows[0]!.count;
 }
 
-export type JobName = { lane: number; id: string };
+export type JobName = { shard: number; id: string };
 
 /** Which of these jobs have ended, or are gone. */
 export async function findEnded(sql: Sql, jobs: JobName[]): Promise<string[]> {
@@ -121,10 +121,10 @@ export async function findEnded(sql: Sql, jobs: JobName[]): Promise<string[]> {
     name: 'find_ended_jobs',
     text: `
       select asked.id
-      from unnest($1::smallint[], $2::text[]) as asked (lane, id)
-      left join jobs on jobs.lane = asked.lane and jobs.id = asked.id
+      from unnest($1::smallint[], $2::text[]) as asked (shard, id)
+      left join jobs on jobs.shard = asked.shard and jobs.id = asked.id
       where jobs.completed_at is not null or jobs.id is null`,
-    values: [jobs.map((job) => job.lane), jobs.map((job) => job.id)],
+    values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });
   return rows.map((row) => row.id);
 }

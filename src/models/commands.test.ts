@@ -4,8 +4,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import type { ModelRoom } from '../../test/model-fixture.ts';
-import { openModelRoom } from '../../test/model-fixture.ts';
+import type { ModelFixture } from '../../test/model-fixture.ts';
+import { openModelFixture } from '../../test/model-fixture.ts';
 import { CATALOGUE } from './catalogue.ts';
 import { runModels } from './commands.ts';
 import { pulledModels } from './folder.ts';
@@ -13,11 +13,11 @@ import { pulledModels } from './folder.ts';
 const MAIN = path.join(import.meta.dirname, '..', 'cli', 'main.ts');
 
 test('the list names every model with its size, WER, languages and licence, and marks those that are there', async () => {
-  await using room = await openModelRoom('parakeet-110m');
-  await room.pull();
-  await mkdir(path.join(room.modelsDir, 'own-model'));
+  await using fixture = await openModelFixture('parakeet-110m');
+  await fixture.pull();
+  await mkdir(path.join(fixture.modelsDir, 'own-model'));
 
-  const text = await run(room, ['list'], CATALOGUE);
+  const text = await run(fixture, ['list'], CATALOGUE);
 
   const lines = text.split('\n');
   for (const { name, licence } of CATALOGUE) {
@@ -33,19 +33,19 @@ test('the list names every model with its size, WER, languages and licence, and 
 });
 
 test('the list is had as JSON too', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
 
-  const models = JSON.parse(await run(room, ['list', '--json'])) as Record<string, unknown>[];
+  const models = JSON.parse(await run(fixture, ['list', '--json'])) as Record<string, unknown>[];
 
   assert.equal(models.length, 1);
   assert.deepEqual([models[0]!['name'], models[0]!['isPulled'], models[0]!['sizeBytes']], ['tone', false, 316_000]);
 });
 
 test('a pull shows how far it is, whose the model is, and how to use it; a second one does nothing', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
 
-  const first = await run(room, ['pull', 'tone']);
-  const second = await run(room, ['pull', 'tone']);
+  const first = await run(fixture, ['pull', 'tone']);
+  const second = await run(fixture, ['pull', 'tone']);
 
   assert.match(first, /^tone: 100 % of 0\.3 MB$/m);
   assert.match(first, /Licence: MIT; name this project\./);
@@ -54,47 +54,51 @@ test('a pull shows how far it is, whose the model is, and how to use it; a secon
 });
 
 test('a removed model is gone', async () => {
-  await using room = await openModelRoom();
-  await room.pull();
+  await using fixture = await openModelFixture();
+  await fixture.pull();
 
-  const text = await run(room, ['remove', 'tone']);
+  const text = await run(fixture, ['remove', 'tone']);
 
   assert.equal(text, 'tone is removed.\n');
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
 test('what is mistyped is answered with the usage', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
 
-  assert.match(await run(room, []), /^usage: verbatim models list/);
+  assert.match(await run(fixture, []), /^usage: verbatim models list/);
   for (const words of [['fetch'], ['pull'], ['pull', 'a', 'b'], ['list', 'x']]) {
-    await assert.rejects(run(room, words), /There is no command "models .*usage: verbatim models/s);
+    await assert.rejects(run(fixture, words), /There is no command "models .*usage: verbatim models/s);
   }
 });
 
 test('the command line takes the folder from DATA_DIR and the hub from HF_ENDPOINT, and says what is wrong in a line', async () => {
-  await using room = await openModelRoom();
-  const dataDir = path.dirname(room.modelsDir);
+  await using fixture = await openModelFixture();
+  const dataDir = path.dirname(fixture.modelsDir);
   const verbatim = (words: string[], hub: string) => {
     const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, HF_ENDPOINT: hub };
     return promisify(execFile)(process.execPath, [MAIN, 'models', ...words], { env });
   };
 
-  const listed = await verbatim(['list'], room.hub.url);
-  await assert.rejects(verbatim(['pull', 'silero-vad'], `${room.hub.url}/`), {
+  const listed = await verbatim(['list'], fixture.hub.url);
+  await assert.rejects(verbatim(['pull', 'silero-vad'], `${fixture.hub.url}/`), {
     code: 1,
-    stderr: `verbatim: The hub at ${room.hub.url} answered 404 for csukuangfj/vad.\n`,
+    stderr: `verbatim: The hub at ${fixture.hub.url} answered 404 for csukuangfj/vad.\n`,
   });
   await assert.rejects(verbatim(['list'], 'ftp://example.com'), { stderr: /HF_ENDPOINT must begin with https/ });
 
   assert.match(listed.stdout, /silero-vad/);
 });
 
-async function run(room: ModelRoom, args: string[], catalogue = [room.model] as readonly (typeof room.model)[]) {
+async function run(
+  fixture: ModelFixture,
+  args: string[],
+  catalogue = [fixture.model] as readonly (typeof fixture.model)[],
+) {
   const written: string[] = [];
   await runModels(args, {
-    modelsDir: room.modelsDir,
-    hubUrl: room.hub.url,
+    modelsDir: fixture.modelsDir,
+    hubUrl: fixture.hub.url,
     screen: { write: (text: string) => written.push(text) },
     signal: new AbortController().signal,
     catalogue,

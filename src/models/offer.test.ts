@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { ModelRoom } from '../../test/model-fixture.ts';
-import { openModelRoom } from '../../test/model-fixture.ts';
+import type { ModelFixture } from '../../test/model-fixture.ts';
+import { openModelFixture } from '../../test/model-fixture.ts';
 import { FIRST_MODEL } from './catalogue.ts';
 import { pulledModels } from './folder.ts';
 import { isHubReachable } from './hub.ts';
@@ -15,17 +15,17 @@ import type { Offer } from './offer.ts';
 import { offerFirstModel } from './offer.ts';
 
 test('a demo fetches the first model without asking', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered, text } = offer(room, { how: 'pull' });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered, text } = offer(fixture, { how: 'pull' });
 
   assert.equal(await offered, 'pulled');
   assert.match(text(), /parakeet-110m: 100 %/);
-  assert.deepEqual(await pulledModels(room.modelsDir), [FIRST_MODEL]);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), [FIRST_MODEL]);
 });
 
 test('at a terminal a yes fetches it', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered, input, text } = offer(room, { how: 'ask', isTerminal: true });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered, input, text } = offer(fixture, { how: 'ask', isTerminal: true });
   input.write('y\n');
 
   assert.equal(await offered, 'pulled');
@@ -33,81 +33,81 @@ test('at a terminal a yes fetches it', async () => {
 });
 
 test('a no is remembered: the next start does not ask', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const first = offer(room, { how: 'ask', isTerminal: true });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const first = offer(fixture, { how: 'ask', isTerminal: true });
   first.input.write('\n');
   assert.equal(await first.offered, 'declined');
-  const listings = room.hub.listings;
+  const listings = fixture.hub.listings;
 
-  const second = offer(room, { how: 'ask', isTerminal: true });
+  const second = offer(fixture, { how: 'ask', isTerminal: true });
 
   assert.equal(await second.offered, 'not_asked');
   assert.equal(second.text(), '');
-  assert.equal(room.hub.listings, listings);
+  assert.equal(fixture.hub.listings, listings);
 });
 
 test('a question that no one answers is a no', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered } = offer(room, { how: 'ask', isTerminal: true, answerMs: 50 });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered } = offer(fixture, { how: 'ask', isTerminal: true, answerMs: 50 });
 
   assert.equal(await offered, 'declined');
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
 test('the end of the input is a no', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered, input } = offer(room, { how: 'ask', isTerminal: true });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered, input } = offer(fixture, { how: 'ask', isTerminal: true });
   input.end();
 
   assert.equal(await offered, 'declined');
 });
 
 test('without a terminal nothing is asked, and no hub is looked for', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered, text } = offer(room, { how: 'ask' });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered, text } = offer(fixture, { how: 'ask' });
 
   assert.equal(await offered, 'not_asked');
   assert.equal(text(), '');
-  assert.equal(room.hub.listings, 0);
+  assert.equal(fixture.hub.listings, 0);
 });
 
 test('where a model is, nothing is offered; a voice detector is none', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const detector = { ...room.model, name: 'silero-vad', family: 'vad' as const };
-  await mkdir(path.join(room.modelsDir, 'silero-vad'), { recursive: true });
-  const catalogue = [room.model, detector];
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const detector = { ...fixture.model, name: 'silero-vad', family: 'vad' as const };
+  await mkdir(path.join(fixture.modelsDir, 'silero-vad'), { recursive: true });
+  const catalogue = [fixture.model, detector];
 
-  const first = await offer(room, { how: 'pull', catalogue }).offered;
-  const second = await offer(room, { how: 'pull', catalogue }).offered;
+  const first = await offer(fixture, { how: 'pull', catalogue }).offered;
+  const second = await offer(fixture, { how: 'pull', catalogue }).offered;
 
   assert.deepEqual([first, second], ['pulled', 'present']);
 });
 
 test('a hub that is away is said in one line', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  const { offered, text } = offer(room, { how: 'pull', hubUrl: 'http://127.0.0.1:1' });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  const { offered, text } = offer(fixture, { how: 'pull', hubUrl: 'http://127.0.0.1:1' });
 
   assert.equal(await offered, 'unreachable');
   assert.match(text(), /^No better model .* out of reach; going on with pocketsphinx\.\n$/);
 });
 
 test('a pull that breaks off is said in one line, and the start goes on', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
-  room.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
-  const { offered, text } = offer(room, { how: 'pull' });
+  await using fixture = await openModelFixture(FIRST_MODEL);
+  fixture.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
+  const { offered, text } = offer(fixture, { how: 'pull' });
 
   assert.equal(await offered, 'failed');
   assert.match(text(), /403 for model\.onnx\. Going on without/);
 });
 
 test('a hub is one that answers as a hub does, within the time', async () => {
-  await using room = await openModelRoom(FIRST_MODEL);
+  await using fixture = await openModelFixture(FIRST_MODEL);
   const silent = createServer(() => undefined);
   const portal = createServer((_, response) => response.end('<html>Please log in</html>'));
   for (const server of [silent, portal]) await once(server.listen(0, '127.0.0.1'), 'listening');
   const urlOf = (server: typeof silent) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const reachable = await isHubReachable(room.hub.url);
+  const reachable = await isHubReachable(fixture.hub.url);
   const waited = await isHubReachable(urlOf(silent), 50);
   const taken = await isHubReachable(urlOf(portal));
   for (const server of [silent, portal]) server.close().closeAllConnections();
@@ -115,16 +115,16 @@ test('a hub is one that answers as a hub does, within the time', async () => {
   assert.deepEqual([reachable, waited, taken], [true, false, false]);
 });
 
-function offer(room: ModelRoom, options: Partial<Offer> & { how: Offer['how']; isTerminal?: boolean }) {
+function offer(fixture: ModelFixture, options: Partial<Offer> & { how: Offer['how']; isTerminal?: boolean }) {
   const { isTerminal = false, ...rest } = options;
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal });
   const output = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 });
   const written: string[] = [];
   output.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const offered = offerFirstModel({
-    modelsDir: room.modelsDir,
-    hubUrl: room.hub.url,
-    catalogue: [room.model],
+    modelsDir: fixture.modelsDir,
+    hubUrl: fixture.hub.url,
+    catalogue: [fixture.model],
     signal: new AbortController().signal,
     input,
     output,

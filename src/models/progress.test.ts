@@ -21,7 +21,7 @@ const BARS = [
     line: 'tone  [##############################]  99 %  100 MB of 100 MB',
   },
   {
-    title: 'a narrow terminal has no room for the bar',
+    title: 'a narrow terminal has no fixture for the bar',
     bar: { name: 'tone', doneBytes: 50 * MB, totalBytes: 100 * MB, bytesPerSecond: 5 * MB, columns: 40 },
     line: 'tone  50 %  50 MB of 100 MB  5.0 MB/s',
   },

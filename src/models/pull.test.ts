@@ -5,32 +5,32 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Misdeed } from '../../test/hub.ts';
-import { MODEL_BYTES, openModelRoom } from '../../test/model-fixture.ts';
+import { MODEL_BYTES, openModelFixture } from '../../test/model-fixture.ts';
 import { randomFrom } from '../../test/random.ts';
 import { pulledModels, readManifest, removeModel } from './folder.ts';
 import type { ModelProblem } from './model.ts';
 import { ModelError } from './model.ts';
 
 test('a model is pulled into a folder of its name, with a manifest of what was kept', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
 
-  const pulled = await room.pull();
+  const pulled = await fixture.pull();
 
-  assert.deepEqual(pulled, { kind: 'pulled', folder: path.join(room.modelsDir, 'tone') });
+  assert.deepEqual(pulled, { kind: 'pulled', folder: path.join(fixture.modelsDir, 'tone') });
   assert.deepEqual(await readdir(pulled.folder), ['manifest.json', 'model.onnx', 'tokens.txt']);
-  assert.deepEqual(await readFile(path.join(pulled.folder, 'model.onnx')), room.large.bytes);
-  assert.deepEqual(await readFile(path.join(pulled.folder, 'tokens.txt')), room.small.bytes);
+  assert.deepEqual(await readFile(path.join(pulled.folder, 'model.onnx')), fixture.large.bytes);
+  assert.deepEqual(await readFile(path.join(pulled.folder, 'tokens.txt')), fixture.small.bytes);
   const manifest = await readManifest(pulled.folder);
-  assert.deepEqual(manifest?.files, room.model.files);
+  assert.deepEqual(manifest?.files, fixture.model.files);
   assert.equal(manifest?.licence, 'MIT');
-  assert.deepEqual(await pulledModels(room.modelsDir), ['tone']);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), ['tone']);
 });
 
 test('progress counts the bytes of the whole model up to its end', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
   const seen: number[] = [];
 
-  await room.pull({ onProgress: ({ doneBytes, totalBytes }) => seen.push(doneBytes / totalBytes) });
+  await fixture.pull({ onProgress: ({ doneBytes, totalBytes }) => seen.push(doneBytes / totalBytes) });
 
   assert.equal(seen[0], 0);
   assert.equal(seen.at(-1), 1);
@@ -41,24 +41,24 @@ test('progress counts the bytes of the whole model up to its end', async () => {
 });
 
 test('a model that is there is not asked for again', async () => {
-  await using room = await openModelRoom();
-  await room.pull();
-  const before = room.hub.listings;
+  await using fixture = await openModelFixture();
+  await fixture.pull();
+  const before = fixture.hub.listings;
 
-  const again = await room.pull();
+  const again = await fixture.pull();
 
   assert.equal(again.kind, 'already');
-  assert.equal(room.hub.listings, before);
+  assert.equal(fixture.hub.listings, before);
 });
 
 test('a cut connection is taken up at the very byte where it ended', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
 
-  const { folder } = await room.pull();
+  const { folder } = await fixture.pull();
 
-  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), room.large.bytes);
-  const [first, second, ...more] = room.hub.downloads.filter((one) => one.path === 'model.onnx');
+  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
+  const [first, second, ...more] = fixture.hub.downloads.filter((one) => one.path === 'model.onnx');
   assert.equal(first!.range, null);
   assert.match(second!.range!, /^bytes=[1-9]\d*-299999$/);
   assert.equal(more.length, 0);
@@ -67,80 +67,80 @@ test('a cut connection is taken up at the very byte where it ended', async () =>
 test('a file arrives whole, wherever the line breaks and however often', async () => {
   const random = randomFrom(20_261);
   for (let round = 0; round < 8; round += 1) {
-    await using room = await openModelRoom();
+    await using fixture = await openModelFixture();
     const misdeeds = Array.from({ length: 1 + random.integer(8) }, (): Misdeed => {
       return random.integer(4) === 0
         ? { kind: 'status', status: random.pick([429, 500, 503]) }
         : { kind: 'cut', afterBytes: 1 + random.integer(MODEL_BYTES / 3) };
     });
-    room.hub.misbehave('model.onnx', ...misdeeds);
+    fixture.hub.misbehave('model.onnx', ...misdeeds);
 
-    const { folder } = await room.pull();
+    const { folder } = await fixture.pull();
 
-    assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), room.large.bytes);
+    assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
   }
 });
 
 for (const afterBytes of [0, 100_000]) {
   test(`a connection that falls silent after ${afterBytes} bytes is given up, and the file goes on`, async () => {
-    await using room = await openModelRoom();
-    room.hub.misbehave('model.onnx', { kind: 'stall', afterBytes });
+    await using fixture = await openModelFixture();
+    fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes });
 
-    const { folder } = await room.pull({ stallMs: 100 });
+    const { folder } = await fixture.pull({ stallMs: 100 });
 
-    assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), room.large.bytes);
+    assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
   });
 }
 
 test('a server that cannot go on in the middle is asked for the whole file', async () => {
-  await using room = await openModelRoom();
-  room.hub.ignoresRanges = true;
-  room.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
+  await using fixture = await openModelFixture();
+  fixture.hub.ignoresRanges = true;
+  fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
 
-  const { folder } = await room.pull();
+  const { folder } = await fixture.pull();
 
-  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), room.large.bytes);
+  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
 });
 
 test('five tries in a row that bring nothing end the pull, and what came is kept', async () => {
-  await using room = await openModelRoom();
+  await using fixture = await openModelFixture();
   const refusals = Array.from({ length: 5 }, (): Misdeed => ({ kind: 'status', status: 503 }));
-  room.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 }, ...refusals);
+  fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 }, ...refusals);
 
-  await assertRefuses(room.pull(), 'unreachable', /Pull again later/);
+  await assertRefuses(fixture.pull(), 'unreachable', /Pull again later/);
 
-  assert.ok((await stat(room.part('model.onnx'))).size > 0);
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
+  assert.ok((await stat(fixture.part('model.onnx'))).size > 0);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
 test('an aborted pull ends with the reason, and the next one goes on where it was', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const abort = new AbortController();
-  const stalled = room.hub.stalled();
+  const stalled = fixture.hub.stalled();
 
-  const pulling = room.pull({ signal: abort.signal });
+  const pulling = fixture.pull({ signal: abort.signal });
   await stalled;
   abort.abort(new Error('enough'));
 
   await assert.rejects(pulling, /enough/);
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
-  const keptBytes = (await stat(room.part('model.onnx'))).size;
-  await room.pull();
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
+  const keptBytes = (await stat(fixture.part('model.onnx'))).size;
+  await fixture.pull();
   assert.equal(
-    room.hub.downloads.findLast((one) => one.path === 'model.onnx')?.range ?? 'bytes=0-',
+    fixture.hub.downloads.findLast((one) => one.path === 'model.onnx')?.range ?? 'bytes=0-',
     rangeFrom(keptBytes),
   );
 });
 
 test('a process killed in the middle of a pull leaves no model, and the next pull ends it', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
-  const stalled = room.hub.stalled();
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
+  const stalled = fixture.hub.stalled();
   const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
     env: {
       ...process.env,
-      PULL: JSON.stringify({ modelsDir: room.modelsDir, hubUrl: room.hub.url, catalogue: [room.model] }),
+      PULL: JSON.stringify({ modelsDir: fixture.modelsDir, hubUrl: fixture.hub.url, catalogue: [fixture.model] }),
     },
     stdio: 'ignore',
   });
@@ -148,152 +148,156 @@ test('a process killed in the middle of a pull leaves no model, and the next pul
   child.kill('SIGKILL');
   await once(child, 'exit');
 
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
-  const { kind } = await room.pull();
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
+  const { kind } = await fixture.pull();
 
   assert.equal(kind, 'pulled');
-  assert.deepEqual(await readFile(path.join(room.modelsDir, 'tone', 'model.onnx')), room.large.bytes);
+  assert.deepEqual(await readFile(path.join(fixture.modelsDir, 'tone', 'model.onnx')), fixture.large.bytes);
 });
 
 test('bytes of another size than the catalogue names are refused before any are fetched', async () => {
-  await using room = await openModelRoom();
-  room.hub.listedSizes.set('model.onnx', MODEL_BYTES - 1);
+  await using fixture = await openModelFixture();
+  fixture.hub.listedSizes.set('model.onnx', MODEL_BYTES - 1);
 
-  await assertRefuses(room.pull(), 'wrong_bytes', /nothing was fetched/);
+  await assertRefuses(fixture.pull(), 'wrong_bytes', /nothing was fetched/);
 
-  assert.deepEqual(room.hub.downloads, []);
+  assert.deepEqual(fixture.hub.downloads, []);
 });
 
 test('a file that the hub says is another one is refused before any bytes are fetched', async () => {
-  await using room = await openModelRoom();
-  const pinned = { ...room.model.files[0]!, sha256: 'a'.repeat(64) };
+  await using fixture = await openModelFixture();
+  const pinned = { ...fixture.model.files[0]!, sha256: 'a'.repeat(64) };
 
   await assertRefuses(
-    room.pull({ catalogue: [{ ...room.model, files: [pinned] }] }),
+    fixture.pull({ catalogue: [{ ...fixture.model, files: [pinned] }] }),
     'wrong_bytes',
     /nothing was fetched/,
   );
 
-  assert.deepEqual(room.hub.downloads, []);
+  assert.deepEqual(fixture.hub.downloads, []);
 });
 
 for (const name of ['model.onnx', 'tokens.txt']) {
   test(`wrong bytes of the right size are thrown away: ${name}`, async () => {
-    await using room = await openModelRoom();
-    const file = [room.large, room.small].find((one) => one.path === name)!;
-    room.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
+    await using fixture = await openModelFixture();
+    const file = [fixture.large, fixture.small].find((one) => one.path === name)!;
+    fixture.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
 
-    await assertRefuses(room.pull(), 'wrong_bytes', /thrown away/);
+    await assertRefuses(fixture.pull(), 'wrong_bytes', /thrown away/);
 
-    assert.deepEqual(await pulledModels(room.modelsDir), []);
-    await assert.rejects(stat(room.part(name)), { code: 'ENOENT' });
+    assert.deepEqual(await pulledModels(fixture.modelsDir), []);
+    await assert.rejects(stat(fixture.part(name)), { code: 'ENOENT' });
   });
 
   test(`where the catalogue knows no SHA-256, the hub's own sum decides: ${name}`, async () => {
-    await using room = await openModelRoom();
-    const file = [room.large, room.small].find((one) => one.path === name)!;
-    const unpinned = { ...room.model, files: room.model.files.map((one) => ({ ...one, sha256: null })) };
-    room.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
+    await using fixture = await openModelFixture();
+    const file = [fixture.large, fixture.small].find((one) => one.path === name)!;
+    const unpinned = { ...fixture.model, files: fixture.model.files.map((one) => ({ ...one, sha256: null })) };
+    fixture.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
 
-    await assertRefuses(room.pull({ catalogue: [unpinned] }), 'wrong_bytes', /thrown away/);
-    room.hub.served.clear();
-    await room.pull({ catalogue: [unpinned] });
+    await assertRefuses(fixture.pull({ catalogue: [unpinned] }), 'wrong_bytes', /thrown away/);
+    fixture.hub.served.clear();
+    await fixture.pull({ catalogue: [unpinned] });
 
-    assert.deepEqual((await readManifest(path.join(room.modelsDir, 'tone')))?.files, room.model.files);
+    assert.deepEqual((await readManifest(path.join(fixture.modelsDir, 'tone')))?.files, fixture.model.files);
   });
 }
 
 test('a part that was damaged on the disk is fetched anew', async () => {
-  await using room = await openModelRoom();
-  await mkdir(path.dirname(room.part('model.onnx')), { recursive: true });
-  await writeFile(room.part('model.onnx'), Buffer.alloc(100_000, 'x'));
+  await using fixture = await openModelFixture();
+  await mkdir(path.dirname(fixture.part('model.onnx')), { recursive: true });
+  await writeFile(fixture.part('model.onnx'), Buffer.alloc(100_000, 'x'));
 
-  const { folder } = await room.pull();
+  const { folder } = await fixture.pull();
 
-  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), room.large.bytes);
-  const ranges = room.hub.downloads.filter((one) => one.path === 'model.onnx').map((one) => one.range);
+  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
+  const ranges = fixture.hub.downloads.filter((one) => one.path === 'model.onnx').map((one) => one.range);
   assert.deepEqual(ranges, ['bytes=100000-299999', null]);
 });
 
 test('more bytes than a file has are not written', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'surplus', bytes: 1 });
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'surplus', bytes: 1 });
 
-  await assertRefuses(room.pull(), 'wrong_bytes', /more bytes/);
+  await assertRefuses(fixture.pull(), 'wrong_bytes', /more bytes/);
 
-  assert.ok((await stat(room.part('model.onnx'))).size <= MODEL_BYTES);
+  assert.ok((await stat(fixture.part('model.onnx'))).size <= MODEL_BYTES);
 });
 
 test('files of an earlier revision do not come into the folder', async () => {
-  await using room = await openModelRoom();
-  await mkdir(path.dirname(room.part('old.onnx')), { recursive: true });
-  await writeFile(room.part('old.onnx'), 'old');
+  await using fixture = await openModelFixture();
+  await mkdir(path.dirname(fixture.part('old.onnx')), { recursive: true });
+  await writeFile(fixture.part('old.onnx'), 'old');
 
-  const { folder } = await room.pull();
+  const { folder } = await fixture.pull();
 
   assert.deepEqual(await readdir(folder), ['manifest.json', 'model.onnx', 'tokens.txt']);
 });
 
 test('a second pull at the same time is told to wait', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const abort = new AbortController();
-  const stalled = room.hub.stalled();
-  const first = room.pull({ signal: abort.signal });
+  const stalled = fixture.hub.stalled();
+  const first = fixture.pull({ signal: abort.signal });
   await stalled;
 
-  await assertRefuses(room.pull(), 'busy', /Another process is pulling/);
+  await assertRefuses(fixture.pull(), 'busy', /Another process is pulling/);
 
   abort.abort();
   await assert.rejects(first, { name: 'AbortError' });
 });
 
 test('a model that is there is told to be so even while another one is pulled', async () => {
-  await using room = await openModelRoom();
-  await room.pull();
-  room.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
+  await using fixture = await openModelFixture();
+  await fixture.pull();
+  fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const abort = new AbortController();
-  const stalled = room.hub.stalled();
-  const catalogue = [room.model, { ...room.model, name: 'other' }];
-  const other = room.pull({ catalogue, signal: abort.signal }, 'other');
+  const stalled = fixture.hub.stalled();
+  const catalogue = [fixture.model, { ...fixture.model, name: 'other' }];
+  const other = fixture.pull({ catalogue, signal: abort.signal }, 'other');
   await stalled;
 
-  assert.equal((await room.pull({ catalogue })).kind, 'already');
+  assert.equal((await fixture.pull({ catalogue })).kind, 'already');
 
   abort.abort();
   await assert.rejects(other, { name: 'AbortError' });
 });
 
 test('what cannot be had is said in a sentence', async () => {
-  await using room = await openModelRoom();
-  const elsewhere = { ...room.model, repository: 'project/other' };
-  const other = { ...room.model.files[0]!, path: 'other.onnx' };
+  await using fixture = await openModelFixture();
+  const elsewhere = { ...fixture.model, repository: 'project/other' };
+  const other = { ...fixture.model.files[0]!, path: 'other.onnx' };
 
-  await assertRefuses(room.pull({}, 'tune'), 'unknown_model', /There are: tone/);
-  await assertRefuses(room.pull({ catalogue: [elsewhere] }), 'not_on_hub', /answered 404 for project\/other/);
-  await assertRefuses(room.pull({ catalogue: [{ ...room.model, files: [other] }] }), 'not_on_hub', /no other\.onnx/);
-  await assertRefuses(room.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /cannot be reached/);
+  await assertRefuses(fixture.pull({}, 'tune'), 'unknown_model', /There are: tone/);
+  await assertRefuses(fixture.pull({ catalogue: [elsewhere] }), 'not_on_hub', /answered 404 for project\/other/);
+  await assertRefuses(
+    fixture.pull({ catalogue: [{ ...fixture.model, files: [other] }] }),
+    'not_on_hub',
+    /no other\.onnx/,
+  );
+  await assertRefuses(fixture.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /cannot be reached/);
 });
 
 test('a file that the hub will not give is not asked for again and again', async () => {
-  await using room = await openModelRoom();
-  room.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
+  await using fixture = await openModelFixture();
+  fixture.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
 
-  await assertRefuses(room.pull(), 'not_on_hub', /403 for model.onnx/);
+  await assertRefuses(fixture.pull(), 'not_on_hub', /403 for model.onnx/);
 
-  assert.equal(room.hub.downloads.length, 1);
+  assert.equal(fixture.hub.downloads.length, 1);
 });
 
 test('a removed model is gone, and nothing else can be removed', async () => {
-  await using room = await openModelRoom();
-  await room.pull();
+  await using fixture = await openModelFixture();
+  await fixture.pull();
 
-  await removeModel('tone', room.modelsDir);
+  await removeModel('tone', fixture.modelsDir);
 
-  assert.deepEqual(await pulledModels(room.modelsDir), []);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
   for (const name of ['tone', '..', '.partial', 'a/b', ''])
-    await assertRefuses(removeModel(name, room.modelsDir), 'not_pulled', /no model/);
-  assert.equal((await room.pull()).kind, 'pulled');
+    await assertRefuses(removeModel(name, fixture.modelsDir), 'not_pulled', /no model/);
+  assert.equal((await fixture.pull()).kind, 'pulled');
 });
 
 const CHILD = `

@@ -9,7 +9,7 @@ const CASES: [string, string | null, string, RegExp | null][] = [
   ['too many clients', '53300', 'sorry, too many clients already', null],
   ['a timer of the client', null, 'timeout exceeded when trying to connect', null],
   ['a pooler without a server', '08P01', 'server login has been failing, try again later', null],
-  ['a pooler without room', '08P01', 'no more connections allowed (max_client_conn)', null],
+  ['a pooler without fixture', '08P01', 'no more connections allowed (max_client_conn)', null],
   ['a pooler that refuses a parameter', '08P01', 'unsupported startup parameter: options', /remove the parameters/],
   ['a pooler of statements', '08P01', 'transaction blocks not allowed in statement pooling mode', /pool_mode/],
   ['a pooler without the database', '08P01', 'no such database: v', /DATABASE_URL/],

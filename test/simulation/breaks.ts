@@ -15,8 +15,8 @@ export const BREAKS: Break[] = [
     changes: [
       {
         file: QUEUE,
-        find: "where lane = $1 and id = $2 and lease = $3 and state = 'processing'",
-        replace: "where lane = $1 and id = $2 and $3::int is not null and state = 'processing'",
+        find: "where shard = $1 and id = $2 and lease = $3 and state = 'processing'",
+        replace: "where shard = $1 and id = $2 and $3::int is not null and state = 'processing'",
       },
     ],
   },
@@ -195,11 +195,11 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'an event goes to the webhooks of every account in its lane',
+    name: 'an event goes to the webhooks of every account in its shard',
     changes: [
       {
         file: 'src/webhooks/events/store.ts',
-        find: 'where lane = $1 and account_id = $2 and active',
+        find: 'where shard = $1 and account_id = $2 and active',
         replace: 'where $1::int is not null and $2::text is not null and active',
       },
     ],

@@ -10,7 +10,7 @@ import { webhookRoutes } from '../../src/webhooks/endpoints/routes.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 import { TEST_ACTOR } from '../caller.ts';
 import { RATE } from './check-money.ts';
-import type { Ground } from './nodes.ts';
+import type { Environment } from './nodes.ts';
 import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
 import type { Mood } from './receivers.ts';
 import { MOODS } from './receivers.ts';
@@ -30,11 +30,11 @@ export type Memory = {
 type KnownWebhook = { id: string; account: Account };
 
 /** The clients of the API, each calling what it does as a handler, with a database that may fail under it. */
-export function openCallers({ world, server, receivers }: Ground) {
-  const { random } = world;
+export function openCallers({ simulator, server, receivers }: Environment) {
+  const { random } = simulator;
   const actor = newActor('api');
   const db: Database = server.open(actor);
-  const clock = clockOf(actor, world);
+  const clock = clockOf(actor, simulator);
   const lookup = async () => ['93.184.216.34'];
   const routes = webhookRoutes({ db, config: SETTINGS, secretBox: SECRET_BOX, clock, lookup });
   const memory: Memory = { accepted: new Set(), deleted: new Set(), secrets: new Map(), uncertain: new Set() };

@@ -41,7 +41,7 @@ async function checkOwners(admin: Sql, complain: (text: string) => void): Promis
   const strays = await admin.rows<{ id: string }>({
     text: `select d.id from deliveries d join events e on e.id = d.event_id
         left join webhooks w on w.id = d.webhook_id
-      where d.account_id <> e.account_id or d.account_id <> w.account_id or d.lane <> e.lane
+      where d.account_id <> e.account_id or d.account_id <> w.account_id or d.shard <> e.shard
       union all
       select e.id from events e join jobs j on j.id = e.job_id where j.account_id <> e.account_id
       union all

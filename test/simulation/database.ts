@@ -3,7 +3,7 @@ import type { Database, Sql, Statement } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { openTestDatabase } from '../database.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
-import type { Actor, Outcome, World } from './simulator.ts';
+import type { Actor, Outcome, Simulator } from './simulator.ts';
 
 /** How often a statement or commit meets with what; the rest goes well. */
 export type Troubles = {
@@ -18,12 +18,12 @@ export type Troubles = {
 };
 
 export type SimulatedPostgres = AsyncDisposable & {
-  /** Statements of the simulation itself, outside the world. */
+  /** Statements of the simulation itself, outside the simulator. */
   admin: Database;
   countWaiting(): Promise<number>;
-  /** Empties all tables for a new world. */
+  /** Empties all tables for a new simulator. */
   clear(): Promise<void>;
-  enter(world: World): SimulatedServer;
+  enter(simulator: Simulator): SimulatedServer;
 };
 
 export type SimulatedServer = {
@@ -44,7 +44,7 @@ const LATE_MS = 4_000;
 const TABLES =
   'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
-/** A real PostgreSQL whose clock, network and notifications are the world's. */
+/** A real PostgreSQL whose clock, network and notifications are the simulator's. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
   const test = await openTestDatabase();
   await test.run({ text: SIMULATION_SCHEMA });
@@ -75,7 +75,7 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
       return Number(found.rows[0].waiting);
     },
     async clear() {
-      // What a world left open when it ended would hold the tables.
+      // What a simulator left open when it ended would hold the tables.
       await admin.rows({
         text: `select pg_terminate_backend(pid, 5000)
           from pg_stat_activity
@@ -83,7 +83,7 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
       });
       await admin.run({ text: `truncate ${tables}` });
     },
-    enter: (world) => enter(world, admin, poolOf),
+    enter: (simulator) => enter(simulator, admin, poolOf),
     async [Symbol.asyncDispose]() {
       await watcher.end();
       await admin.close();
@@ -107,8 +107,8 @@ function urlFor(testUrl: string, slot: string): string {
   return url.href;
 }
 
-function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): SimulatedServer {
-  const { random } = world;
+function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Pool): SimulatedServer {
+  const { random } = simulator;
   const listeners = new Set<{ actor: Actor; channel: string; onNotify: (payload: string) => void }>();
   const sessions = new Set<Session & { actor: Actor }>();
   let clockShowsMs = Number.NaN;
@@ -121,7 +121,7 @@ function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): Sim
     clockOffsetMs: 0,
     open,
     async goAway(forMs) {
-      awayUntilMs = world.nowMs() + forMs;
+      awayUntilMs = simulator.nowMs() + forMs;
       troubled++;
       for (const session of sessions) await breakOff(session);
     },
@@ -176,7 +176,7 @@ function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): Sim
     const session = { client, isBroken: false, actor };
     sessions.add(session);
     // Its owner may have died, or the server have gone away, while it was opened.
-    if (!actor.isAlive || world.nowMs() < awayUntilMs) await breakOff(session);
+    if (!actor.isAlive || simulator.nowMs() < awayUntilMs) await breakOff(session);
     return session;
   }
 
@@ -209,19 +209,19 @@ function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): Sim
     const isLate = !isLost && !isUnanswered && luck < lost + unanswered + late;
     if (isLost || isUnanswered || isLate) troubled++;
     return new Promise((resolve, reject) => {
-      const refuse = () => world.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
+      const refuse = () => simulator.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
       const answer = (outcome: Outcome<Result>) =>
-        world.after(actor, random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
+        simulator.after(actor, random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
           if (outcome.kind === 'error') reject(outcome.error);
           else if (isUnanswered) reject(connectionLost());
           else resolve(outcome.result);
         });
-      world.after(actor, random.next() * NORMAL_MS, () => {
+      simulator.after(actor, random.next() * NORMAL_MS, () => {
         if (session?.isBroken) return refuse();
-        if (isLost || world.nowMs() < awayUntilMs)
-          return world.work(session ? breakOff(session) : Promise.resolve(), refuse);
-        world.work(act(), (outcome) => {
-          if (isUnanswered && session) world.work(breakOff(session), () => answer(outcome));
+        if (isLost || simulator.nowMs() < awayUntilMs)
+          return simulator.work(session ? breakOff(session) : Promise.resolve(), refuse);
+        simulator.work(act(), (outcome) => {
+          if (isUnanswered && session) simulator.work(breakOff(session), () => answer(outcome));
           else answer(outcome);
         });
       });
@@ -229,7 +229,7 @@ function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): Sim
   }
 
   async function showClock(): Promise<void> {
-    const shownMs = world.nowMs() + server.clockOffsetMs;
+    const shownMs = simulator.nowMs() + server.clockOffsetMs;
     if (shownMs === clockShowsMs) return;
     clockShowsMs = shownMs;
     await admin.run({ text: 'update sim.clock set now = $1', values: [new Date(shownMs)] });
@@ -242,7 +242,7 @@ function enter(world: World, admin: Sql, poolOf: (slot: string) => pg.Pool): Sim
     for (const { channel, payload } of found.sort((left, right) => left.number - right.number)) {
       for (const listener of listeners) {
         if (listener.channel !== channel || random.next() < server.troubles.unheard) continue;
-        world.after(
+        simulator.after(
           listener.actor,
           random.next() * NORMAL_MS,
           () => listeners.has(listener) && listener.onNotify(payload),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Break } from './breaks.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The network and the decoder are the world's: what the simulation puts in their place. */
+/** The network and the decoder are the simulator's: what the simulation puts in their place. */
 const REPLACED: Record<string, string> = {
   'src/webhooks/http-client/post.ts': 'test/simulation/fake-post.ts',
   'src/audio/media/decode.ts': 'test/simulation/fake-decode.ts',

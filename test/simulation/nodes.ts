@@ -14,7 +14,7 @@ import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
 import type { SimulatedServer } from './database.ts';
 import { setPoster } from './fake-post.ts';
 import type { Receivers } from './receivers.ts';
-import type { Actor, World } from './simulator.ts';
+import type { Actor, Simulator } from './simulator.ts';
 
 export const SETTINGS = readConfig({
   WEBHOOK_RETRY_DELAYS: '0,2,4,8',
@@ -29,9 +29,9 @@ export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'delivere
 /** What the engine was asked, by whom, and when on the database's clock: its answer names the call. */
 export type Call = { slot: string; atMs: number };
 
-/** What all processes of one world stand in. */
-export type Ground = {
-  world: World;
+/** What all processes of one simulator stand in. */
+export type Environment = {
+  simulator: Simulator;
   server: SimulatedServer;
   receivers: Receivers;
   calls: Call[];
@@ -58,13 +58,13 @@ export async function die(actor: Actor): Promise<void> {
   for (const tell of actor.onDeath) await tell();
 }
 
-/** Starts the process that belongs in the slot. It runs by itself as the world goes on. */
-export function startNode(slot: string, ground: Ground): Node {
+/** Starts the process that belongs in the slot. It runs by itself as the simulator goes on. */
+export function startNode(slot: string, environment: Environment): Node {
   const actor = newActor(slot);
-  const clock = clockOf(actor, ground.world);
+  const clock = clockOf(actor, environment.simulator);
   const holder = `${slot}/${makeId('req')}`;
   const start = slot.startsWith('deliverer') ? deliverer : transcriber;
-  const started = start(actor, holder, clock, ground);
+  const started = start(actor, holder, clock, environment);
   return {
     ...{ actor, holder },
     async stop() {
@@ -74,41 +74,44 @@ export function startNode(slot: string, ground: Ground): Node {
 }
 
 /** The end of a process, noted for the checks. */
-export async function endProcess({ actor, holder }: Node, { world, server, endedAtMs }: Ground): Promise<void> {
+export async function endProcess(
+  { actor, holder }: Node,
+  { simulator, server, endedAtMs }: Environment,
+): Promise<void> {
   await die(actor);
-  endedAtMs.set(holder, Math.floor(world.nowMs() + server.clockOffsetMs));
+  endedAtMs.set(holder, Math.floor(simulator.nowMs() + server.clockOffsetMs));
 }
 
 /** What the parent does for a process that has ended. */
-export async function releaseLeases(holder: string, { server }: Ground): Promise<void> {
+export async function releaseLeases(holder: string, { server }: Environment): Promise<void> {
   const db = server.open(newActor('parent'));
   await returnJobsOf(db, { holders: holder, freeStarts: 0 });
   await releaseLeasesOf(db, holder);
 }
 
-export function clockOf(actor: Actor, world: World): Clock {
+export function clockOf(actor: Actor, simulator: Simulator): Clock {
   return {
-    now: () => world.nowMs() + actor.clockOffsetMs,
+    now: () => simulator.nowMs() + actor.clockOffsetMs,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
         signal?.addEventListener('abort', () => resolve(), { once: true });
-        world.after(actor, ms + (ms >= 1_000 ? world.random.next() * LATEST_MS : 0), resolve);
+        simulator.after(actor, ms + (ms >= 1_000 ? simulator.random.next() * LATEST_MS : 0), resolve);
       }),
   };
 }
 
-function deliverer(actor: Actor, holder: string, clock: Clock, { server, receivers, world }: Ground) {
+function deliverer(actor: Actor, holder: string, clock: Clock, { server, receivers, simulator }: Environment) {
   setPoster(receivers.posterFor(actor));
   return startDeliverer({
     ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock, holder },
-    random: () => world.random.next(),
+    random: () => simulator.random.next(),
   });
 }
 
-async function transcriber(actor: Actor, holder: string, clock: Clock, ground: Ground) {
-  const db = ground.server.open(actor);
-  const engine = engineOf(actor, ground);
+async function transcriber(actor: Actor, holder: string, clock: Clock, environment: Environment) {
+  const db = environment.server.open(actor);
+  const engine = engineOf(actor, environment);
   const endings = await openJobEndings({ db, clock, log: LOG });
   return await startTranscriber({
     ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, endings, clock, log: LOG },
@@ -117,7 +120,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, ground: G
   });
 }
 
-function engineOf(actor: Actor, { world, server, calls, engineTrouble }: Ground): Engine {
+function engineOf(actor: Actor, { simulator, server, calls, engineTrouble }: Environment): Engine {
   return {
     name: 'simulated',
     slots: 2,
@@ -125,12 +128,12 @@ function engineOf(actor: Actor, { world, server, calls, engineTrouble }: Ground)
     transcribe: (piece, { signal, timeoutMs }) =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted();
-        const number = calls.push({ slot: actor.slot, atMs: world.nowMs() + server.clockOffsetMs }) - 1;
-        const luck = world.random.next();
+        const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
+        const luck = simulator.random.next();
         const crawls = luck > 1 - engineTrouble.crawls;
-        const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * world.random.next();
+        const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * simulator.random.next();
         signal.addEventListener('abort', () => reject(signal.reason));
-        world.after(actor, Math.min(ms, timeoutMs), () => {
+        simulator.after(actor, Math.min(ms, timeoutMs), () => {
           if (luck < engineTrouble.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
           const endSeconds = piece.length / 16_000;
           const segment = { text: `call ${number}`, startSeconds: 0, endSeconds, confidence: null, words: [] };

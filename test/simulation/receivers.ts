@@ -1,6 +1,6 @@
 import type { PostResult } from '../../src/rules/webhooks/delivery-outcome.ts';
 import type { Poster, PosterOptions, PostReport, PostRequest } from '../../src/webhooks/http-client/post.ts';
-import type { Actor, World } from './simulator.ts';
+import type { Actor, Simulator } from './simulator.ts';
 
 export const MOODS = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;
 /** How a receiver answers: 2xx, 500, never, by breaking off before it has read, or after it has done its work. */
@@ -34,7 +34,7 @@ export type Receivers = {
 
 const NETWORK_MS = 60;
 
-export function openReceivers(world: World, databaseNowMs: () => number): Receivers {
+export function openReceivers(simulator: Simulator, databaseNowMs: () => number): Receivers {
   const arrivals: Arrival[] = [];
   const moods = new Map<string, Mood>();
 
@@ -43,17 +43,17 @@ export function openReceivers(world: World, databaseNowMs: () => number): Receiv
   const slow = new Set<string>();
 
   function freeze(actor: Actor, eventId: string): void {
-    if (world.random.next() >= receivers.freezes) return;
+    if (simulator.random.next() >= receivers.freezes) return;
     frozen++;
     slow.add(eventId);
-    actor.frozenUntilMs = world.nowMs() + 10_000 + world.random.next() * 3_000;
+    actor.frozenUntilMs = simulator.nowMs() + 10_000 + simulator.random.next() * 3_000;
   }
 
   function arrive(actor: Actor, { url, headers, body }: PostRequest): PostResult | null {
     const mood = moods.get(url) ?? 'well';
     const status = mood === 'well' || mood === 'losing' ? 204 : mood === 'failing' ? 500 : null;
     if (mood !== 'resetting') {
-      const times = { atMs: world.nowMs(), databaseMs: databaseNowMs() };
+      const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs() };
       arrivals.push({ ...times, slot: actor.slot, url, headers, body, status, isAnswerLost: mood === 'losing' });
     }
     if (mood === 'hanging') return null;
@@ -74,14 +74,14 @@ export function openReceivers(world: World, databaseNowMs: () => number): Receiv
               if (open.delete(resolve)) resolve(reportOf(result));
             };
             open.add(resolve);
-            world.after(actor, world.random.next() * NETWORK_MS, () => {
+            simulator.after(actor, simulator.random.next() * NETWORK_MS, () => {
               if (!open.has(resolve)) return;
               const eventId = request.headers['X-Service-Event-Id']!;
               const longestMs = slow.has(eventId) ? options.timeoutMs : NETWORK_MS;
               const result = arrive(actor, request);
               freeze(actor, eventId);
-              const delayMs = result ? world.random.next() * longestMs : options.timeoutMs;
-              world.after(actor, delayMs, () => end(result ?? TIMED_OUT));
+              const delayMs = result ? simulator.random.next() * longestMs : options.timeoutMs;
+              simulator.after(actor, delayMs, () => end(result ?? TIMED_OUT));
             });
           });
         },

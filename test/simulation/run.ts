@@ -1,4 +1,4 @@
-// Runs worlds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--break name]
+// Runs runs: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--break name]
 // Prints every seed that broke a rule, with what it broke, and ends with code 1 then; `--from <seed> --seeds 1` replays it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -29,10 +29,10 @@ hookModules(broken);
 // For a run by hand; `npm test` brings its own.
 const own = process.env['TEST_DATABASE_URL'] ? null : await startPostgres();
 if (own) process.env['TEST_DATABASE_URL'] = own.url;
-await runWorlds();
+await runSeeds();
 await own?.stop();
 
-async function runWorlds(): Promise<void> {
+async function runSeeds(): Promise<void> {
   const { openSimulatedPostgres } = await import('./database.ts');
   const { beginSimulating, simulate } = await import('./simulate.ts');
   const startedAtMs = performance.now();

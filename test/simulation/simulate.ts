@@ -3,14 +3,14 @@ import type { Random } from '../random.ts';
 import { openCallers } from './callers.ts';
 import { findViolations } from './check.ts';
 import type { SimulatedPostgres } from './database.ts';
-import type { Ground, Node } from './nodes.ts';
+import type { Environment, Node } from './nodes.ts';
 import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
 import type { Change } from './schema.ts';
 import { READ_CHANGES } from './schema.ts';
-import { ruleNature } from './simulated-time.ts';
-import type { World } from './simulator.ts';
-import { openWorld, START_MS } from './simulator.ts';
+import { useSimulatedTime } from './simulated-time.ts';
+import type { Simulator } from './simulator.ts';
+import { openSimulator, START_MS } from './simulator.ts';
 
 export type SeedReport = {
   seed: number;
@@ -27,25 +27,25 @@ export type SeedReport = {
 const ACTIONS_MS = 45_000;
 const LIVENESS_MS = 900_000;
 const LOOK_MS = 5_000;
-// Larger than any pause of theirs: what is still to come of a world that ended.
+// Larger than any pause of theirs: what is still to come of a simulator that ended.
 const CALM_AFTER_MS = START_MS + ACTIONS_MS;
 
-let world: World | null = null;
+let simulator: Simulator | null = null;
 
-/** From here on this process's time and chance are those of the world that runs. */
+/** From here on this process's time and chance are those of the simulator that runs. */
 export function beginSimulating(fallback: Random): void {
-  ruleNature({ nowMs: () => world?.nowMs() ?? START_MS, random: () => world?.random ?? fallback });
+  useSimulatedTime({ nowMs: () => simulator?.nowMs() ?? START_MS, random: () => simulator?.random ?? fallback });
 }
 
-/** One world from its seed to its end: 45 s of trouble, then calm until nothing is open, then the checks. */
+/** One simulator from its seed to its end: 45 s of trouble, then calm until nothing is open, then the checks. */
 export async function simulate(postgres: SimulatedPostgres, seed: number): Promise<SeedReport> {
   await postgres.clear();
-  const here = openWorld(seed, postgres.countWaiting);
-  world = here;
+  const here = openSimulator(seed, postgres.countWaiting);
+  simulator = here;
   const server = postgres.enter(here);
   const receivers = openReceivers(here, () => here.nowMs() + server.clockOffsetMs);
-  const ground: Ground = {
-    world: here,
+  const environment: Environment = {
+    simulator: here,
     server,
     receivers,
     calls: [],
@@ -53,11 +53,11 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     endedAtMs: new Map(),
   };
   const nodes = new Map<string, Node>();
-  const callers = openCallers(ground);
+  const callers = openCallers(environment);
   const accounts = await callers.makeAccounts(postgres.admin, 2 + here.random.integer(2));
-  const trouble = planTrouble(ground, nodes);
+  const trouble = planTrouble(environment, nodes);
 
-  for (const slot of SLOTS) nodes.set(slot, startNode(slot, ground));
+  for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
   for (const account of accounts)
     here.after(callers.actor, 10, () => void callers.createWebhook(account).catch(isExpected));
   const actions = 15 + here.random.integer(30);
@@ -77,12 +77,12 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     changes,
     arrivals: receivers.arrivals,
     memory: callers.memory,
-    calls: ground.calls,
-    endedAtMs: ground.endedAtMs,
+    calls: environment.calls,
+    endedAtMs: environment.endedAtMs,
   };
   const isFaultless = trouble.count() + server.troubled() === 0;
   const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
-  world = null;
+  simulator = null;
   return {
     seed,
     violations,
@@ -100,7 +100,7 @@ function isExpected(error: unknown): void {
   if (name !== 'ApiError' && code !== '08006') throw error;
 }
 
-async function untilNothingIsOpen(here: World, { admin }: SimulatedPostgres): Promise<boolean> {
+async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres): Promise<boolean> {
   for (let untilMs = CALM_AFTER_MS; untilMs < CALM_AFTER_MS + LIVENESS_MS; ) {
     untilMs += LOOK_MS;
     await here.run(untilMs);
@@ -114,8 +114,8 @@ async function untilNothingIsOpen(here: World, { admin }: SimulatedPostgres): Pr
 }
 
 /** What happens to the processes, the network and the clocks until `end`; every third seed is without. */
-function planTrouble(ground: Ground, nodes: Map<string, Node>) {
-  const { world: here, server } = ground;
+function planTrouble(environment: Environment, nodes: Map<string, Node>) {
+  const { simulator: here, server } = environment;
   const { random } = here;
   const isCalm = random.next() < 0.3;
   let count = 0;
@@ -125,7 +125,7 @@ function planTrouble(ground: Ground, nodes: Map<string, Node>) {
     server.troubles = { lost: level, unanswered: level, late: level, unheard: random.pick([0, 0.1, 1]) };
     for (let i = 4 + random.integer(10); i > 0; i--)
       here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());
-    ground.receivers.freezes = 0.04;
+    environment.receivers.freezes = 0.04;
   }
 
   function strike(): void {
@@ -144,28 +144,28 @@ function planTrouble(ground: Ground, nodes: Map<string, Node>) {
     if (!node.actor.isAlive) return;
     // Now and then the parent dies with it: then its leases run out.
     const hasParent = random.next() < 0.6;
-    here.work(endProcess(node, ground), () => {
-      if (hasParent) void releaseLeases(node.holder, ground).catch(isExpected);
+    here.work(endProcess(node, environment), () => {
+      if (hasParent) void releaseLeases(node.holder, environment).catch(isExpected);
     });
-    here.after(null, random.next() * 5_000, () => nodes.set(node.actor.slot, startNode(node.actor.slot, ground)));
+    here.after(null, random.next() * 5_000, () => nodes.set(node.actor.slot, startNode(node.actor.slot, environment)));
   }
 
   function stopInOrder(node: Node): void {
     const { actor } = node;
     void node.stop().then(() => {
       if (!actor.isAlive) return;
-      here.work(endProcess(node, ground), () => undefined);
-      nodes.set(actor.slot, startNode(actor.slot, ground));
+      here.work(endProcess(node, environment), () => undefined);
+      nodes.set(actor.slot, startNode(actor.slot, environment));
     });
   }
 
   return {
-    count: () => count + ground.receivers.frozen(),
+    count: () => count + environment.receivers.frozen(),
     end() {
       ended = true;
-      ground.receivers.freezes = 0;
+      environment.receivers.freezes = 0;
       server.troubles = { lost: 0, unanswered: 0, late: 0, unheard: 0 };
-      ground.engineTrouble = { fails: 0, crawls: 0 };
+      environment.engineTrouble = { fails: 0, crawls: 0 };
     },
   };
 }

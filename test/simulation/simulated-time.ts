@@ -9,7 +9,7 @@ const RealDate = Date;
  * Takes the process's time and chance into the simulation's hands: `Date`, `randomBytes`, and the one look at a file
  * that the code under test takes. Import nothing of the code under test before.
  */
-export function ruleNature(source: { nowMs(): number; random(): Random }): void {
+export function useSimulatedTime(source: { nowMs(): number; random(): Random }): void {
   globalThis.Date = class extends RealDate {
     constructor(...given: unknown[]) {
       // @ts-expect-error: Date takes arguments of many shapes, and passes them on as they are.

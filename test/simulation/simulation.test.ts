@@ -16,21 +16,21 @@ const FEWEST_SEEDS = 5;
 
 test('no seed breaks a rule', async () => {
   const bounds = ['--for-seconds', String(MOST_SECONDS), '--at-least', String(FEWEST_SEEDS)];
-  const run = await runWorlds(['--seeds', String(SEEDS), ...bounds]);
+  const run = await runSeeds(['--seeds', String(SEEDS), ...bounds]);
 
   assert.equal(run.code, 0, run.errors);
   assertTroubled(run.totals);
 });
 
 test('a machine that is too slow for its time runs the fewest seeds nevertheless', async () => {
-  const run = await runWorlds(['--seeds', '3', '--for-seconds', '0', '--at-least', '2']);
+  const run = await runSeeds(['--seeds', '3', '--for-seconds', '0', '--at-least', '2']);
 
   assert.equal(run.code, 0, run.errors);
   assert.equal(run.totals.seeds, 2);
 });
 
 test('a fence that is taken away is found, and the seed that found it says so', async () => {
-  const run = await runWorlds(['--seeds', '20', '--break', 'a failed attempt counts twice']);
+  const run = await runSeeds(['--seeds', '20', '--break', 'a failed attempt counts twice']);
 
   assert.equal(run.code, 1);
   assert.match(run.errors, /seed \d+ broke \d+ rules:\n {2}streaks: /);
@@ -53,7 +53,7 @@ function assertTroubled({ seeds, jobs, arrivals, faults }: Totals): void {
   assert.ok(jobs > seeds && arrivals > seeds && faults > seeds, JSON.stringify({ seeds, jobs, arrivals, faults }));
 }
 
-async function runWorlds(args: string[]): Promise<{ code: number; errors: string; totals: Totals }> {
+async function runSeeds(args: string[]): Promise<{ code: number; errors: string; totals: Totals }> {
   const child = spawn(process.execPath, [RUN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {

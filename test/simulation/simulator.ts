@@ -2,7 +2,7 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../random.ts';
 import { randomFrom } from '../random.ts';
 
-/** Something that acts in the world and may freeze or die: a process of the service, or the clients. */
+/** Something that acts in the simulator and may freeze or die: a process of the service, or the clients. */
 export type Actor = {
   /** Which place it fills; its successor after a crash fills the same one. */
   slot: string;
@@ -20,8 +20,8 @@ type Pending = { number: number; atMs: number; actor: Actor | null; run: () => v
 /** A statement that the real database works on. */
 type InFlight = { done: boolean; isKnownToWait: boolean; promise: Promise<void>; tell: () => void };
 
-/** A world whose every step is taken one after the other, in an order that its seed decides. */
-export type World = {
+/** A simulator whose every step is taken one after the other, in an order that its seed decides. */
+export type Simulator = {
   random: Random;
   nowMs(): number;
   /** Runs something for an actor after a while; never, when it dies before. */
@@ -39,7 +39,7 @@ const LOOK_AT_LOCKS_MS = 15;
 export const START_MS = Date.UTC(2026, 0, 5, 12);
 
 /** @param countWaiting  how many sessions wait for a lock of another */
-export function openWorld(seed: number, countWaiting: () => Promise<number>): World {
+export function openSimulator(seed: number, countWaiting: () => Promise<number>): Simulator {
   const random = randomFrom(seed);
   const pending: Pending[] = [];
   let inFlight: InFlight[] = [];

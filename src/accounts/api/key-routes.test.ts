@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountRoom } from '../../../test/account-fixture.ts';
+import { openAccountFixture } from '../../../test/account-fixture.ts';
 import { hashKey } from '../../http/authentication.ts';
 import { findValidKeys } from '../store.ts';
 
@@ -8,17 +8,17 @@ const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
 const IN_TWO_HOURS = new Date(Date.now() + 7_200_000).toISOString();
 
 test('an account makes, lists and revokes its own keys', async () => {
-  await using room = await openAccountRoom();
-  const { key, keyId } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { key, keyId } = await fixture.account();
 
-  const made = await room.askAs(key, 'POST', '/v1/keys', {
+  const made = await fixture.askAs(key, 'POST', '/v1/keys', {
     name: 'ci',
     scopes: ['jobs:write'],
     expires_at: IN_AN_HOUR,
   });
-  const list = await room.askAs(key, 'GET', '/v1/keys');
-  const revoked = await room.askAs(key, 'DELETE', `/v1/keys/${made.body.id}`);
-  const after = await room.askAs(made.body.key, 'GET', '/v1/keys');
+  const list = await fixture.askAs(key, 'GET', '/v1/keys');
+  const revoked = await fixture.askAs(key, 'DELETE', `/v1/keys/${made.body.id}`);
+  const after = await fixture.askAs(made.body.key, 'GET', '/v1/keys');
 
   const { key: secret, id, created_at, ...shown } = made.body;
   assert.equal(made.status, 201);
@@ -34,23 +34,23 @@ test('an account makes, lists and revokes its own keys', async () => {
 });
 
 test('a key without scopes may do everything, absent or empty', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account();
 
-  const empty = await room.askAs(key, 'POST', '/v1/keys', { scopes: [], name: null, expires_at: null });
-  const absent = await room.askAs(empty.body.key, 'POST', '/v1/keys', {});
+  const empty = await fixture.askAs(key, 'POST', '/v1/keys', { scopes: [], name: null, expires_at: null });
+  const absent = await fixture.askAs(empty.body.key, 'POST', '/v1/keys', {});
 
   assert.deepEqual([empty.status, absent.status], [201, 201]);
   assert.deepEqual([empty.body.scopes, absent.body.scopes], [[], []]);
-  assert.equal((await room.balance(absent.body.key)).statusCode, 200);
+  assert.equal((await fixture.balance(absent.body.key)).statusCode, 200);
 });
 
 test('an action outside of the scopes is a 403 that names the scope, and counts against the rate limit', async () => {
-  await using room = await openAccountRoom({ balance: { count: 5, windowMs: 60_000 } });
-  const { key } = await room.account(1, { scopes: ['jobs:read'] });
+  await using fixture = await openAccountFixture({ balance: { count: 5, windowMs: 60_000 } });
+  const { key } = await fixture.account(1, { scopes: ['jobs:read'] });
 
-  const balance = await room.balance(key);
-  const keys = await room.askAs(key, 'POST', '/v1/keys', {});
+  const balance = await fixture.balance(key);
+  const keys = await fixture.askAs(key, 'POST', '/v1/keys', {});
 
   assert.equal(balance.statusCode, 403);
   const { error, required_scope } = balance.json();
@@ -61,9 +61,9 @@ test('an action outside of the scopes is a 403 that names the scope, and counts 
 });
 
 test('a key grants no scope that it lacks', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account(1, { scopes: ['keys:write', 'jobs:read'] });
-  const make = (scopes?: string[]) => room.askAs(key, 'POST', '/v1/keys', scopes && { scopes });
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account(1, { scopes: ['keys:write', 'jobs:read'] });
+  const make = (scopes?: string[]) => fixture.askAs(key, 'POST', '/v1/keys', scopes && { scopes });
 
   const more = await make(['jobs:read', 'jobs:write']);
   const all = await make();
@@ -76,9 +76,9 @@ test('a key grants no scope that it lacks', async () => {
 });
 
 test('a key that expires makes no key that outlives it', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account(1, { expires_at: IN_AN_HOUR });
-  const make = (fields: object) => room.askAs(key, 'POST', '/v1/keys', fields);
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account(1, { expires_at: IN_AN_HOUR });
+  const make = (fields: object) => fixture.askAs(key, 'POST', '/v1/keys', fields);
 
   const later = await make({ expires_at: IN_TWO_HOURS });
   const never = await make({ expires_at: null });
@@ -90,19 +90,19 @@ test('a key that expires makes no key that outlives it', async () => {
 });
 
 test('an expired key is a 401, and no longer valid for open streams', async () => {
-  await using room = await openAccountRoom();
-  const { id, key, keyId } = await room.account(1, { expires_at: IN_AN_HOUR });
-  const [account] = await room.db.rows<{ lane: number }>({
-    text: 'select lane from accounts where id = $1',
+  await using fixture = await openAccountFixture();
+  const { id, key, keyId } = await fixture.account(1, { expires_at: IN_AN_HOUR });
+  const [account] = await fixture.db.rows<{ shard: number }>({
+    text: 'select shard from accounts where id = $1',
     values: [id],
   });
-  const asked = [{ lane: account!.lane, id: keyId }];
+  const asked = [{ shard: account!.shard, id: keyId }];
 
-  const before = await room.balance(key);
-  const validNow = await findValidKeys(room.db, asked);
-  const validThen = await findValidKeys(room.db, asked, new Date(IN_AN_HOUR));
-  await room.db.run({ text: `update api_keys set expires_at = clock_timestamp()` });
-  const after = await room.balance(key);
+  const before = await fixture.balance(key);
+  const validNow = await findValidKeys(fixture.db, asked);
+  const validThen = await findValidKeys(fixture.db, asked, new Date(IN_AN_HOUR));
+  await fixture.db.run({ text: `update api_keys set expires_at = clock_timestamp()` });
+  const after = await fixture.balance(key);
 
   assert.deepEqual([before.statusCode, after.statusCode], [200, 401]);
   assert.equal(after.json().error.type, 'unauthenticated');
@@ -110,51 +110,51 @@ test('an expired key is a 401, and no longer valid for open streams', async () =
 });
 
 test('a revoked key is not valid', async () => {
-  await using room = await openAccountRoom();
-  const { keyId } = await room.account();
-  const [row] = await room.db.rows<{ lane: number }>({ text: 'select lane from api_keys' });
-  await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+  await using fixture = await openAccountFixture();
+  const { keyId } = await fixture.account();
+  const [row] = await fixture.db.rows<{ shard: number }>({ text: 'select shard from api_keys' });
+  await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
-  assert.equal((await findValidKeys(room.db, [{ lane: row!.lane, id: keyId }])).size, 0);
+  assert.equal((await findValidKeys(fixture.db, [{ shard: row!.shard, id: keyId }])).size, 0);
 });
 
 test('a key may delete itself whatever its scopes, and no other without keys:write', async () => {
-  await using room = await openAccountRoom();
-  const { id, key, keyId } = await room.account(1, { scopes: ['jobs:read'] });
-  const other = await room.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
+  await using fixture = await openAccountFixture();
+  const { id, key, keyId } = await fixture.account(1, { scopes: ['jobs:read'] });
+  const other = await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, {});
 
-  const refused = await room.askAs(key, 'DELETE', `/v1/keys/${other.body.id}`);
-  const itself = await room.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
-  const after = await room.askAs(key, 'GET', '/v1/balance');
+  const refused = await fixture.askAs(key, 'DELETE', `/v1/keys/${other.body.id}`);
+  const itself = await fixture.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
+  const after = await fixture.askAs(key, 'GET', '/v1/balance');
 
   assert.deepEqual([refused.status, refused.body.error.type], [403, 'missing_scope']);
   assert.deepEqual([itself.status, after.status], [204, 401]);
 });
 
 test("another account's key is not there", async () => {
-  await using room = await openAccountRoom();
-  const [one, two] = [await room.account(), await room.account()];
+  await using fixture = await openAccountFixture();
+  const [one, two] = [await fixture.account(), await fixture.account()];
 
-  const answer = await room.askAs(one.key, 'DELETE', `/v1/keys/${two.keyId}`);
+  const answer = await fixture.askAs(one.key, 'DELETE', `/v1/keys/${two.keyId}`);
 
   assert.equal(answer.status, 404);
-  assert.equal((await room.balance(two.key)).statusCode, 200);
+  assert.equal((await fixture.balance(two.key)).statusCode, 200);
 });
 
 test('the last use of a key is shown, and written at most twice a minute', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account();
   const version = async () =>
-    (await room.db.rows<{ version: string }>({ text: 'select xmin::text as version from api_keys' }))[0]!.version;
+    (await fixture.db.rows<{ version: string }>({ text: 'select xmin::text as version from api_keys' }))[0]!.version;
 
-  await Promise.all(Array.from({ length: 20 }, () => room.balance(key)));
+  await Promise.all(Array.from({ length: 20 }, () => fixture.balance(key)));
   const first = await version();
-  const shown = (await room.askAs(key, 'GET', '/v1/keys')).body.data[0].last_used_at;
-  await room.balance(key);
+  const shown = (await fixture.askAs(key, 'GET', '/v1/keys')).body.data[0].last_used_at;
+  await fixture.balance(key);
   const second = await version();
-  await room.db.run({ text: `update api_keys set last_used_at = clock_timestamp() - interval '31 seconds'` });
+  await fixture.db.run({ text: `update api_keys set last_used_at = clock_timestamp() - interval '31 seconds'` });
   const aged = await version();
-  await room.balance(key);
+  await fixture.balance(key);
   const third = await version();
 
   assert.ok(Math.abs(Date.now() - Date.parse(shown)) < 60_000, shown);
@@ -163,12 +163,12 @@ test('the last use of a key is shown, and written at most twice a minute', async
 });
 
 test('a key of an earlier release goes on working', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account();
   const old = `vb_${'aZ0-_9x'.repeat(6)}k`;
-  await room.db.run({ text: 'update api_keys set hash = $1', values: [hashKey(old)] });
+  await fixture.db.run({ text: 'update api_keys set hash = $1', values: [hashKey(old)] });
 
-  assert.deepEqual([(await room.balance(old)).statusCode, (await room.balance(key)).statusCode], [200, 401]);
+  assert.deepEqual([(await fixture.balance(old)).statusCode, (await fixture.balance(key)).statusCode], [200, 401]);
 });
 
 const WRONG: { what: string; fields: object; param: string }[] = [
@@ -182,11 +182,11 @@ const WRONG: { what: string; fields: object; param: string }[] = [
 ];
 for (const { what, fields, param } of WRONG) {
   test(`${what} is a 400 for operators and keys`, async () => {
-    await using room = await openAccountRoom();
-    const { id, key } = await room.account();
+    await using fixture = await openAccountFixture();
+    const { id, key } = await fixture.account();
 
-    const own = await room.askAs(key, 'POST', '/v1/keys', fields);
-    const admin = await room.ask('POST', `/admin/v1/accounts/${id}/keys`, fields);
+    const own = await fixture.askAs(key, 'POST', '/v1/keys', fields);
+    const admin = await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, fields);
 
     assert.deepEqual([own.status, own.body.error.param], [400, param]);
     assert.deepEqual([admin.status, admin.body.error.param], [400, param]);
@@ -194,18 +194,18 @@ for (const { what, fields, param } of WRONG) {
 }
 
 test('an account has at most 200 keys', async () => {
-  await using room = await openAccountRoom();
-  const { id, key } = await room.account();
-  await room.db.run({
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account();
+  await fixture.db.run({
     text: `
-      insert into api_keys (lane, id, account_id, prefix, hash, created_at)
-      select lane, 'key_' || number, id, '', number::text::bytea, now()
+      insert into api_keys (shard, id, account_id, prefix, hash, created_at)
+      select shard, 'key_' || number, id, '', number::text::bytea, now()
       from accounts, generate_series(1, 198) as number
       where id = $1`,
     values: [id],
   });
 
-  const answers = await Promise.all([1, 2].map(() => room.askAs(key, 'POST', '/v1/keys', {})));
+  const answers = await Promise.all([1, 2].map(() => fixture.askAs(key, 'POST', '/v1/keys', {})));
 
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409]);
 });

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountNode, openAccountRoom, RATES } from '../../../test/account-fixture.ts';
+import { openAccountFixture, openAccountNode, RATES } from '../../../test/account-fixture.ts';
 import { openTestDatabase } from '../../../test/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { openLimits } from '../rate-limits/limits.ts';
 
 test('an account is created, read, listed and changed', async () => {
-  await using room = await openAccountRoom();
+  await using fixture = await openAccountFixture();
 
-  const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'lite', credits: 12.5 });
-  const read = await room.ask('GET', `/admin/v1/accounts/${made.body.id}`);
-  const changed = await room.ask('PATCH', `/admin/v1/accounts/${made.body.id}`, { plan: 'pro' });
-  const list = await room.ask('GET', '/admin/v1/accounts');
+  const made = await fixture.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'lite', credits: 12.5 });
+  const read = await fixture.ask('GET', `/admin/v1/accounts/${made.body.id}`);
+  const changed = await fixture.ask('PATCH', `/admin/v1/accounts/${made.body.id}`, { plan: 'pro' });
+  const list = await fixture.ask('GET', '/admin/v1/accounts');
 
   assert.equal(made.status, 201);
   const { id, created_at, ...rest } = made.body;
@@ -26,10 +26,10 @@ test('an account is created, read, listed and changed', async () => {
 
 for (const credits of [null, undefined]) {
   test(`credits ${credits} make an unlimited account, which takes no credit`, async () => {
-    await using room = await openAccountRoom();
+    await using fixture = await openAccountFixture();
 
-    const made = await room.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'pro', credits });
-    const credit = await room.ask('POST', `/admin/v1/accounts/${made.body.id}/credits`, { amount: 5 });
+    const made = await fixture.ask('POST', '/admin/v1/accounts', { name: 'Ada', plan: 'pro', credits });
+    const credit = await fixture.ask('POST', `/admin/v1/accounts/${made.body.id}/credits`, { amount: 5 });
 
     assert.deepEqual([made.body.balance.amount, made.body.balance.unlimited], [null, true]);
     assert.deepEqual([credit.status, credit.body.error.type], [409, 'conflict']);
@@ -37,16 +37,18 @@ for (const credits of [null, undefined]) {
 }
 
 test('pages go on where the last one ended, whatever was inserted meanwhile', async () => {
-  await using room = await openAccountRoom();
-  const make = (name: string) => room.ask('POST', '/admin/v1/accounts', { name, plan: 'lite' });
+  await using fixture = await openAccountFixture();
+  const make = (name: string) => fixture.ask('POST', '/admin/v1/accounts', { name, plan: 'lite' });
   // Ids of one millisecond sort by chance: what counts is that the pages agree with the whole list.
   for (const name of ['a', 'b', 'c', 'd', 'e']) await make(name);
-  const whole = (await room.ask('GET', '/admin/v1/accounts?limit=100')).body.data.map((row: { id: string }) => row.id);
+  const whole = (await fixture.ask('GET', '/admin/v1/accounts?limit=100')).body.data.map(
+    (row: { id: string }) => row.id,
+  );
 
-  const first = await room.ask('GET', '/admin/v1/accounts?limit=2');
+  const first = await fixture.ask('GET', '/admin/v1/accounts?limit=2');
   await make('new');
-  const second = await room.ask('GET', `/admin/v1/accounts?limit=2&cursor=${first.body.next_cursor}`);
-  const third = await room.ask('GET', `/admin/v1/accounts?limit=2&cursor=${second.body.next_cursor}`);
+  const second = await fixture.ask('GET', `/admin/v1/accounts?limit=2&cursor=${first.body.next_cursor}`);
+  const third = await fixture.ask('GET', `/admin/v1/accounts?limit=2&cursor=${second.body.next_cursor}`);
 
   const seen = [first, second, third].flatMap(({ body }) => body.data.map((row: { id: string }) => row.id));
   assert.deepEqual(seen, whole);
@@ -71,46 +73,46 @@ const wrong: [string, 'GET' | 'POST' | 'PATCH', string, object | undefined, numb
 
 for (const [what, method, url, payload, status, param] of wrong) {
   test(`${what} is refused with ${status}`, async () => {
-    await using room = await openAccountRoom();
+    await using fixture = await openAccountFixture();
 
-    const answer = await room.ask(method, url, payload);
+    const answer = await fixture.ask(method, url, payload);
 
     assert.deepEqual([answer.status, answer.body.error.code, answer.body.error.param], [status, status, param]);
   });
 }
 
 test('a change of nothing is refused', async () => {
-  await using room = await openAccountRoom();
-  const { id } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { id } = await fixture.account();
 
-  assert.equal((await room.ask('PATCH', `/admin/v1/accounts/${id}`, {})).status, 400);
+  assert.equal((await fixture.ask('PATCH', `/admin/v1/accounts/${id}`, {})).status, 400);
 });
 
 test('credits are added and taken away, each with its entry', async () => {
-  await using room = await openAccountRoom();
-  const { id, key } = await room.account(10);
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account(10);
 
-  const added = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 2.5, note: 'invoice 7' });
-  const taken = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -20 });
-  const none = await room.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 0 });
+  const added = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 2.5, note: 'invoice 7' });
+  const taken = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -20 });
+  const none = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 0 });
 
   const { id: entryId, created_at, ...entry } = added.body;
   assert.match(entryId, /^led_/);
   assert.deepEqual(entry, { account_id: id, kind: 'credit', amount: 2.5, note: 'invoice 7' });
   assert.equal(taken.status, 201);
   assert.equal(none.status, 400);
-  assert.equal((await room.balance(key)).json().amount, -7.5);
+  assert.equal((await fixture.balance(key)).json().amount, -7.5);
 });
 
 test('a key is shown once, works at once, and stops at once when it is revoked', async () => {
-  await using room = await openAccountRoom();
-  const { id, key, keyId } = await room.account(3);
+  await using fixture = await openAccountFixture();
+  const { id, key, keyId } = await fixture.account(3);
 
-  const before = await room.balance(key);
-  const list = await room.ask('GET', `/admin/v1/accounts/${id}/keys`);
-  const revoked = await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
-  const after = await room.balance(key);
-  const again = await room.ask('DELETE', `/admin/v1/keys/${keyId}`);
+  const before = await fixture.balance(key);
+  const list = await fixture.ask('GET', `/admin/v1/accounts/${id}/keys`);
+  const revoked = await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
+  const after = await fixture.balance(key);
+  const again = await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
   assert.match(key, /^vb_[0-9A-Za-z]{49}$/);
   const balance = { amount: 3, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'pro' };
@@ -123,34 +125,36 @@ test('a key is shown once, works at once, and stops at once when it is revoked',
 });
 
 test('each key opens its own account', async () => {
-  await using room = await openAccountRoom();
-  const [one, two] = [await room.account(1), await room.account(2)];
+  await using fixture = await openAccountFixture();
+  const [one, two] = [await fixture.account(1), await fixture.account(2)];
 
-  const amounts = await Promise.all([one, two].map(async ({ key }) => (await room.balance(key)).json().amount));
+  const amounts = await Promise.all([one, two].map(async ({ key }) => (await fixture.balance(key)).json().amount));
 
   assert.deepEqual(amounts, [1, 2]);
 });
 
 test('keys are stored as hashes only', async () => {
-  await using room = await openAccountRoom();
-  const { key } = await room.account();
+  await using fixture = await openAccountFixture();
+  const { key } = await fixture.account();
 
-  const rows = await room.db.rows({ text: 'select k::text from api_keys k' });
+  const rows = await fixture.db.rows({ text: 'select k::text from api_keys k' });
 
   assert.equal(JSON.stringify(rows).includes(key.slice(8)), false);
 });
 
 test('200 requests at once on a limit of 10 over two nodes: exactly 10 pass, also after a restart', async () => {
   const limit = { count: 10, windowMs: 60_000 };
-  await using room = await openAccountRoom({ balance: limit });
-  const { key } = await room.account();
-  const otherDb = openDatabase(room.db.url, { maxConnections: 5 });
+  await using fixture = await openAccountFixture({ balance: limit });
+  const { key } = await fixture.account();
+  const otherDb = openDatabase(fixture.db.url, { maxConnections: 5 });
   const other = openAccountNode(otherDb, limit);
 
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => room.balance(key, i % 2 ? room.app : other)));
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => fixture.balance(key, i % 2 ? fixture.app : other)),
+  );
   await other.close();
   const restarted = openAccountNode(otherDb, limit);
-  const afterwards = await room.balance(key, restarted);
+  const afterwards = await fixture.balance(key, restarted);
   await restarted.close();
   await otherDb.close();
 
@@ -177,7 +181,7 @@ test('a remembered refusal ends when it said it would', async () => {
     { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, resend: null, default: null },
     () => nowMs,
   );
-  const account = { id: 'acct_1', lane: 0, name: '', plan: 'pro' as const, unlimited: true };
+  const account = { id: 'acct_1', shard: 0, name: '', plan: 'pro' as const, unlimited: true };
   await limits.admit(account, 'transcribe');
   const refused = await limits.admit(account, 'transcribe');
   await db.run({ text: 'delete from rate_windows' });

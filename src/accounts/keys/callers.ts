@@ -12,7 +12,7 @@ export function openCallers(db: Database, log: Log): (keyHash: Buffer) => Promis
     if (noting.has(key.id)) return;
     noting.add(key.id);
     try {
-      await noteKeyUse(db, { lane: account.lane, id: key.id });
+      await noteKeyUse(db, { shard: account.shard, id: key.id });
     } catch (error) {
       // The next request tries again; this one is not to fail for it.
       log.warn({ err: error }, 'could not note the use of a key');

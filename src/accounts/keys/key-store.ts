@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { Caller } from '../../http/route.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
-import { LANE_COUNT, laneOf } from '../../rules/shard.ts';
+import { SHARD_COUNT, shardOf } from '../../rules/shard.ts';
 
 /** A key without its secret part, which is never stored. */
 export type KeyRow = {
@@ -18,13 +18,13 @@ export type KeyRow = {
 
 const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
   last_used_at as "lastUsedAt"`;
-const EVERY_LANE = Array.from({ length: LANE_COUNT }, (_, lane) => lane);
+const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 // The use of a key is written when the last one that was written is older: twice a minute at most, whatever its traffic.
 const USE_NOTED_SECONDS = 30;
 
 /**
  * Whose key this is; null for a key that nobody has or that has expired. Asked at every request: a key that was revoked
- * is refused at once. Keys are looked up by hash alone, before the lane is known, so a sharded database keeps this table
+ * is refused at once. Keys are looked up by hash alone, before the shard is known, so a sharded database keeps this table
  * whole on each node.
  * @param hash  SHA-256 of the key, 32 bytes
  */
@@ -36,12 +36,12 @@ export async function findCallerByKeyHash(
   const rows = await sql.rows<Caller['account'] & Caller['key'] & { keyId: string; isUseNoted: boolean }>({
     name: 'find_caller_by_key_hash',
     text: `
-      select accounts.id, accounts.lane, accounts.name, accounts.plan, accounts.unlimited,
+      select accounts.id, accounts.shard, accounts.name, accounts.plan, accounts.unlimited,
         api_keys.id as "keyId", api_keys.scopes, api_keys.expires_at as "expiresAt",
         coalesce(api_keys.last_used_at > coalesce($2::timestamptz, clock_timestamp()) - $3 * interval '1 second', false)
           as "isUseNoted"
       from api_keys
-      join accounts on accounts.lane = api_keys.lane and accounts.id = api_keys.account_id
+      join accounts on accounts.shard = api_keys.shard and accounts.id = api_keys.account_id
       where api_keys.hash = $1
         and (api_keys.expires_at is null or api_keys.expires_at > coalesce($2::timestamptz, clock_timestamp()))`,
     values: [hash, now, USE_NOTED_SECONDS],
@@ -55,17 +55,17 @@ export async function findCallerByKeyHash(
 /** Which of these keys still open their account: neither revoked nor expired. */
 export async function findValidKeys(
   sql: Sql,
-  keys: readonly { lane: number; id: string }[],
+  keys: readonly { shard: number; id: string }[],
   now: Date | null = null,
 ): Promise<Set<string>> {
   const rows = await sql.rows<{ id: string }>({
     name: 'find_valid_keys',
     text: `
       select api_keys.id
-      from unnest($1::smallint[], $2::text[]) as asked (lane, id)
-      join api_keys on api_keys.lane = asked.lane and api_keys.id = asked.id
+      from unnest($1::smallint[], $2::text[]) as asked (shard, id)
+      join api_keys on api_keys.shard = asked.shard and api_keys.id = asked.id
       where api_keys.expires_at is null or api_keys.expires_at > coalesce($3::timestamptz, clock_timestamp())`,
-    values: [keys.map(({ lane }) => lane), keys.map(({ id }) => id), now],
+    values: [keys.map(({ shard }) => shard), keys.map(({ id }) => id), now],
   });
   return new Set(rows.map(({ id }) => id));
 }
@@ -73,7 +73,7 @@ export async function findValidKeys(
 /** Writes that a key is used now, unless another process has just done so. */
 export async function noteKeyUse(
   sql: Sql,
-  { lane, id }: { lane: number; id: string },
+  { shard, id }: { shard: number; id: string },
   now: Date | null = null,
 ): Promise<void> {
   await sql.run({
@@ -81,20 +81,20 @@ export async function noteKeyUse(
     text: `
       update api_keys
       set last_used_at = coalesce($3::timestamptz, clock_timestamp())
-      where lane = $1 and id = $2
+      where shard = $1 and id = $2
         and (last_used_at is null or
           last_used_at <= coalesce($3::timestamptz, clock_timestamp()) - $4 * interval '1 second')`,
-    values: [lane, id, now, USE_NOTED_SECONDS],
+    values: [shard, id, now, USE_NOTED_SECONDS],
   });
 }
 
 /** Locks the account until the transaction ends, and counts its keys; null if there is no such account. */
 export async function lockAndCountKeys(tx: Sql, accountId: string): Promise<number | null> {
-  const values = [laneOf(accountId), accountId];
-  const locked = await tx.rows({ text: 'select 1 from accounts where lane = $1 and id = $2 for update', values });
+  const values = [shardOf(accountId), accountId];
+  const locked = await tx.rows({ text: 'select 1 from accounts where shard = $1 and id = $2 for update', values });
   if (locked.length === 0) return null;
   const [row] = await tx.rows<{ keys: number }>({
-    text: 'select count(*) as keys from api_keys where lane = $1 and account_id = $2',
+    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2',
     values,
   });
   return row!.keys;
@@ -119,13 +119,13 @@ export async function insertKey(
 ): Promise<KeyRow | null> {
   const rows = await sql.rows<KeyRow>({
     text: `
-      insert into api_keys (lane, id, account_id, name, prefix, hash, scopes, expires_at, created_at)
-      select lane, $3, id, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp())
+      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, created_at)
+      select shard, $3, id, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp())
       from accounts
-      where lane = $1 and id = $2
+      where shard = $1 and id = $2
       returning ${KEY_COLUMNS}`,
     values: [
-      ...[laneOf(accountId), accountId, key.id, key.name, key.prefix, key.hash],
+      ...[shardOf(accountId), accountId, key.id, key.name, key.prefix, key.hash],
       ...[key.scopes, key.expiresAt, now],
     ],
   });
@@ -138,10 +138,10 @@ export async function listKeys(sql: Sql, accountId: string, limit: number, befor
     text: `
       select ${KEY_COLUMNS}
       from api_keys
-      where lane = $1 and account_id = $2 and ($3::text is null or id < $3)
+      where shard = $1 and account_id = $2 and ($3::text is null or id < $3)
       order by id desc
       limit $4`,
-    values: [laneOf(accountId), accountId, beforeId, limit],
+    values: [shardOf(accountId), accountId, beforeId, limit],
   });
 }
 
@@ -150,9 +150,9 @@ export async function deleteKey(sql: Sql, id: string, accountId: string | null):
   const rows = await sql.rows<{ accountId: string }>({
     text: `
       delete from api_keys
-      where lane = any($1) and id = $2 and ($3::text is null or account_id = $3)
+      where shard = any($1) and id = $2 and ($3::text is null or account_id = $3)
       returning account_id as "accountId"`,
-    values: [accountId === null ? EVERY_LANE : [laneOf(accountId)], id, accountId],
+    values: [accountId === null ? EVERY_SHARD : [shardOf(accountId)], id, accountId],
   });
   return rows[0]?.accountId ?? null;
 }

@@ -1,20 +1,20 @@
 import type { Sql } from '../../db/database.ts';
 
-export type LedgerOwner = { lane: number; id: string };
+export type LedgerOwner = { shard: number; id: string };
 
 /** Accounts with a balance, in order, after an id; '' for the first. */
 export async function listLimitedAccounts(
   sql: Sql,
-  { lane, afterId, limit }: { lane: number; afterId: string; limit: number },
+  { shard, afterId, limit }: { shard: number; afterId: string; limit: number },
 ): Promise<LedgerOwner[]> {
   return await sql.rows<LedgerOwner>({
     text: `
-      select lane, id
+      select shard, id
       from accounts
-      where lane = $1 and id > $2 and not unlimited
+      where shard = $1 and id > $2 and not unlimited
       order by id
       limit $3`,
-    values: [lane, afterId, limit],
+    values: [shard, afterId, limit],
   });
 }
 
@@ -30,11 +30,11 @@ export async function advanceCheck(
   const rows = await sql.rows<{ entries: number }>({
     text: `
       with start as (
-        select coalesce((select through_id from ledger_checks where lane = $1 and account_id = $2), '') as id
+        select coalesce((select through_id from ledger_checks where shard = $1 and account_id = $2), '') as id
       ), slice as (
         select ledger.id, amount_change, held_change
         from ledger
-        where lane = $1 and account_id = $2 and ledger.id > (select id from start)
+        where shard = $1 and account_id = $2 and ledger.id > (select id from start)
           and created_at < clock_timestamp() - $4 * interval '1 millisecond'
         order by ledger.id
         limit $3
@@ -42,16 +42,16 @@ export async function advanceCheck(
         select max(id) as through_id, sum(amount_change) as amount, sum(held_change) as held, count(*) as entries
         from slice
       ), saved as (
-        insert into ledger_checks as known (lane, account_id, through_id, amount, held)
+        insert into ledger_checks as known (shard, account_id, through_id, amount, held)
         select $1, $2, through_id, amount, held
         from total
         where entries > 0
-        on conflict (lane, account_id) do update
+        on conflict (shard, account_id) do update
         set through_id = excluded.through_id, amount = known.amount + excluded.amount, held = known.held + excluded.held
         where known.through_id = (select id from start)
       )
       select entries from total`,
-    values: [account.lane, account.id, limit, minAgeMs],
+    values: [account.shard, account.id, limit, minAgeMs],
   });
   return rows[0]!.entries;
 }
@@ -63,14 +63,14 @@ export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
       select accounts.amount = coalesce(known.amount, 0) + coalesce(fresh.amount, 0)
         and accounts.held = coalesce(known.held, 0) + coalesce(fresh.held, 0) as "isRight"
       from accounts
-      left join ledger_checks as known on known.lane = $1 and known.account_id = $2
+      left join ledger_checks as known on known.shard = $1 and known.account_id = $2
       left join lateral (
         select sum(amount_change) as amount, sum(held_change) as held
         from ledger
-        where lane = $1 and account_id = $2 and ledger.id > coalesce(known.through_id, '')
+        where shard = $1 and account_id = $2 and ledger.id > coalesce(known.through_id, '')
       ) as fresh on true
-      where accounts.lane = $1 and accounts.id = $2`,
-    values: [account.lane, account.id],
+      where accounts.shard = $1 and accounts.id = $2`,
+    values: [account.shard, account.id],
   });
   return rows[0]?.isRight ?? true;
 }
@@ -78,7 +78,7 @@ export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
 /** Forgets the account's check: the next one sums its whole ledger. */
 export async function forgetCheck(sql: Sql, account: LedgerOwner): Promise<void> {
   await sql.run({
-    text: 'delete from ledger_checks where lane = $1 and account_id = $2',
-    values: [account.lane, account.id],
+    text: 'delete from ledger_checks where shard = $1 and account_id = $2',
+    values: [account.shard, account.id],
   });
 }

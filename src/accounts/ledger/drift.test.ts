@@ -3,7 +3,7 @@ import test from 'node:test';
 import { openTestDatabase } from '../../../test/database.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
-import { laneOf } from '../../rules/shard.ts';
+import { shardOf } from '../../rules/shard.ts';
 import { addCredit, holdForJob, insertAccount } from '../store.ts';
 import { countDriftedAccounts } from './drift.ts';
 
@@ -63,8 +63,8 @@ test('an entry that is committed under an older id than the last check is no dri
 
   await addCredit(db, { account, units: 5, note: null });
   await db.run({
-    text: `update ledger set id = 'led_0' where lane = $1 and amount_change = 5`,
-    values: [laneOf(account.id)],
+    text: `update ledger set id = 'led_0' where shard = $1 and amount_change = 5`,
+    values: [shardOf(account.id)],
   });
 
   assert.equal(await countDriftedAccounts(db, SLICES), 0);

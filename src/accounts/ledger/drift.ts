@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { LANE_COUNT } from '../../rules/shard.ts';
+import { SHARD_COUNT } from '../../rules/shard.ts';
 import type { LedgerOwner } from './drift-store.ts';
 import { advanceCheck, forgetCheck, listLimitedAccounts, sumsUp } from './drift-store.ts';
 
@@ -18,10 +18,10 @@ type Options = { signal?: AbortSignal; entriesPerSlice?: number; minAgeMs?: numb
  */
 export async function countDriftedAccounts(sql: Sql, options: Options = {}): Promise<number | null> {
   let drifted = 0;
-  for (let lane = 0; lane < LANE_COUNT; lane++) {
+  for (let shard = 0; shard < SHARD_COUNT; shard++) {
     let page: LedgerOwner[] = [];
     do {
-      page = await listLimitedAccounts(sql, { lane, afterId: page.at(-1)?.id ?? '', limit: ACCOUNTS_PER_PAGE });
+      page = await listLimitedAccounts(sql, { shard, afterId: page.at(-1)?.id ?? '', limit: ACCOUNTS_PER_PAGE });
       for (const account of page) {
         if (options.signal?.aborted) return null;
         if (!(await isRight(sql, account, options))) drifted++;

@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../../test/database.ts';
 import { randomFrom } from '../../../test/random.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
-import { laneOf } from '../../rules/shard.ts';
+import { shardOf } from '../../rules/shard.ts';
 import { addCredit, findAccount, holdForJob, insertAccount, settleJob } from '../store.ts';
 
 async function openAccount(db: Database, units: number | null) {
@@ -22,8 +22,8 @@ async function sumsOf(db: Database, id: string) {
     text: `
       select coalesce(sum(amount_change), 0)::bigint as amount, coalesce(sum(held_change), 0)::bigint as held
       from ledger
-      where lane = $1 and account_id = $2`,
-    values: [laneOf(id), id],
+      where shard = $1 and account_id = $2`,
+    values: [shardOf(id), id],
   });
   return sums!;
 }
@@ -139,7 +139,7 @@ test('concurrent jobs of random cost never overdraw, and the ledger sums up at e
     const [row] = await db.rows<{ ok: boolean }>({
       text: `
         select amount = sum(amount_change) and held = sum(held_change) and amount >= 0 and held >= 0 as ok
-        from accounts join ledger on ledger.lane = accounts.lane and ledger.account_id = accounts.id
+        from accounts join ledger on ledger.shard = accounts.shard and ledger.account_id = accounts.id
         group by amount, held`,
     });
     if (!row?.ok) drifts.push(row);

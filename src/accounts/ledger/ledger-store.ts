@@ -3,7 +3,7 @@ import type { Account } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
 
 /** Whose balance moves. Unlimited accounts have no balance: nothing is written for them. */
-export type Payer = Pick<Account, 'id' | 'lane' | 'unlimited'>;
+export type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;
 
 export type LedgerEntry = { id: string; amountChange: number; note: string | null; createdAt: Date; amount: number };
 
@@ -66,8 +66,8 @@ export async function addCredit(
 
 async function amountOf(sql: Sql, account: Payer): Promise<number> {
   const rows = await sql.rows<{ amount: number }>({
-    text: 'select amount from accounts where lane = $1 and id = $2',
-    values: [account.lane, account.id],
+    text: 'select amount from accounts where shard = $1 and id = $2',
+    values: [account.shard, account.id],
   });
   return rows[0]?.amount ?? 0;
 }
@@ -83,15 +83,15 @@ async function enter(sql: Sql, account: Payer, move: Move, now: Date | null = nu
       with moved as (
         update accounts
         set amount = amount + $4, held = held + $5
-        where lane = $1 and id = $2 and not unlimited and ($6::bigint is null or amount + $4 >= $6)
+        where shard = $1 and id = $2 and not unlimited and ($6::bigint is null or amount + $4 >= $6)
         returning amount
       )
-      insert into ledger (lane, id, account_id, kind, amount_change, held_change, job_id, note, created_at)
+      insert into ledger (shard, id, account_id, kind, amount_change, held_change, job_id, note, created_at)
       select $1, $7, $2, $3, $4, $5, $8, $9, coalesce($10::timestamptz, clock_timestamp())
       from moved
       returning id, amount_change as "amountChange", note, created_at as "createdAt", (select amount from moved) as amount`,
     values: [
-      account.lane,
+      account.shard,
       account.id,
       move.kind,
       move.amountChange,

@@ -6,7 +6,7 @@ import { openDatabase } from '../../db/database.ts';
 import { judgeAdmission } from '../../rules/accounts/rate-window.ts';
 import { admit } from './rate-store.ts';
 
-const account = { id: 'acct_1', lane: 7 };
+const account = { id: 'acct_1', shard: 7 };
 const limit = { count: 10, windowMs: 60_000 };
 const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms);
 
@@ -56,7 +56,7 @@ test('accounts and buckets do not touch each other', async () => {
   await admit(db, { account, bucket: 'balance', limit: one });
 
   const otherBucket = await admit(db, { account, bucket: 'jobs', limit: one });
-  const otherAccount = await admit(db, { account: { id: 'acct_2', lane: 7 }, bucket: 'balance', limit: one });
+  const otherAccount = await admit(db, { account: { id: 'acct_2', shard: 7 }, bucket: 'balance', limit: one });
 
   assert.equal(otherBucket.kind, 'admitted');
   assert.equal(otherAccount.kind, 'admitted');

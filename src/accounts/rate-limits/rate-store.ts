@@ -14,14 +14,14 @@ export type Admission =
 export async function admit(
   sql: Sql,
   request: {
-    account: Pick<Account, 'id' | 'lane'>;
+    account: Pick<Account, 'id' | 'shard'>;
     bucket: Bucket;
     limit: NonNullable<RateLimit>;
     now?: Date | null;
   },
 ): Promise<Admission> {
   const values = [
-    request.account.lane,
+    request.account.shard,
     request.account.id,
     request.bucket,
     request.limit.count,
@@ -45,19 +45,19 @@ async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number;
   const rows = await sql.rows<{ used: number; resetMs: number }>({
     name: 'enter_rate_window',
     text: `
-      insert into rate_windows as rate (lane, account_id, bucket, admitted)
+      insert into rate_windows as rate (shard, account_id, bucket, admitted)
       values ($1, $2, $3, array[coalesce($6::timestamptz, clock_timestamp())])
-      on conflict (lane, account_id, bucket) do update
+      on conflict (shard, account_id, bucket) do update
       set admitted = (
         select coalesce(array_agg(admitted_at order by admitted_at) filter (where admitted_at is not null), '{}') || clock.now
-        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.lane = $1) as clock
+        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.shard = $1) as clock
         left join unnest(rate.admitted) as admitted_at
           on admitted_at > clock.now - $5::float8 * interval '1 ms' and admitted_at <= clock.now + $5::float8 * interval '1 ms'
         group by clock.now
       )
       where $4::int > (
         select count(admitted_at)
-        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.lane = $1) as clock,
+        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.shard = $1) as clock,
           unnest(rate.admitted) as admitted_at
         where admitted_at > clock.now - $5::float8 * interval '1 ms' and admitted_at <= clock.now + $5::float8 * interval '1 ms'
       )
@@ -77,7 +77,7 @@ async function readWait(sql: Sql, values: unknown[]): Promise<{ retryAfterSecond
       select $5::float8 + 1000 * extract(epoch from
         admitted[cardinality(admitted) - $4::int + 1] - coalesce($6::timestamptz, clock_timestamp()))::float8 as "waitMs"
       from rate_windows
-      where lane = $1 and account_id = $2 and bucket = $3`,
+      where shard = $1 and account_id = $2 and bucket = $3`,
     values,
   });
   const waitMs = Math.max(0, row?.waitMs ?? 0);

@@ -11,35 +11,35 @@ import { decodePcm } from '../media/decode.ts';
 import { openJailed, runJailed } from './bounded-process.ts';
 
 const bounds = { tools: TEST_TOOLS, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 20 };
-const roomy = { ...bounds, wallMs: 60_000, stdoutMaxBytes: 2 ** 20 };
+const wide = { ...bounds, wallMs: 60_000, stdoutMaxBytes: 2 ** 20 };
 /** Work without end, and no word about it. */
 const ENDLESS = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'sine=r=192000', '-f', 'null', '-'];
 /** Sound without end, as bytes. */
 const FLOOD = [...ENDLESS.slice(0, -3), '-f', 's16le', 'pipe:1'];
 
 test('work within its bounds ends with its code and what it wrote', async () => {
-  const ran = await runJailed('ffmpeg', ['-hide_banner', '-version'], roomy);
+  const ran = await runJailed('ffmpeg', ['-hide_banner', '-version'], wide);
 
   assert.equal(ran?.code, 0);
   assert.match(ran.stdout, /^ffmpeg version/);
 });
 
 test('a program that runs longer than it may is ended', async () => {
-  assert.equal((await runJailed('ffmpeg', ENDLESS, { ...roomy, wallMs: 200 }))?.code, null);
+  assert.equal((await runJailed('ffmpeg', ENDLESS, { ...wide, wallMs: 200 }))?.code, null);
 });
 
 test('a program that works harder than it may is ended', async () => {
-  assert.equal(await runJailed('ffmpeg', ENDLESS, { ...roomy, cpuMaxSeconds: 1 }), null);
+  assert.equal(await runJailed('ffmpeg', ENDLESS, { ...wide, cpuMaxSeconds: 1 }), null);
 });
 
 test('a program that writes more than it may is ended', async () => {
-  assert.equal(await runJailed('ffmpeg', FLOOD, { ...roomy, stdoutMaxBytes: 100_000 }), null);
+  assert.equal(await runJailed('ffmpeg', FLOOD, { ...wide, stdoutMaxBytes: 100_000 }), null);
 });
 
 test('a program gets no more memory than it may have', async () => {
   const film = (size: string) => ENDLESS.with(ENDLESS.indexOf('-i') + 1, `color=s=${size}:d=1`);
   // Some versions of ffmpeg wait for ever when they get none.
-  const small = { ...roomy, memoryMaxBytes: 2 ** 29, wallMs: 5_000 };
+  const small = { ...wide, memoryMaxBytes: 2 ** 29, wallMs: 5_000 };
 
   const ran = await runJailed('ffmpeg', film('16000x16000'), small);
 
@@ -51,7 +51,7 @@ test('a program can write no file', async () => {
   await using folder = await openTestFolder();
   const file = path.join(folder.path, 'written.wav');
 
-  const ran = await runJailed('ffmpeg', [...ENDLESS.slice(0, -3), '-t', '1', file], roomy);
+  const ran = await runJailed('ffmpeg', [...ENDLESS.slice(0, -3), '-t', '1', file], wide);
 
   assert.notEqual(ran?.code ?? null, 0);
   assert.equal(existsSync(file) ? execFileSync('wc', ['-c', file], { encoding: 'utf8' }).split(' ')[0] : '0', '0');
@@ -61,7 +61,7 @@ test('an abort ends the program with the reason of the signal', async () => {
   const controller = new AbortController();
   const reason = new Error('the caller left');
 
-  const running = runJailed('ffmpeg', ENDLESS, { ...roomy, signal: controller.signal });
+  const running = runJailed('ffmpeg', ENDLESS, { ...wide, signal: controller.signal });
   await until('ffmpeg to run', () => childProcesses().length > 0);
   controller.abort(reason);
 

@@ -18,7 +18,7 @@ const LIMITS = { maxFileBytes: 1000, fieldBytes: { plan: 10, metadata: 20 }, max
 const MEBIBYTE = 2 ** 20;
 const TYPE = 'multipart/form-data; boundary=xx';
 
-async function openRoom() {
+async function openEnvironment() {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'accept-'));
   const storage = await openFileStorage(folder);
   return {
@@ -44,30 +44,32 @@ const END = '--xx--\r\n';
 const bodyOf = (...parts: string[]) => Readable.from([Buffer.from(parts.join(''), 'latin1')], { objectMode: false });
 
 test('the file and the fields on both sides of it are taken', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  const upload = await room.accept(bodyOf(field('plan', 'pro'), file('s\r\n--x', 'any'), field('metadata', '{}'), END));
+  const upload = await fixture.accept(
+    bodyOf(field('plan', 'pro'), file('s\r\n--x', 'any'), field('metadata', '{}'), END),
+  );
 
   assert.deepEqual(Object.fromEntries(upload.fields), { plan: 'pro', metadata: '{}' });
   assert.equal(upload.file.filename, 'a.wav');
   assert.equal(upload.file.sizeBytes, 6);
-  assert.equal(await room.read(upload.file.key), 's\r\n--x');
+  assert.equal(await fixture.read(upload.file.key), 's\r\n--x');
 });
 
 test('a field keeps its bytes whatever charset its part claims', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const value = Buffer.from('"é"', 'utf8').toString('latin1');
 
-  const upload = await room.accept(bodyOf(field('metadata', value, 'text/plain; charset=utf-16le'), file(), END));
+  const upload = await fixture.accept(bodyOf(field('metadata', value, 'text/plain; charset=utf-16le'), file(), END));
 
   assert.equal(upload.fields.get('metadata'), '"é"');
 });
 
 test('a path and control characters in the name of the file are dropped', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const part = '--xx\r\nContent-Disposition: form-data; name="f"; filename="../../etc/a\tb.wav"\r\n\r\nx\r\n';
 
-  const upload = await room.accept(bodyOf(part, END));
+  const upload = await fixture.accept(bodyOf(part, END));
 
   assert.equal(upload.file.filename, 'ab.wav');
 });
@@ -123,77 +125,79 @@ const REFUSED: {
 ];
 for (const { title, body, contentType = TYPE, contentLength = null, is } of REFUSED) {
   test(`${title} is refused and leaves nothing`, async () => {
-    await using room = await openRoom();
+    await using fixture = await openEnvironment();
 
-    const refusal = await room.accept(bodyOf(body), { contentType, contentLength }).catch((error: ApiError) => error);
+    const refusal = await fixture
+      .accept(bodyOf(body), { contentType, contentLength })
+      .catch((error: ApiError) => error);
 
     assert.deepEqual([(refusal as ApiError).type, (refusal as ApiError).param], [is[0], is[1]]);
-    assert.deepEqual(await room.files(), []);
+    assert.deepEqual(await fixture.files(), []);
   });
 }
 
 test('a limit is inclusive: as many bytes as are allowed are taken', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  const upload = await room.accept(bodyOf(field('metadata', '1'.repeat(20)), file('x'.repeat(1000)), END));
+  const upload = await fixture.accept(bodyOf(field('metadata', '1'.repeat(20)), file('x'.repeat(1000)), END));
 
   assert.equal(upload.file.sizeBytes, 1000);
 });
 
 test('an upload that the caller aborts leaves nothing', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const stream = new PassThrough();
-  const accepting = room.accept(stream);
+  const accepting = fixture.accept(stream);
   stream.write(file('half of the sou').slice(0, -2));
 
   stream.destroy(new Error('aborted'));
 
   await assert.rejects(accepting, { type: 'invalid_request' });
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
 });
 
 test('an upload that stalls is refused and leaves nothing', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const stream = new PassThrough();
   stream.write(file('half of the sou').slice(0, -2));
 
-  const accepting = room.accept(stream, { limits: { ...LIMITS, maxStallMs: 30 } });
+  const accepting = fixture.accept(stream, { limits: { ...LIMITS, maxStallMs: 30 } });
 
   await assert.rejects(accepting, { type: 'invalid_request', message: /stalled/ });
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
 });
 
 test('an upload that averages less than 8 KiB/s after its first minute is ended and leaves nothing', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const clock = openManualClock();
   const stream = new PassThrough();
   const limits = { ...LIMITS, maxFileBytes: 2 ** 20 };
-  const accepting = room.accept(stream, { clock, limits });
+  const accepting = fixture.accept(stream, { clock, limits });
   stream.write(file('x'.repeat(60 * 8 * 1024)).slice(0, -2));
-  await until('the file to begin', async () => (await room.files()).length === 1);
+  await until('the file to begin', async () => (await fixture.files()).length === 1);
 
   await clock.advance(60_000);
-  assert.equal((await room.files()).length, 1, 'a minute at 8 KiB/s is fast enough');
+  assert.equal((await fixture.files()).length, 1, 'a minute at 8 KiB/s is fast enough');
   await clock.advance(5_000);
 
   await assert.rejects(accepting, BodyTimeoutError);
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
 });
 
 test('time in which the sender waits for the storage does not make an upload slow', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const clock = openManualClock();
   const stream = new PassThrough();
   const disk = Promise.withResolvers<void>();
-  const slowStorage: typeof room.storage = {
-    ...room.storage,
+  const slowStorage: typeof fixture.storage = {
+    ...fixture.storage,
     async receive(bytes, limits) {
       await disk.promise;
-      return await room.storage.receive(bytes, limits);
+      return await fixture.storage.receive(bytes, limits);
     },
   };
   const limits = { ...LIMITS, maxFileBytes: 2 ** 20, maxStallMs: 30 };
-  const accepting = room.accept(stream, { clock, limits, storage: slowStorage });
+  const accepting = fixture.accept(stream, { clock, limits, storage: slowStorage });
   stream.end(file('x'.repeat(300_000)) + END);
   await until('the sender to be held back', () => stream.isPaused());
 
@@ -204,7 +208,7 @@ test('time in which the sender waits for the storage does not make an upload slo
 });
 
 test('an upload ends when the disk has less than the reserve left, and gives back what it took', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const diskBytes = 64 * MEBIBYTE;
   const reserveBytes = 16 * MEBIBYTE;
   let writtenBytes = 0;
@@ -214,9 +218,9 @@ test('an upload ends when the disk has less than the reserve left, and gives bac
       yield chunk;
     }
   }
-  const storage: typeof room.storage = {
-    ...room.storage,
-    receive: (bytes, limits) => room.storage.receive(counted(bytes), limits),
+  const storage: typeof fixture.storage = {
+    ...fixture.storage,
+    receive: (bytes, limits) => fixture.storage.receive(counted(bytes), limits),
     freeBytes: async () => diskBytes - writtenBytes,
   };
   async function* endless() {
@@ -230,27 +234,27 @@ test('an upload ends when the disk has less than the reserve left, and gives bac
   const stream = Readable.from(endless(), { objectMode: false });
   const limits = { ...LIMITS, maxFileBytes: 2 ** 30, minFreeDiskBytes: reserveBytes };
 
-  const accepting = room.accept(stream, { storage, limits });
+  const accepting = fixture.accept(stream, { storage, limits });
 
   await assert.rejects(accepting, { type: 'unavailable', headers: { 'retry-after': '60' } });
   stream.destroy();
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
   assert.ok(writtenBytes < diskBytes, 'before the disk is full');
 });
 
 test('a refused upload leaves the rest of the body to the caller, who can still answer', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const stream = new PassThrough();
   stream.write(field('speed', '2'));
 
-  await assert.rejects(room.accept(stream), { param: 'speed' });
+  await assert.rejects(fixture.accept(stream), { param: 'speed' });
 
   assert.equal(stream.destroyed, false);
   assert.equal(stream.listenerCount('data'), 0);
 });
 
 test('memory does not grow with the file', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const chunk = Buffer.alloc(64 * 1024, 7);
   let peakBytes = 0;
   async function* large() {
@@ -264,7 +268,7 @@ test('memory does not grow with the file', async () => {
   const beforeBytes = process.memoryUsage().arrayBuffers;
 
   const stream = Readable.from(large(), { objectMode: false });
-  const upload = await room.accept(stream, { limits: { ...LIMITS, maxFileBytes: 2 ** 30 } });
+  const upload = await fixture.accept(stream, { limits: { ...LIMITS, maxFileBytes: 2 ** 30 } });
 
   assert.equal(upload.file.sizeBytes, 2048 * chunk.length);
   assert.ok(peakBytes - beforeBytes < 32 * 2 ** 20, `${peakBytes - beforeBytes} bytes more`);
@@ -278,7 +282,7 @@ const FLOODS = [
 ];
 for (const { what, start, line = 'x' } of FLOODS) {
   test(`memory does not grow with ${what}`, async () => {
-    await using room = await openRoom();
+    await using fixture = await openEnvironment();
     const chunk = Buffer.from(line.repeat(65_536 / line.length));
     let peakBytes = 0;
     async function* flood() {
@@ -295,24 +299,24 @@ for (const { what, start, line = 'x' } of FLOODS) {
 
     const limits = { ...LIMITS, maxFileBytes: 2 ** 30 };
     // What comes after the last part is no mistake.
-    const upload = await room.accept(stream, { limits }).catch(() => null);
+    const upload = await fixture.accept(stream, { limits }).catch(() => null);
 
     const grownBytes = peakBytes - arrayBuffers - heapUsed;
     assert.ok(grownBytes < 48 * MEBIBYTE, `${grownBytes} bytes more`);
-    assert.deepEqual(await room.files(), upload ? [upload.file.key] : []);
+    assert.deepEqual(await fixture.files(), upload ? [upload.file.key] : []);
   });
 }
 
 test('two hundred odd bodies end in an upload or a refusal, and nothing stays on disk', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const random = randomFrom(20261121);
   let taken = 0;
 
   for (let round = 0; round < 200; round++) {
-    const outcome = await room.accept(oddStream(random)).catch((error: unknown) => error);
+    const outcome = await fixture.accept(oddStream(random)).catch((error: unknown) => error);
     if (outcome instanceof Error) assert.equal(outcome.name, 'ApiError', `round ${round}: ${outcome.stack}`);
-    else if (++taken) await room.storage.remove((outcome as { file: { key: string } }).file.key);
-    assert.deepEqual(await room.files(), [], `round ${round}`);
+    else if (++taken) await fixture.storage.remove((outcome as { file: { key: string } }).file.key);
+    assert.deepEqual(await fixture.files(), [], `round ${round}`);
   }
   assert.ok(taken > 10 && taken < 190, `${taken} of 200 were taken`);
 });
@@ -342,7 +346,7 @@ function oddStream(random: ReturnType<typeof randomFrom>): Readable {
 }
 
 test('the fingerprint is that of the form, whatever its order and its boundary', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const [plan, metadata] = [field('plan', 'pro'), field('metadata', '{}')];
   const same = [
     [plan, metadata, file(), END],
@@ -356,24 +360,26 @@ test('the fingerprint is that of the form, whatever its order and its boundary',
     [field('plan', '{}'), field('metadata', 'pro'), file(), END],
   ];
 
-  const sames = await Promise.all(same.map(async (parts) => (await room.accept(bodyOf(...parts))).fingerprint));
-  const others = await Promise.all(different.map(async (parts) => (await room.accept(bodyOf(...parts))).fingerprint));
+  const sames = await Promise.all(same.map(async (parts) => (await fixture.accept(bodyOf(...parts))).fingerprint));
+  const others = await Promise.all(
+    different.map(async (parts) => (await fixture.accept(bodyOf(...parts))).fingerprint),
+  );
   const stream = Readable.from([Buffer.from([plan, metadata, file(), END].join('').replaceAll('--xx', '--yyy'))], {
     objectMode: false,
   });
-  const elsewhere = await room.accept(stream, { contentType: 'multipart/form-data; boundary=yyy' });
+  const elsewhere = await fixture.accept(stream, { contentType: 'multipart/form-data; boundary=yyy' });
 
   assert.equal(new Set([...sames, elsewhere.fingerprint]).size, 1);
   assert.equal(new Set([sames[0], ...others]).size, different.length + 1);
 });
 
 test('a field that may come more than once is taken as a list, any other is refused', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const limits = { ...LIMITS, listFields: ['plan'] };
   const parts = [field('plan', 'a'), field('plan', 'b'), file()];
 
-  const { lists } = await room.accept(bodyOf(...parts, END), { limits });
+  const { lists } = await fixture.accept(bodyOf(...parts, END), { limits });
 
   assert.deepEqual(lists.get('plan'), ['a', 'b']);
-  await assert.rejects(room.accept(bodyOf(...parts, END)), { type: 'invalid_request', param: 'plan' });
+  await assert.rejects(fixture.accept(bodyOf(...parts, END)), { type: 'invalid_request', param: 'plan' });
 });

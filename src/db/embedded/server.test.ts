@@ -17,20 +17,20 @@ const log = { debug() {}, warn() {} };
 
 describe('the embedded PostgreSQL', () => {
   test('keeps rows over a clean stop and start, in a directory that nobody else may enter', async () => {
-    await using room = openRoom();
-    const first = await room.start();
+    await using fixture = openEnvironment();
+    const first = await fixture.start();
     await query(first.url, 'create table kept as select 1 as n');
 
     await first.stop();
-    const again = await room.start();
+    const again = await fixture.start();
 
     assert.deepEqual(await query(again.url, 'select n from kept'), [{ n: 1 }]);
-    assert.equal(fs.statSync(room.dir).mode & 0o777, 0o700);
+    assert.equal(fs.statSync(fixture.dir).mode & 0o777, 0o700);
   });
 
   test('listens on its Unix socket and on no port', async () => {
-    await using room = openRoom();
-    const server = await room.start();
+    await using fixture = openEnvironment();
+    const server = await fixture.start();
 
     const [row] = await query(server.url, "select current_setting('listen_addresses') as listen, version()");
 
@@ -39,9 +39,9 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('gets nothing of the environment of the service, which holds keys', async () => {
-    await using room = openRoom();
+    await using fixture = openEnvironment();
 
-    const { answer } = await room.spawnOwner({ ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' });
+    const { answer } = await fixture.spawnOwner({ ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' });
 
     const entries = readOr(`/proc/${answer.pid}/environ`).split('\0');
     const names = entries.map((entry) => entry.split('=')[0]!).filter((name) => name !== '');
@@ -50,18 +50,18 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('finds a short place for its socket when the directory has a long name', async () => {
-    await using room = openRoom('long'.repeat(40));
+    await using fixture = openEnvironment('long'.repeat(40));
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
   });
 
   test('refuses a second process, naming the first and what to do', async () => {
-    await using room = openRoom();
-    const owner = await room.spawnOwner();
+    await using fixture = openEnvironment();
+    const owner = await fixture.spawnOwner();
 
-    const second = await room.spawnOwner();
+    const second = await fixture.spawnOwner();
 
     assert.match(
       String(second.answer.refusal),
@@ -71,50 +71,50 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('refuses a second start in the same process', async () => {
-    await using room = openRoom();
-    await room.start();
+    await using fixture = openEnvironment();
+    await fixture.start();
 
-    await assert.rejects(startEmbedded({ dir: room.dir, log }), { name: 'DirectoryTakenError' });
+    await assert.rejects(startEmbedded({ dir: fixture.dir, log }), { name: 'DirectoryTakenError' });
   });
 
   test('goes down with a service that was killed, and starts again with its rows', async () => {
-    await using room = openRoom();
-    const owner = await room.spawnOwner();
+    await using fixture = openEnvironment();
+    const owner = await fixture.spawnOwner();
     await query(owner.answer.url, 'create table kept as select 1 as n');
 
     await kill(owner.child);
     await untilGone(owner.answer.pid);
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
   });
 
   test('starts where it cannot write who owns the directory, as on a full disk', async () => {
-    await using room = openRoom();
-    fs.mkdirSync(path.join(room.dir, 'owner.pid'), { recursive: true });
+    await using fixture = openEnvironment();
+    fs.mkdirSync(path.join(fixture.dir, 'owner.pid'), { recursive: true });
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
-    await assert.rejects(startEmbedded({ dir: room.dir, log }), /is in use by process unknown/);
+    await assert.rejects(startEmbedded({ dir: fixture.dir, log }), /is in use by process unknown/);
   });
 
   test('reports its own death, after which it can be started again', async () => {
-    await using room = openRoom();
-    const first = await room.start();
+    await using fixture = openEnvironment();
+    const first = await fixture.start();
     await query(first.url, 'create table kept as select 1 as n');
     const died = new Promise<string>((resolve) => first.onExit(resolve));
 
     process.kill(first.pid, 'SIGKILL');
 
     assert.match(await died, /^SIGKILL/);
-    const server = await room.start();
+    const server = await fixture.start();
     assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
   });
 
   test('does not report a stop as a death', async () => {
-    await using room = openRoom();
-    const server = await room.start();
+    await using fixture = openEnvironment();
+    const server = await fixture.start();
     const reasons: string[] = [];
     server.onExit((reason) => reasons.push(reason));
 
@@ -124,40 +124,40 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('starts after the service and PostgreSQL were killed together', async () => {
-    await using room = openRoom();
-    const owner = await room.spawnOwner();
+    await using fixture = openEnvironment();
+    const owner = await fixture.spawnOwner();
     await query(owner.answer.url, 'create table kept as select 1 as n');
 
     process.kill(owner.answer.pid, 'SIGKILL');
     await kill(owner.child);
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
   });
 
   test('starts over a dead postmaster that nobody reaped', async () => {
-    await using room = openRoom();
-    await (await room.start()).stop();
+    await using fixture = openEnvironment();
+    await (await fixture.start()).stop();
     // `sleep` takes the place of the shell that started PostgreSQL, and never asks for its children.
-    const parent = room.spawnServer((command) => ['sh', '-c', '"$@" & exec sleep 1000', 'sh', ...command]);
-    const postmaster = await postmasterReady(room.cluster);
+    const parent = fixture.spawnServer((command) => ['sh', '-c', '"$@" & exec sleep 1000', 'sh', ...command]);
+    const postmaster = await postmasterReady(fixture.cluster);
     process.kill(postmaster, 'SIGKILL');
     await untilState(postmaster, 'Z');
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
     await kill(parent);
   });
 
   test('stops an orphan that still runs, and starts in its place', async () => {
-    await using room = openRoom();
-    await (await room.start()).stop();
-    const orphan = room.spawnServer((command) => command);
+    await using fixture = openEnvironment();
+    await (await fixture.start()).stop();
+    const orphan = fixture.spawnServer((command) => command);
     const ended = once(orphan, 'exit');
-    await postmasterReady(room.cluster);
+    await postmasterReady(fixture.cluster);
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await ended, [0, null]);
     assert.notEqual(server.pid, orphan.pid);
@@ -165,8 +165,8 @@ describe('the embedded PostgreSQL', () => {
   });
 
   test('waits for a session that outlives its postmaster before it takes the locks away', async () => {
-    await using room = openRoom();
-    const first = await room.start();
+    await using fixture = openEnvironment();
+    const first = await fixture.start();
     const client = new pg.Client({ connectionString: first.url });
     client.on('error', () => undefined);
     await client.connect();
@@ -176,44 +176,44 @@ describe('the embedded PostgreSQL', () => {
     process.kill(first.pid, 'SIGKILL');
     await died;
 
-    const cleared = clearLeftovers({ cluster: room.cluster, socket: room.dir });
+    const cleared = clearLeftovers({ cluster: fixture.cluster, socket: fixture.dir });
     await new Promise(setImmediate);
-    const lockedMeanwhile = fs.existsSync(path.join(room.cluster, 'postmaster.pid'));
+    const lockedMeanwhile = fs.existsSync(path.join(fixture.cluster, 'postmaster.pid'));
     process.kill(backend, 'SIGCONT');
     await cleared;
 
     assert.equal(lockedMeanwhile, true);
-    assert.equal(fs.existsSync(path.join(room.cluster, 'postmaster.pid')), false);
-    const server = await room.start();
+    assert.equal(fs.existsSync(path.join(fixture.cluster, 'postmaster.pid')), false);
+    const server = await fixture.start();
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
   });
 
   test('starts over a lock whose pid belongs to another program by now', async () => {
-    await using room = openRoom();
-    await (await room.start()).stop();
-    fs.writeFileSync(path.join(room.cluster, 'postmaster.pid'), `${process.pid}\n${room.cluster}\n`);
-    fs.writeFileSync(path.join(room.dir, '.s.PGSQL.5432.lock'), `${process.pid}\n${room.cluster}\n`);
+    await using fixture = openEnvironment();
+    await (await fixture.start()).stop();
+    fs.writeFileSync(path.join(fixture.cluster, 'postmaster.pid'), `${process.pid}\n${fixture.cluster}\n`);
+    fs.writeFileSync(path.join(fixture.dir, '.s.PGSQL.5432.lock'), `${process.pid}\n${fixture.cluster}\n`);
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
   });
 
   test('starts over a cluster whose making was cut short', async () => {
-    await using room = openRoom();
-    makeFolder(room.dir);
-    fs.mkdirSync(`${room.cluster}.making`);
-    fs.writeFileSync(path.join(`${room.cluster}.making`, 'PG_VERSION'), '18\n');
+    await using fixture = openEnvironment();
+    makeFolder(fixture.dir);
+    fs.mkdirSync(`${fixture.cluster}.making`);
+    fs.writeFileSync(path.join(`${fixture.cluster}.making`, 'PG_VERSION'), '18\n');
 
-    const server = await room.start();
+    const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
   });
 
   for (const made of [false, true]) {
     test(`says that ${made ? 'PostgreSQL' : 'initdb'} could not be started, and starts when that has passed`, async (t) => {
-      await using room = openRoom();
-      if (made) await (await room.start()).stop();
+      await using fixture = openEnvironment();
+      if (made) await (await fixture.start()).stop();
       // What Node gives when the process may open no more files: no pipes, no process id, an error a moment later.
       const refuse = () => {
         const child = new EventEmitter();
@@ -223,13 +223,13 @@ describe('the embedded PostgreSQL', () => {
       const spawning = t.mock.method(childProcess, 'spawn', refuse);
       syncBuiltinESMExports();
 
-      const refused = room.start();
+      const refused = fixture.start();
       await assert.rejects(refused, {
         message: `${made ? 'PostgreSQL' : 'initdb'} could not be started: spawn EMFILE`,
       });
       spawning.mock.restore();
       syncBuiltinESMExports();
-      const server = await room.start();
+      const server = await fixture.start();
 
       assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
     });
@@ -239,7 +239,7 @@ describe('the embedded PostgreSQL', () => {
 type Answer = { url: string; pid: number; refusal?: string };
 
 /** A directory for one test; whatever was started in it is stopped and the directory removed. */
-function openRoom(name = 'database') {
+function openEnvironment(name = 'database') {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
   // The tests run as root too, where PostgreSQL is another user; as in /root, it may not list what leads to its folder.
   const dir = path.join(home, name);

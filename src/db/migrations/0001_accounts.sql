@@ -1,8 +1,8 @@
 -- Accounts, their keys, their balance, their rate windows.
--- Every hot table leads its primary key with lane (hash of the account, 0 to 63), so that it can be sharded by it.
+-- Every hot table leads its primary key with shard (hash of the account, 0 to 63), so that it can be sharded by it.
 
 create table accounts (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   name text not null,
   plan text not null check (plan in ('lite', 'pro')),
@@ -12,11 +12,11 @@ create table accounts (
   amount bigint not null default 0,
   held bigint not null default 0 check (held >= 0),
   created_at timestamptz not null,
-  primary key (lane, id)
+  primary key (shard, id)
 );
 
 create table api_keys (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   name text,
@@ -24,13 +24,13 @@ create table api_keys (
   -- SHA-256 of the key: 256 random bits need no slow hash.
   hash bytea not null,
   created_at timestamptz not null,
-  primary key (lane, id)
+  primary key (shard, id)
 );
 create unique index api_keys_by_hash on api_keys (hash);
-create index api_keys_by_account on api_keys (lane, account_id, id);
+create index api_keys_by_account on api_keys (shard, account_id, id);
 
 create table ledger (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   kind text not null check (kind in ('credit', 'hold', 'capture', 'release')),
@@ -40,15 +40,15 @@ create table ledger (
   job_id text,
   note text,
   created_at timestamptz not null,
-  primary key (lane, id)
+  primary key (shard, id)
 );
-create index ledger_by_account on ledger (lane, account_id, id);
+create index ledger_by_account on ledger (shard, account_id, id);
 
 create table rate_windows (
-  lane smallint not null,
+  shard smallint not null,
   account_id text not null,
   bucket text not null,
   -- When the requests of the last window were admitted; never longer than the limit.
   admitted timestamptz[] not null,
-  primary key (lane, account_id, bucket)
+  primary key (shard, account_id, bucket)
 );

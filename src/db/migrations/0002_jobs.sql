@@ -1,7 +1,7 @@
 -- Jobs are their own queue: due when next_at has come, leased by moving next_at into the future, fenced by lease.
 
 create table jobs (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   state text not null check (state in ('queued', 'processing', 'completed', 'failed', 'canceled')),
@@ -34,34 +34,34 @@ create table jobs (
   created_at timestamptz not null,
   started_at timestamptz,
   completed_at timestamptz,
-  primary key (lane, id),
+  primary key (shard, id),
   -- docs/states.md draws these; rules/job-state.ts decides the moves.
   constraint ended_jobs_say_when check ((state in ('completed', 'failed', 'canceled')) = (completed_at is not null)),
   constraint waiting_jobs_are_due_some_time check ((state in ('queued', 'processing')) = (next_at is not null)),
   constraint failed_jobs_say_why check ((state = 'failed') = (error_type is not null)),
   constraint completed_jobs_have_text check (state <> 'completed' or transcript is not null)
 );
-create index jobs_due on jobs (lane, account_id, next_at) where state in ('queued', 'processing');
-create index jobs_by_account on jobs (lane, account_id, id desc);
+create index jobs_due on jobs (shard, account_id, next_at) where state in ('queued', 'processing');
+create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For the sweeps: audio of jobs that ended, and files that no job names.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
 
 -- When an account's last job was started: jobs start in turn over the accounts that have some waiting.
 create table job_turns (
-  lane smallint not null,
+  shard smallint not null,
   account_id text not null,
   last_started_at timestamptz not null,
-  primary key (lane, account_id)
+  primary key (shard, account_id)
 );
 
 -- What a job under way has found out so far, piece by piece, for whoever watches it. Gone when the job ends.
 create table job_pieces (
-  lane smallint not null,
+  shard smallint not null,
   job_id text not null,
   -- The claim that wrote it: a job that is begun again starts anew.
   lease integer not null,
   number integer not null,
   -- The piece's segments as JSON text, as the API shows them.
   segments text not null,
-  primary key (lane, job_id, lease, number)
+  primary key (shard, job_id, lease, number)
 );

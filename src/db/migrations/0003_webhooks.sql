@@ -1,7 +1,7 @@
 -- Webhooks, the events they are told of, the deliveries that wait, and the log of attempts.
 
 create table webhooks (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   url text not null,
@@ -19,13 +19,13 @@ create table webhooks (
   previous_secret_ends_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  primary key (lane, id),
+  primary key (shard, id),
   constraint disabled_webhooks_say_why check (active = (disabled_reason is null) and active = (disabled_at is null))
 );
-create index webhooks_by_account on webhooks (lane, account_id, id desc);
+create index webhooks_by_account on webhooks (shard, account_id, id desc);
 
 create table events (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   type text not null,
@@ -33,15 +33,15 @@ create table events (
   -- Serialised once: stored, signed and sent as these bytes.
   body bytea not null,
   created_at timestamptz not null,
-  primary key (lane, id)
+  primary key (shard, id)
 );
-create index events_by_account on events (lane, account_id, id desc);
+create index events_by_account on events (shard, account_id, id desc);
 -- For erasing a job.
-create index events_by_job on events (lane, job_id) where job_id is not null;
+create index events_by_job on events (shard, job_id) where job_id is not null;
 
 -- One row per event and webhook (and per later redelivery) while it is not settled.
 create table deliveries (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   webhook_id text not null,
@@ -55,18 +55,18 @@ create table deliveries (
   lease integer not null default 0,
   next_at timestamptz,
   created_at timestamptz not null,
-  primary key (lane, id),
+  primary key (shard, id),
   constraint open_deliveries_are_due_some_time check ((state in ('waiting', 'sending')) = (next_at is not null))
 );
-create index deliveries_due on deliveries (lane, next_at) where state in ('waiting', 'sending');
-create index deliveries_open_by_webhook on deliveries (lane, webhook_id, next_at) where state in ('waiting', 'sending');
+create index deliveries_due on deliveries (shard, next_at) where state in ('waiting', 'sending');
+create index deliveries_open_by_webhook on deliveries (shard, webhook_id, next_at) where state in ('waiting', 'sending');
 -- How many attempts a webhook has in flight.
-create index deliveries_sending on deliveries (lane, webhook_id) where state = 'sending';
-create index deliveries_by_event on deliveries (lane, event_id);
+create index deliveries_sending on deliveries (shard, webhook_id) where state = 'sending';
+create index deliveries_by_event on deliveries (shard, event_id);
 
 -- The log: one row per attempt made, or dropped. By day, so that old days are dropped and not deleted.
 create table attempts (
-  lane smallint not null,
+  shard smallint not null,
   id text not null,
   account_id text not null,
   webhook_id text not null,
@@ -91,9 +91,9 @@ create table attempts (
   created_at timestamptz not null,
   completed_at timestamptz not null,
   -- The order in which a webhook's log is read: one index for both.
-  primary key (lane, webhook_id, id, created_at)
+  primary key (shard, webhook_id, id, created_at)
 ) partition by range (created_at);
-create index attempts_by_event on attempts (lane, event_id);
+create index attempts_by_event on attempts (shard, event_id);
 
 -- Takes what no day's partition covers; stays empty while the janitor makes the days ahead.
 create table attempts_default partition of attempts default;

@@ -1,8 +1,8 @@
 -- Idempotency keys: who holds one now, what its request made, and the first answer, given again for 24 hours.
 
 create table idempotency_keys (
-  lane smallint not null,
-  -- The operator's keys stand in lane 0 under the name admin.
+  shard smallint not null,
+  -- The operator's keys stand in shard 0 under the name admin.
   account_id text not null,
   key text not null,
   -- Method and path of the request that took the key.
@@ -21,10 +21,10 @@ create table idempotency_keys (
   location text,
   -- AES-256-GCM: a kept answer may show a secret that is shown only once.
   body bytea,
-  primary key (lane, account_id, key),
+  primary key (shard, account_id, key),
   constraint answered_keys_know_their_request check (state <> 'answered' or (status is not null and fingerprint is not null)),
   constraint jobs_know_their_request check (job_id is null or fingerprint is not null)
 );
 create index idempotency_keys_expired on idempotency_keys (expires_at);
 -- Erasing a job erases the answers that show it.
-create index idempotency_keys_by_job on idempotency_keys (lane, job_id) where job_id is not null;
+create index idempotency_keys_by_job on idempotency_keys (shard, job_id) where job_id is not null;

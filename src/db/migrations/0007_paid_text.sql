@@ -4,11 +4,11 @@ alter table jobs add column transcribed_units bigint not null default 0;
 
 -- Up to where an account's ledger was summed, and to what; see accounts/drift.ts.
 create table ledger_checks (
-  lane smallint not null,
+  shard smallint not null,
   account_id text not null,
   -- The last ledger entry that is in the sums.
   through_id text not null,
   amount bigint not null,
   held bigint not null,
-  primary key (lane, account_id)
+  primary key (shard, account_id)
 );

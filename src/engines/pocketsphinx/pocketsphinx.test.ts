@@ -50,17 +50,17 @@ test('pocketsphinx dates a word after a long pause rightly, and starts a segment
   assert.ok(Math.abs(second!.startSeconds - shift - segments[0]!.startSeconds) < 0.3, JSON.stringify(segments));
 });
 
-test('pocketsphinx hears no words in the noise of a room', async () => {
+test('pocketsphinx hears no words in the noise of a fixture', async () => {
   await using engine = openPocketsphinx({ ...settings, slots: 1 });
   const random = randomFrom(5);
   let held = 0;
   // 40 dB under full scale, most of it low.
-  const room = Int16Array.from({ length: 3 * SAMPLE_RATE }, () => {
+  const fixture = Int16Array.from({ length: 3 * SAMPLE_RATE }, () => {
     held = 0.9 * held + (random.next() - 0.5) * 500;
     return held;
   });
 
-  assert.equal(textOf(await engine.transcribe(room, asked())), '');
+  assert.equal(textOf(await engine.transcribe(fixture, asked())), '');
 });
 
 test('pocketsphinx gives the same piece the same transcript, whatever it heard before', async () => {

@@ -10,7 +10,7 @@ const short = new Int16Array(16_000);
 const long = new Int16Array(32_000);
 
 /** One process that takes memory without end when it is given a long piece, and may have 300 MB. */
-function openRoom() {
+function openEnvironment() {
   let restarts = 0;
   const pool = openChildPool({
     module: new URL('../../../test/fixtures/greedy-child.ts', import.meta.url),
@@ -21,34 +21,34 @@ function openRoom() {
 }
 
 test('a process that takes more memory than it may is ended, and another takes the next call', async () => {
-  await using room = openRoom();
+  await using fixture = openEnvironment();
 
-  await assert.rejects(room.pool.transcribe(long, asked()), isEngineError('engine_error'));
-  const next = await room.pool.transcribe(short, asked());
+  await assert.rejects(fixture.pool.transcribe(long, asked()), isEngineError('engine_error'));
+  const next = await fixture.pool.transcribe(short, asked());
 
   assert.equal(next.language, 'en');
-  assert.equal(room.restarts(), 1);
+  assert.equal(fixture.restarts(), 1);
 });
 
 test('a process that is killed while it is idle counts as a restart', async () => {
-  await using room = openRoom();
-  await room.pool.transcribe(short, asked());
+  await using fixture = openEnvironment();
+  await fixture.pool.transcribe(short, asked());
 
   await killChildren();
-  await room.pool.transcribe(short, asked());
+  await fixture.pool.transcribe(short, asked());
 
-  assert.equal(room.restarts(), 1);
+  assert.equal(fixture.restarts(), 1);
 });
 
 test('a process that we end ourselves does not count as a restart', async () => {
-  await using room = openRoom();
-  await room.pool.transcribe(short, asked());
+  await using fixture = openEnvironment();
+  await fixture.pool.transcribe(short, asked());
 
-  await assert.rejects(room.pool.transcribe(long, asked({ timeoutMs: 50 })), isEngineError('engine_timeout'));
-  await until('the next process', () => room.pool.pids().length === 1);
-  await room.pool.transcribe(short, asked());
+  await assert.rejects(fixture.pool.transcribe(long, asked({ timeoutMs: 50 })), isEngineError('engine_timeout'));
+  await until('the next process', () => fixture.pool.pids().length === 1);
+  await fixture.pool.transcribe(short, asked());
 
-  assert.equal(room.restarts(), 0);
+  assert.equal(fixture.restarts(), 0);
 });
 
 // Of the first, Node tells by an event; for the second, it throws.
@@ -59,11 +59,11 @@ for (const { node, what } of [
   test(`a process that cannot be started, which shows ${what}, fails the call that waits for it and no later one`, async () => {
     const real = process.execPath;
     process.execPath = node;
-    await using room = openRoom();
+    await using fixture = openEnvironment();
 
-    await assert.rejects(room.pool.transcribe(short, asked()), isEngineError('engine_error'));
+    await assert.rejects(fixture.pool.transcribe(short, asked()), isEngineError('engine_error'));
     process.execPath = real;
-    const next = await room.pool.transcribe(short, asked());
+    const next = await fixture.pool.transcribe(short, asked());
 
     assert.equal(next.language, 'en');
   });

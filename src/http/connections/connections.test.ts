@@ -135,7 +135,7 @@ test('a client that does not read its answer counts as idle', async () => {
   assert.equal(server.closed.length, 1);
 });
 
-test('connections that were closed make room again', async () => {
+test('connections that were closed make fixture again', async () => {
   await using server = await openServer({ max: 2, maxPerAddress: 2 });
 
   for (let i = 0; i < 20; i++) {

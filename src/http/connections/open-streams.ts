@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
 /** A key, as an account's requests carry it. */
-export type StreamKey = { lane: number; id: string };
+export type StreamKey = { shard: number; id: string };
 /** An answer under way; aborting `over` lets it end in order. */
 export type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 

@@ -1,8 +1,8 @@
 import type { Sql } from '../../db/database.ts';
 import type { StoredKey } from '../../rules/idempotency.ts';
 
-/** Whose key: an account's, or the operator's (`admin` in lane 0). */
-export type KeyName = { lane: number; accountId: string; key: string };
+/** Whose key: an account's, or the operator's (`admin` in shard 0). */
+export type KeyName = { shard: number; accountId: string; key: string };
 
 /** A key as this process holds it: whoever takes it later gets another lease, and this one's word no longer counts. */
 export type HeldKey = KeyName & { lease: number };
@@ -20,23 +20,23 @@ type Times = { leaseMs: number; keepMs: number };
 /** Takes a key that nobody has used. Whether it was one. */
 export async function insertKey(
   sql: Sql,
-  { lane, accountId, key }: KeyName,
+  { shard, accountId, key }: KeyName,
   { route, leaseMs, keepMs }: { route: string } & Times,
 ): Promise<boolean> {
   const inserted = await sql.run({
     name: 'insert_idempotency_key',
     text: `
-      insert into idempotency_keys (lane, account_id, key, route, state, lease, lease_ends_at, expires_at)
+      insert into idempotency_keys (shard, account_id, key, route, state, lease, lease_ends_at, expires_at)
       values ($1, $2, $3, $4, 'running', 1,
         clock_timestamp() + $5 * interval '1 millisecond', clock_timestamp() + $6 * interval '1 millisecond')
       on conflict do nothing`,
-    values: [lane, accountId, key, route, leaseMs, keepMs],
+    values: [shard, accountId, key, route, leaseMs, keepMs],
   });
   return inserted > 0;
 }
 
 /** How many keys of an account are kept, counted up to `limit`. */
-export async function countKeys(sql: Sql, { lane, accountId }: Omit<KeyName, 'key'>, limit: number): Promise<number> {
+export async function countKeys(sql: Sql, { shard, accountId }: Omit<KeyName, 'key'>, limit: number): Promise<number> {
   const [row] = await sql.rows<{ keys: number }>({
     name: 'count_idempotency_keys',
     text: `
@@ -44,10 +44,10 @@ export async function countKeys(sql: Sql, { lane, accountId }: Omit<KeyName, 'ke
       from (
         select 1
         from idempotency_keys
-        where lane = $1 and account_id = $2
+        where shard = $1 and account_id = $2
         limit $3
       ) as kept`,
-    values: [lane, accountId, limit],
+    values: [shard, accountId, limit],
   });
   return row!.keys;
 }
@@ -55,7 +55,7 @@ export async function countKeys(sql: Sql, { lane, accountId }: Omit<KeyName, 'ke
 /** A used key and its answer, locked until the transaction ends; null when it is gone meanwhile. */
 export async function lockKey(
   tx: Sql,
-  { lane, accountId, key }: KeyName,
+  { shard, accountId, key }: KeyName,
   now: Date | null = null,
 ): Promise<(StoredKey & { lease: number; answer: KeptAnswer | null }) | null> {
   const rows = await tx.rows<StoredKey & KeptAnswer & { lease: number }>({
@@ -66,9 +66,9 @@ export async function lockKey(
         expires_at <= coalesce($4::timestamptz, clock_timestamp()) as "isExpired",
         status, content_type as "contentType", location, body
       from idempotency_keys
-      where lane = $1 and account_id = $2 and key = $3
+      where shard = $1 and account_id = $2 and key = $3
       for update`,
-    values: [lane, accountId, key, now],
+    values: [shard, accountId, key, now],
   });
   const [row] = rows;
   if (!row) return null;
@@ -79,7 +79,7 @@ export async function lockKey(
 /** Takes a locked key as if nobody had used it. */
 export async function takeKeyAnew(
   tx: Sql,
-  { lane, accountId, key, lease }: HeldKey,
+  { shard, accountId, key, lease }: HeldKey,
   { route, leaseMs, keepMs }: { route: string } & Times,
 ): Promise<void> {
   await tx.run({
@@ -89,26 +89,26 @@ export async function takeKeyAnew(
         status = null, content_type = null, location = null, body = null,
         lease_ends_at = clock_timestamp() + $6 * interval '1 millisecond',
         expires_at = clock_timestamp() + $7 * interval '1 millisecond'
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4`,
-    values: [lane, accountId, key, lease, route, leaseMs, keepMs],
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4`,
+    values: [shard, accountId, key, lease, route, leaseMs, keepMs],
   });
 }
 
 /** Takes a locked key over from a process that died, with what its request made. */
-export async function takeKeyOver(tx: Sql, { lane, accountId, key, lease }: HeldKey, leaseMs: number): Promise<void> {
+export async function takeKeyOver(tx: Sql, { shard, accountId, key, lease }: HeldKey, leaseMs: number): Promise<void> {
   await tx.run({
     text: `
       update idempotency_keys
       set lease = lease + 1, lease_ends_at = clock_timestamp() + $5 * interval '1 millisecond'
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
-    values: [lane, accountId, key, lease, leaseMs],
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
+    values: [shard, accountId, key, lease, leaseMs],
   });
 }
 
 /** Notes the job that the request makes, in the transaction that makes it. Whether the key is still held. */
 export async function bindKey(
   tx: Sql,
-  { lane, accountId, key, lease }: HeldKey,
+  { shard, accountId, key, lease }: HeldKey,
   { jobId, fingerprint }: { jobId: string; fingerprint: string },
 ): Promise<boolean> {
   const bound = await tx.run({
@@ -116,8 +116,8 @@ export async function bindKey(
     text: `
       update idempotency_keys
       set job_id = $5, fingerprint = $6
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
-    values: [lane, accountId, key, lease, jobId, fingerprint],
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
+    values: [shard, accountId, key, lease, jobId, fingerprint],
   });
   return bound > 0;
 }
@@ -125,7 +125,7 @@ export async function bindKey(
 /** Keeps the first answer, for `keepMs` from now on. Whether the key was still held. */
 export async function keepAnswer(
   sql: Sql,
-  { lane, accountId, key, lease }: HeldKey,
+  { shard, accountId, key, lease }: HeldKey,
   answer: KeptAnswer & { fingerprint: string; keepMs: number },
 ): Promise<boolean> {
   const kept = await sql.run({
@@ -134,9 +134,9 @@ export async function keepAnswer(
       update idempotency_keys
       set state = 'answered', fingerprint = $5, status = $6, content_type = $7, location = $8, body = $9,
         expires_at = clock_timestamp() + $10 * interval '1 millisecond'
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values: [
-      ...[lane, accountId, key, lease, answer.fingerprint],
+      ...[shard, accountId, key, lease, answer.fingerprint],
       ...[answer.status, answer.contentType, answer.location, answer.body, answer.keepMs],
     ],
   });
@@ -144,19 +144,19 @@ export async function keepAnswer(
 }
 
 /** Gives a key back: one that made nothing is forgotten, one that made a job waits for the next request to ask. */
-export async function letKeyGo(tx: Sql, { lane, accountId, key, lease }: HeldKey): Promise<void> {
-  const values = [lane, accountId, key, lease];
+export async function letKeyGo(tx: Sql, { shard, accountId, key, lease }: HeldKey): Promise<void> {
+  const values = [shard, accountId, key, lease];
   await tx.run({
     text: `
       delete from idempotency_keys
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running' and job_id is null`,
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running' and job_id is null`,
     values,
   });
   await tx.run({
     text: `
       update idempotency_keys
       set lease_ends_at = clock_timestamp()
-      where lane = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
+      where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values,
   });
 }
@@ -167,11 +167,11 @@ export async function renewKeys(sql: Sql, held: HeldKey[], leaseMs: number): Pro
     text: `
       update idempotency_keys as keys
       set lease_ends_at = clock_timestamp() + $5 * interval '1 millisecond'
-      from unnest($1::smallint[], $2::text[], $3::text[], $4::integer[]) as held (lane, account_id, key, lease)
-      where keys.lane = held.lane and keys.account_id = held.account_id and keys.key = held.key
+      from unnest($1::smallint[], $2::text[], $3::text[], $4::integer[]) as held (shard, account_id, key, lease)
+      where keys.shard = held.shard and keys.account_id = held.account_id and keys.key = held.key
         and keys.lease = held.lease and keys.state = 'running'`,
     values: [
-      held.map((key) => key.lane),
+      held.map((key) => key.shard),
       held.map((key) => key.accountId),
       held.map((key) => key.key),
       held.map((key) => key.lease),
@@ -187,10 +187,10 @@ export async function deleteExpiredKeys(
 ): Promise<number> {
   return await sql.run({
     text: `
-      -- every lane: a sweep by age
+      -- every shard: a sweep by age
       delete from idempotency_keys
-      where (lane, account_id, key) in (
-        select lane, account_id, key
+      where (shard, account_id, key) in (
+        select shard, account_id, key
         from idempotency_keys
         where expires_at <= coalesce($1::timestamptz, clock_timestamp())
           and (state = 'answered' or lease_ends_at <= coalesce($1::timestamptz, clock_timestamp()))

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { callerOf } from '../../../test/caller.ts';
 import type { TestDatabase } from '../../../test/database.ts';
 import { openTestDatabase } from '../../../test/database.ts';
-import { openWebhookRoom } from '../../../test/webhook-fixture.ts';
+import { openWebhookFixture } from '../../../test/webhook-fixture.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
@@ -16,7 +16,7 @@ import { deleteExpiredKeys } from './idempotency-store.ts';
 const WEBHOOK = { url: 'https://hooks.example.com/a', events: ['transcription.completed'] };
 const BOX = openSecretBox(Buffer.alloc(32, 7));
 const LOG = openLog('silent');
-const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unlimited: true };
+const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
 
 /** One node of a service with a single POST route, on a database that it may share. */
 function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
@@ -61,8 +61,8 @@ const rowsOf = (db: Database) =>
   db.rows<{ state: string; body: Buffer }>({ text: 'select state, body from idempotency_keys' });
 
 test('a request that comes again gets the first answer to the byte, and its work is done once', async () => {
-  await using room = await openWebhookRoom();
-  const { call } = await room.caller('pro');
+  await using fixture = await openWebhookFixture();
+  const { call } = await fixture.caller('pro');
 
   const first = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
   const second = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
@@ -75,19 +75,19 @@ test('a request that comes again gets the first answer to the byte, and its work
 });
 
 test('a kept answer is sealed: the secret that it shows is not in the database', async () => {
-  await using room = await openWebhookRoom();
-  const { call } = await room.caller();
+  await using fixture = await openWebhookFixture();
+  const { call } = await fixture.caller();
 
   const { json } = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
-  const [row] = await rowsOf(room.room.db);
+  const [row] = await rowsOf(fixture.fixture.db);
 
   assert.ok(row!.body.length > 100);
   assert.ok(!row!.body.includes(json.secret.slice(6, 20)));
 });
 
 test('a key belongs to one request: another body or path is a conflict', async () => {
-  await using room = await openWebhookRoom();
-  const { call } = await room.caller();
+  await using fixture = await openWebhookFixture();
+  const { call } = await fixture.caller();
   const key = { 'idempotency-key': 'k' };
   const { json } = await call('POST', '/v1/webhooks', WEBHOOK, key);
 
@@ -99,9 +99,9 @@ test('a key belongs to one request: another body or path is a conflict', async (
 });
 
 test('two accounts may use the same key', async () => {
-  await using room = await openWebhookRoom();
-  const one = await room.caller();
-  const other = await room.caller();
+  await using fixture = await openWebhookFixture();
+  const one = await fixture.caller();
+  const other = await fixture.caller();
   await one.call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
 
   const answer = await other.call('POST', '/v1/webhooks', { ...WEBHOOK, description: 'x' }, { 'idempotency-key': 'k' });
@@ -111,12 +111,12 @@ test('two accounts may use the same key', async () => {
 
 for (const body of [{ ...WEBHOOK, url: 'http://a.example' }, { url: 7 }, { ...WEBHOOK, more: 1 }]) {
   test(`a 400 for ${JSON.stringify(body).slice(0, 60)} leaves its key free for the mended request`, async () => {
-    await using room = await openWebhookRoom();
-    const { call } = await room.caller();
+    await using fixture = await openWebhookFixture();
+    const { call } = await fixture.caller();
 
     const first = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const again = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
-    const kept = await rowsOf(room.room.db);
+    const kept = await rowsOf(fixture.fixture.db);
     const mended = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
 
     assert.deepEqual([first.status, again.status, mended.status], [400, 400, 201]);
@@ -142,8 +142,8 @@ for (const type of ['insufficient_balance', 'conflict', 'unprocessable_audio'] a
 }
 
 test('requests with long URLs that are refused leave nothing behind', async () => {
-  await using room = await openWebhookRoom();
-  const { call } = await room.caller();
+  await using fixture = await openWebhookFixture();
+  const { call } = await fixture.caller();
   const query = 'x'.repeat(12_000);
 
   const answers = [];
@@ -156,7 +156,7 @@ test('requests with long URLs that are refused leave nothing behind', async () =
     answers.map(({ status }) => status),
     [400, 400, 400],
   );
-  assert.deepEqual(await rowsOf(room.room.db), []);
+  assert.deepEqual(await rowsOf(fixture.fixture.db), []);
 });
 
 test('of the URL only a hash is kept', async () => {
@@ -185,8 +185,8 @@ test('a new key is a 429 when the account has as many as are kept, a known one i
 });
 
 test('twenty requests with one key at once register one webhook', async () => {
-  await using room = await openWebhookRoom();
-  const { call } = await room.caller('pro');
+  await using fixture = await openWebhookFixture();
+  const { call } = await fixture.caller('pro');
 
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' })),
@@ -361,8 +361,8 @@ const POSTS: { path: string; body?: object }[] = [
 ];
 for (const { path, body } of POSTS) {
   test(`POST /v1/webhooks${path} keeps its answer in the transaction of its work`, async () => {
-    await using room = await openWebhookRoom({ diesUnsettled: true });
-    const { call } = await room.caller('pro');
+    await using fixture = await openWebhookFixture({ diesUnsettled: true });
+    const { call } = await fixture.caller('pro');
     const { json } = await call('POST', '/v1/webhooks', WEBHOOK);
     const url = `/v1/webhooks${path.replace(':id', json.id)}`;
     const send = () => call('POST', url, path === '' ? WEBHOOK : body, { 'idempotency-key': 'k' });

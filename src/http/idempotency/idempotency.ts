@@ -77,7 +77,7 @@ export function openIdempotencyKeys({
     async take(request, account) {
       const key = readKey(request);
       if (key === null) return null;
-      const name = { lane: account?.lane ?? 0, accountId: account?.id ?? 'admin', key };
+      const name = { shard: account?.shard ?? 0, accountId: account?.id ?? 'admin', key };
       const route = routeOf(request);
       const isFull = account !== null && (await quota.isFull(db, name));
       const found = await takeKey(db, name, { route, isFull });

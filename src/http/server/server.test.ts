@@ -20,36 +20,36 @@ import { buildServer, closeServer } from './server.ts';
 const KEY = `vb_${'a'.repeat(43)}`;
 const OTHER_KEY = `vb_${'b'.repeat(43)}`;
 const ADMIN_TOKEN = 'admin-token-of-the-test';
-const ACCOUNT: Account = { id: 'acct_1', lane: 1, name: 'one', plan: 'pro', unlimited: true };
-const ROOM = { summary: 'for the test', tag: 'Test' };
+const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
+const COMMON = { summary: 'for the test', tag: 'Test' };
 const ADMITTED: LimitState = { kind: 'admitted', limit: 10, remaining: 9, resetSeconds: 60 };
 
-/** A server of its own with a few routes; `world` holds what the tests turn. */
-function openWorld(more: { routes?: Route[]; options?: Partial<ServerOptions> } = {}) {
-  const world = { state: ADMITTED as LimitState | null, admissions: 0, uploadsStarted: 0 };
+/** A server of its own with a few routes; `environment` holds what the tests turn. */
+function openEnvironment(more: { routes?: Route[]; options?: Partial<ServerOptions> } = {}) {
+  const environment = { state: ADMITTED as LimitState | null, admissions: 0, uploadsStarted: 0 };
   const app = buildServer({
-    routes: [...routesOf(world), ...(more.routes ?? [])],
+    routes: [...routesOf(environment), ...(more.routes ?? [])],
     auth: {
       findCaller: async (hash) => (hash.equals(hashKey(KEY)) ? callerOf(ACCOUNT) : null),
       adminToken: ADMIN_TOKEN,
     },
     limits: {
       admit: async () => {
-        world.admissions += 1;
-        return world.state;
+        environment.admissions += 1;
+        return environment.state;
       },
     },
     log: openLog('silent'),
     metrics: { requestEnded: () => undefined, rateRefused: () => undefined },
     ...more.options,
   });
-  return { world, app, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+  return { environment, app, [Symbol.asyncDispose]: () => closeServer(app, 0) };
 }
 
-function routesOf(world: { uploadsStarted: number }): Route[] {
+function routesOf(environment: { uploadsStarted: number }): Route[] {
   return [
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'GET',
       path: '/v1/jobs',
       auth: 'key',
@@ -62,7 +62,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       }),
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'GET',
       path: '/v1/jobs/:id',
       auth: 'key',
@@ -73,7 +73,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       },
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'DELETE',
       path: '/v1/jobs/:id',
       auth: 'key',
@@ -82,7 +82,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       handle: async () => ({ status: 204 }),
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'POST',
       path: '/v1/webhooks',
       auth: 'key',
@@ -98,7 +98,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       handle: async ({ body }) => ({ status: 201, body }),
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'POST',
       path: '/v1/transcribe',
       auth: 'key',
@@ -107,14 +107,14 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       upload: true,
       schema: { answers: {} },
       async handle({ upload }) {
-        world.uploadsStarted += 1;
+        environment.uploadsStarted += 1;
         let sizeBytes = 0;
         for await (const chunk of upload.open()) sizeBytes += (chunk as Buffer).length;
         return { status: 200, body: { size_bytes: sizeBytes } };
       },
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'GET',
       path: '/admin/v1/accounts',
       auth: 'admin',
@@ -122,7 +122,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       handle: async () => ({ status: 200, body: {} }),
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'GET',
       path: '/broken',
       auth: 'none',
@@ -132,7 +132,7 @@ function routesOf(world: { uploadsStarted: number }): Route[] {
       },
     }),
     defineRoute({
-      ...ROOM,
+      ...COMMON,
       method: 'GET',
       path: '/away',
       auth: 'none',
@@ -357,9 +357,9 @@ const badRequests: [string, object, number, string, string?][] = [
 
 for (const [what, request, status, type, param] of badRequests) {
   test(`${what} is answered ${status} ${type} in the one shape`, async () => {
-    await using room = openWorld();
+    await using fixture = openEnvironment();
 
-    const answer = await room.app.inject(request);
+    const answer = await fixture.app.inject(request);
 
     assert.equal(answer.statusCode, status, answer.body);
     assertProblem(answer.body, status, type, param);
@@ -372,11 +372,11 @@ for (const [what, request, status, type, param] of badRequests) {
 }
 
 test('405 and OPTIONS name the methods of a path, HEAD answers like GET', async () => {
-  await using room = openWorld();
+  await using fixture = openEnvironment();
 
-  const wrong = await room.app.inject({ method: 'POST', url: '/v1/jobs' });
-  const asked = await room.app.inject({ method: 'OPTIONS', url: '/v1/jobs/job_1' });
-  const head = await room.app.inject({ method: 'HEAD', url: '/v1/jobs', headers: json });
+  const wrong = await fixture.app.inject({ method: 'POST', url: '/v1/jobs' });
+  const asked = await fixture.app.inject({ method: 'OPTIONS', url: '/v1/jobs/job_1' });
+  const head = await fixture.app.inject({ method: 'HEAD', url: '/v1/jobs', headers: json });
 
   assert.equal(wrong.headers.allow, 'GET, HEAD, OPTIONS');
   assert.deepEqual([asked.statusCode, asked.headers.allow, asked.body], [204, 'GET, DELETE, HEAD, OPTIONS', '']);
@@ -384,8 +384,8 @@ test('405 and OPTIONS name the methods of a path, HEAD answers like GET', async 
 });
 
 test('the same key twice is one key, by either header', async () => {
-  await using room = openWorld();
-  const port = await listen(room.app);
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
   const head = 'GET /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
 
   const same = await exchange(
@@ -401,9 +401,9 @@ test('the same key twice is one key, by either header', async () => {
 });
 
 test('the admin door takes the token and nothing else', async () => {
-  await using room = openWorld();
+  await using fixture = openEnvironment();
   const ask = (authorization: string) =>
-    room.app.inject({ url: '/admin/v1/accounts', headers: { authorization } }).then((answer) => answer.statusCode);
+    fixture.app.inject({ url: '/admin/v1/accounts', headers: { authorization } }).then((answer) => answer.statusCode);
 
   assert.equal(await ask(`Bearer ${ADMIN_TOKEN}`), 200);
   assert.equal(await ask(`Bearer ${ADMIN_TOKEN}x`), 401);
@@ -411,18 +411,18 @@ test('the admin door takes the token and nothing else', async () => {
 });
 
 test('numbers keep their digits, a query its defaults', async () => {
-  await using room = openWorld();
+  await using fixture = openEnvironment();
 
-  const answer = await room.app.inject({ url: '/v1/jobs', headers: json });
+  const answer = await fixture.app.inject({ url: '/v1/jobs', headers: json });
 
   assert.equal(answer.body, '{"limit":20,"raw":{"n":12345678901234567890}}');
 });
 
 test('a limited endpoint says how much is left, also when the request is then refused', async () => {
-  await using room = openWorld();
+  await using fixture = openEnvironment();
 
-  const good = await room.app.inject({ url: '/v1/jobs', headers: json });
-  const bad = await room.app.inject({ url: '/v1/jobs?limit=x', headers: json });
+  const good = await fixture.app.inject({ url: '/v1/jobs', headers: json });
+  const bad = await fixture.app.inject({ url: '/v1/jobs?limit=x', headers: json });
 
   const shown = [good, bad].map(({ headers }) => [
     headers['ratelimit-limit'],
@@ -436,10 +436,10 @@ test('a limited endpoint says how much is left, also when the request is then re
 });
 
 test('a refusal says when to come back, in the body and in the headers', async () => {
-  await using room = openWorld();
-  room.world.state = { kind: 'refused', limit: 10, retryAfterSeconds: 7 };
+  await using fixture = openEnvironment();
+  fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 7 };
 
-  const answer = await room.app.inject({ url: '/v1/jobs', headers: json });
+  const answer = await fixture.app.inject({ url: '/v1/jobs', headers: json });
 
   assertProblem(answer.body, 429, 'rate_limited');
   assert.equal(answer.json().retry_after, 7);
@@ -448,11 +448,11 @@ test('a refusal says when to come back, in the body and in the headers', async (
 });
 
 test('a request without a good key is not counted', async () => {
-  await using room = openWorld();
+  await using fixture = openEnvironment();
 
-  await room.app.inject({ url: '/v1/jobs', headers: { 'x-api-key': OTHER_KEY } });
+  await fixture.app.inject({ url: '/v1/jobs', headers: { 'x-api-key': OTHER_KEY } });
 
-  assert.equal(room.world.admissions, 0);
+  assert.equal(fixture.environment.admissions, 0);
 });
 
 const malformed: [string, string, number, string][] = [
@@ -488,8 +488,8 @@ const malformed: [string, string, number, string][] = [
 
 for (const [what, bytes, status, type] of malformed) {
   test(`${what} on the wire is answered ${status} in the one shape`, async () => {
-    await using room = openWorld();
-    const port = await listen(room.app);
+    await using fixture = openEnvironment();
+    const port = await listen(fixture.app);
 
     const answer = await exchange(port, bytes);
 
@@ -501,8 +501,8 @@ for (const [what, bytes, status, type] of malformed) {
 }
 
 test('an upload without a key is answered while its body is still on the way, and then let go', async () => {
-  await using room = openWorld();
-  const port = await listen(room.app);
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
   const start = `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
 
   // The rest never comes: the server closes by itself.
@@ -511,24 +511,24 @@ test('an upload without a key is answered while its body is still on the way, an
   assert.equal(answer.status, 401);
   assertProblem(answer.body, 401, 'unauthenticated');
   assert.match(answer.head, /connection: close/i);
-  assert.equal(room.world.uploadsStarted, 0);
+  assert.equal(fixture.environment.uploadsStarted, 0);
 });
 
 test('an upload over its rate never reaches its handler', async () => {
-  await using room = openWorld();
-  room.world.state = { kind: 'refused', limit: 10, retryAfterSeconds: 3 };
-  const port = await listen(room.app);
+  await using fixture = openEnvironment();
+  fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 3 };
+  const port = await listen(fixture.app);
   const start = `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Length: 1000000000\r\n\r\n`;
 
   const answer = await exchange(port, start + 'a'.repeat(5_000_000));
 
   assert.equal(answer.status, 429);
-  assert.equal(room.world.uploadsStarted, 0);
+  assert.equal(fixture.environment.uploadsStarted, 0);
 });
 
 test('a caller that asks first is told to go on only when its body is wanted', async () => {
-  await using room = openWorld();
-  const port = await listen(room.app);
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
   const start =
     'POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 5\r\n';
 
@@ -541,8 +541,8 @@ test('a caller that asks first is told to go on only when its body is wanted', a
 });
 
 test('a JSON body that stops coming is answered 408', async () => {
-  await using room = openWorld({ options: { bodyTimeoutMs: 20 } });
-  const port = await listen(room.app);
+  await using fixture = openEnvironment({ options: { bodyTimeoutMs: 20 } });
+  const port = await listen(fixture.app);
   const start = `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"url"`;
 
   const answer = await exchange(port, start);
@@ -552,8 +552,8 @@ test('a JSON body that stops coming is answered 408', async () => {
 });
 
 test('a good request after a bad one goes over the same connection', async () => {
-  await using room = openWorld();
-  const port = await listen(room.app);
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
   const head = `Host: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\n`;
 
   const { head: first, body } = await exchange(
@@ -569,7 +569,7 @@ test('closing finishes what is in flight and answers 503 to what comes on open c
   const started = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const slow = defineRoute({
-    ...ROOM,
+    ...COMMON,
     method: 'GET',
     path: '/slow',
     auth: 'none',
@@ -580,7 +580,7 @@ test('closing finishes what is in flight and answers 503 to what comes on open c
       return { status: 200, body: { done: true } };
     },
   });
-  const { app } = openWorld({ routes: [slow] });
+  const { app } = openEnvironment({ routes: [slow] });
   const closing = Promise.withResolvers<void>();
   app.addHook('preClose', async () => closing.resolve());
   const port = await listen(app);
@@ -606,8 +606,8 @@ test('the log line of a request has its ids and outcome, and no key', async () =
   const lines: Record<string, unknown>[] = [];
   const log = openLog('silent');
   log.info = ((line: Record<string, unknown>) => lines.push(line)) as unknown as typeof log.info;
-  await using room = openWorld({ options: { log } });
-  const port = await listen(room.app);
+  await using fixture = openEnvironment({ options: { log } });
+  const port = await listen(fixture.app);
 
   await exchange(port, `GET /v1/jobs?limit=3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-API-Key: ${KEY}\r\n\r\n`);
 
@@ -629,15 +629,15 @@ test('an answer of 500 that a handler gives by itself is logged as an error and 
   const log = openLog('silent');
   log.error = ((line: Record<string, unknown>) => errors.push(line)) as unknown as typeof log.error;
   const route = defineRoute({
-    ...ROOM,
+    ...COMMON,
     method: 'GET',
     path: '/failed',
     auth: 'none',
     schema: { answers: {} },
     handle: async () => ({ status: 500, body: { error: {} } }),
   });
-  await using room = openWorld({ routes: [route], options: { log } });
-  const port = await listen(room.app);
+  await using fixture = openEnvironment({ routes: [route], options: { log } });
+  const port = await listen(fixture.app);
 
   const given = await exchange(port, 'GET /failed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   const thrown = await exchange(port, 'GET /broken HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -650,10 +650,10 @@ test('an answer of 500 that a handler gives by itself is logged as an error and 
 });
 
 test('every time-out of the server is set', async () => {
-  await using room = openWorld();
-  await listen(room.app);
+  await using fixture = openEnvironment();
+  await listen(fixture.app);
 
-  const { requestTimeout, headersTimeout, keepAliveTimeout, maxRequestsPerSocket } = room.app.server;
+  const { requestTimeout, headersTimeout, keepAliveTimeout, maxRequestsPerSocket } = fixture.app.server;
 
   assert.deepEqual(
     [requestTimeout, headersTimeout, keepAliveTimeout, maxRequestsPerSocket],

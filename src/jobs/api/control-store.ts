@@ -5,12 +5,12 @@ import { JOB_COLUMNS } from '../store.ts';
 /** A job as it stands, locked for the rest of the transaction: nobody starts or ends it meanwhile. */
 export async function lockJob(
   tx: Sql,
-  { lane, accountId, id }: { lane: number; accountId: string; id: string },
+  { shard, accountId, id }: { shard: number; accountId: string; id: string },
 ): Promise<Job | null> {
   const rows = await tx.rows<Job>({
     name: 'lock_job',
-    text: `select ${JOB_COLUMNS} from jobs where lane = $1 and id = $2 and account_id = $3 for update`,
-    values: [lane, id, accountId],
+    text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3 for update`,
+    values: [shard, id, accountId],
   });
   return rows[0] ?? null;
 }
@@ -18,7 +18,7 @@ export async function lockJob(
 /** Cancels a job that has not ended, and tells who works on it and who waits for it. */
 export async function cancelOpenJob(
   tx: Sql,
-  { lane, id }: Pick<Job, 'lane' | 'id'>,
+  { shard, id }: Pick<Job, 'shard' | 'id'>,
   { costUnits, now }: { costUnits: number; now: Date | null },
 ): Promise<Job> {
   const rows = await tx.rows<Job>({
@@ -28,37 +28,37 @@ export async function cancelOpenJob(
         update jobs
         set state = 'canceled', cost_units = $4, next_at = null,
           completed_at = coalesce($3::timestamptz, clock_timestamp())
-        where lane = $1 and id = $2 and state in ('queued', 'processing')
+        where shard = $1 and id = $2 and state in ('queued', 'processing')
         returning ${JOB_COLUMNS}, pg_notify('job_ended', id), pg_notify('job_changed', id)
       ), swept as (
         delete from job_pieces
-        where lane = $1 and job_id = $2 and exists (select 1 from canceled)
+        where shard = $1 and job_id = $2 and exists (select 1 from canceled)
       )
       select canceled.*
       from canceled`,
-    values: [lane, id, now, costUnits],
+    values: [shard, id, now, costUnits],
   });
   return rows[0]!;
 }
 
 /** Erases the row of a job that has ended. */
-export async function deleteEndedJob(tx: Sql, { lane, id }: Pick<Job, 'lane' | 'id'>): Promise<void> {
+export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
   await tx.run({
     name: 'delete_job',
     text: `
       delete from jobs
-      where lane = $1 and id = $2 and completed_at is not null`,
-    values: [lane, id],
+      where shard = $1 and id = $2 and completed_at is not null`,
+    values: [shard, id],
   });
 }
 
 /** Erases what is kept to be answered again to requests with an Idempotency-Key: it shows the job. */
-export async function deleteKeptAnswers(tx: Sql, { lane, id }: Pick<Job, 'lane' | 'id'>): Promise<void> {
+export async function deleteKeptAnswers(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
   await tx.run({
     name: 'delete_kept_answers',
     text: `
       delete from idempotency_keys
-      where lane = $1 and job_id = $2`,
-    values: [lane, id],
+      where shard = $1 and job_id = $2`,
+    values: [shard, id],
   });
 }

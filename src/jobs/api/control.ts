@@ -59,8 +59,8 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
     }
     const wasOpen = !isTerminal(job.state);
     const ended = wasOpen ? await cancelLocked(tx, account, job) : job;
-    await dropWaitingOfJob(tx, { lane: ended.lane, jobId: ended.id });
-    await eraseEvents(tx, { lane: ended.lane, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
+    await dropWaitingOfJob(tx, { shard: ended.shard, jobId: ended.id });
+    await eraseEvents(tx, { shard: ended.shard, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
     await deleteKeptAnswers(tx, ended);
     await deleteEndedJob(tx, ended);
     return { ended, wasOpen };
@@ -72,7 +72,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
 }
 
 async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
-  const job = isId('job', id) ? await lockJob(tx, { lane: account.lane, accountId: account.id, id }) : null;
+  const job = isId('job', id) ? await lockJob(tx, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }

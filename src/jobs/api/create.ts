@@ -52,7 +52,7 @@ async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, once 
   const hold = await holdForJob(tx, { account, jobId: id, units });
   if (hold.kind === 'short') throw tooExpensive(units, hold.missingUnits);
   return await insertJob(tx, {
-    lane: account.lane,
+    shard: account.shard,
     id,
     accountId: account.id,
     plan: request.plan,

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import type { Log } from '../../platform/log.ts';
 import { reportEngine } from './engine-store.ts';
 
 test('a language that the engine of the plan does not know is refused before there is a job', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await reportEngine(room.db, 'pro', { ...openFakeEngine(), languages: ['en', 'no', 'tl'] });
-  await reportEngine(room.db, 'lite', { ...openFakeEngine(), languages: null });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await reportEngine(fixture.db, 'pro', { ...openFakeEngine(), languages: ['en', 'no', 'tl'] });
+  await reportEngine(fixture.db, 'lite', { ...openFakeEngine(), languages: null });
   const send = (language: string, plan = 'pro') =>
-    room.transcribe(account, wavFile(1), { async: 'true', language, plan });
+    fixture.transcribe(account, wavFile(1), { async: 'true', language, plan });
 
   const refused = await send('de-AT');
   const taken = [await send('en-US'), await send('nb'), await send('fil'), await send('tl'), await send('de', 'lite')];
@@ -24,25 +24,25 @@ test('a language that the engine of the plan does not know is refused before the
     taken.map(({ status }) => status),
     [202, 202, 202, 202, 202],
   );
-  assert.equal((await room.files()).length, taken.length);
+  assert.equal((await fixture.files()).length, taken.length);
 });
 
 test('while no engine has reported itself every language is taken', async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
 
-  const answer = await room.transcribe(await room.account(), wavFile(1), { async: 'true', language: 'xx' });
+  const answer = await fixture.transcribe(await fixture.account(), wavFile(1), { async: 'true', language: 'xx' });
 
   assert.equal(answer.status, 202);
 });
 
 test('an engine that hears less at once is given shorter pieces, and a text that may be cut is told of', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = { ...openFakeEngine(), maxPieceSeconds: 29.4 };
   const warnings: object[] = [];
   const log = { warn: (fields: object) => void warnings.push(fields), info() {}, error() {}, debug() {} };
-  await room.startWorker(engine, { concurrency: 1, log: log as unknown as Log });
-  const { json } = await room.transcribe(account, wavFile(29.8), { async: 'true' });
+  await fixture.startWorker(engine, { concurrency: 1, log: log as unknown as Log });
+  const { json } = await fixture.transcribe(account, wavFile(29.8), { async: 'true' });
 
   const lengths: number[] = [];
   for (const isCut of [true, false]) {
@@ -50,7 +50,7 @@ test('an engine that hears less at once is given shorter pieces, and a text that
     lengths.push(call.piece.length / 16_000);
     call.answer({ segments: [], language: null, ...(isCut && { isCut }) });
   }
-  const job = await room.ended(account, json.id);
+  const job = await fixture.ended(account, json.id);
 
   assert.equal(job.status, 'completed');
   assert.ok(Math.max(...lengths) <= 29.4 && Math.abs(lengths[0]! + lengths[1]! - 29.8) < 1e-6, String(lengths));

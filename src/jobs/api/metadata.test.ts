@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
-type Account = Awaited<ReturnType<Room['account']>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
+type Account = Awaited<ReturnType<Fixture['account']>>;
 
 const MAX_BYTES = 4096;
 const AUDIO = wavFile(0.1);
 
 /** POST /v1/transcribe with the metadata as these very bytes: FormData would turn line ends and lone surrogates into others. */
-async function send(room: Room, account: Account, metadata: string | Buffer) {
+async function send(fixture: Fixture, account: Account, metadata: string | Buffer) {
   const part = (head: string, body: string | Buffer) => [`--edge\r\n${head}\r\n\r\n`, body, '\r\n'];
   const pieces = [
     ...part('Content-Disposition: form-data; name="async"', 'true'),
@@ -22,7 +22,7 @@ async function send(room: Room, account: Account, metadata: string | Buffer) {
   ];
   const stream = Readable.from([Buffer.concat(pieces.map((piece) => Buffer.from(piece)))], { objectMode: false });
   const contentType = 'multipart/form-data; boundary=edge';
-  return await room.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
+  return await fixture.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
 }
 
 /** A JSON string whose text has so many bytes. @param fill  a character of one to four bytes */
@@ -64,17 +64,17 @@ const ECHOED = {
 
 for (const [what, texts] of Object.entries(ECHOED)) {
   test(`${what}: echoed to the byte in the answer, the job, the list and the event`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
-    await room.startWorker(openFakeEngine({ says: 'ok' }));
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
+    await fixture.startWorker(openFakeEngine({ says: 'ok' }));
 
     for (const text of texts) {
-      const accepted = await send(room, account, text);
+      const accepted = await send(fixture, account, text);
       const { id } = accepted.json;
-      await room.ended(account, id);
-      const job = await room.get(account, '/v1/jobs/:id', { params: { id } });
-      const list = await room.get(account, '/v1/jobs', { query: { limit: 1 } });
-      const [event] = await room.db.rows<{ body: Buffer }>({
+      await fixture.ended(account, id);
+      const job = await fixture.get(account, '/v1/jobs/:id', { params: { id } });
+      const list = await fixture.get(account, '/v1/jobs', { query: { limit: 1 } });
+      const [event] = await fixture.db.rows<{ body: Buffer }>({
         text: 'select body from events where job_id = $1',
         values: [id],
       });
@@ -115,11 +115,11 @@ const REFUSED: { what: string; sent: (string | Buffer)[]; status: number }[] = [
 
 for (const { what, sent, status } of REFUSED) {
   test(`${what}: refused by name, and nothing is left`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
 
     for (const metadata of sent) {
-      const answer = await send(room, account, metadata);
+      const answer = await send(fixture, account, metadata);
 
       assert.deepEqual(
         [answer.status, answer.json.error?.param],
@@ -127,18 +127,18 @@ for (const { what, sent, status } of REFUSED) {
         JSON.stringify(metadata.toString()),
       );
     }
-    assert.deepEqual([await room.files(), await room.db.rows({ text: 'select 1 from jobs' })], [[], []]);
+    assert.deepEqual([await fixture.files(), await fixture.db.rows({ text: 'select 1 from jobs' })], [[], []]);
   });
 }
 
 test('a job without metadata has null, and its event has none', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.startWorker(openFakeEngine({ says: 'ok' }));
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'ok' }));
 
-  const { json } = await room.transcribe(account, AUDIO);
+  const { json } = await fixture.transcribe(account, AUDIO);
 
-  const [event] = await room.db.rows<{ body: Buffer }>({ text: 'select body from events' });
+  const [event] = await fixture.db.rows<{ body: Buffer }>({ text: 'select body from events' });
   assert.equal(json.metadata, null);
   assert.ok(!('metadata' in JSON.parse(event!.body.toString())));
 });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { openTestFolder } from '../../../test/fixtures/audio.ts';
 import { webmOfTinyPackets } from '../../../test/fixtures/bombs.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 
 // Too large for the thread that reads headers, and slow to walk through.
 const SLOW_BYTES = 30_000_000;
@@ -13,21 +13,21 @@ const ASYNC = { async: 'true' };
 test('an account whose files are slow to probe does not hold up the files of others', {
   timeout: 120_000,
 }, async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   await using folder = await openTestFolder();
   // A program reads its headers, as those of the slow ones.
   const ordinary = await readFile(await folder.encode('a.aiff', new Int16Array(16_000)));
   const slow = webmOfTinyPackets(SLOW_BYTES);
-  const [hostile, other] = [await room.account(), await room.account()];
+  const [hostile, other] = [await fixture.account(), await fixture.account()];
   let slowAnswers = 0;
   const sending = Array.from({ length: SLOW_UPLOADS }, async () => {
-    const { status } = await room.transcribe(hostile, slow, ASYNC);
+    const { status } = await fixture.transcribe(hostile, slow, ASYNC);
     slowAnswers += 1;
     return status;
   });
-  await room.transcribe(other, ordinary, ASYNC);
+  await fixture.transcribe(other, ordinary, ASYNC);
 
-  const { status } = await room.transcribe(other, ordinary, ASYNC);
+  const { status } = await fixture.transcribe(other, ordinary, ASYNC);
 
   assert.equal(status, 202);
   assert.ok(slowAnswers <= SLOW_UPLOADS / 2, `${slowAnswers} slow files came before`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { AudioError } from '../../audio/audio-error.ts';
 import { EngineError } from '../../engines/engine.ts';
@@ -21,19 +21,19 @@ const ENDS = [
 ];
 for (const { cause, status, jobs, what } of ENDS) {
   test(`a job that failed ${what} when its request comes again`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
     const engine = openFakeEngine();
-    await room.startWorker(engine);
-    const { id } = (await room.transcribe(account, wavFile(1), { async: 'true' })).json;
+    await fixture.startWorker(engine);
+    const { id } = (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json;
     (await engine.nextCall()).fail(cause);
-    await room.ended(account, id);
+    await fixture.ended(account, id);
 
-    const answering = room.transcribe(account, wavFile(1), {}, undefined, resuming(id));
+    const answering = fixture.transcribe(account, wavFile(1), {}, undefined, resuming(id));
     if (jobs === 2) (await engine.nextCall()).say('hello');
     const answer = await answering;
 
     assert.equal(answer.status, status);
-    assert.equal((await room.db.rows({ text: 'select 1 from jobs' })).length, jobs);
+    assert.equal((await fixture.db.rows({ text: 'select 1 from jobs' })).length, jobs);
   });
 }

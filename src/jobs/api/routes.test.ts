@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 
 const AUDIO = wavFile(0.1);
 
 test('jobs are listed newest first, page by page, without segments, also while others come', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const ids: string[] = [];
-  for (let i = 0; i < 5; i++) ids.unshift((await room.transcribe(account, AUDIO, { async: '1' })).json.id);
+  for (let i = 0; i < 5; i++) ids.unshift((await fixture.transcribe(account, AUDIO, { async: '1' })).json.id);
 
-  const first = (await room.get(account, '/v1/jobs', { query: { limit: 2 } })).json;
-  await room.transcribe(account, AUDIO, { async: '1' });
-  const second = (await room.get(account, '/v1/jobs', { query: { limit: 2, cursor: first.next_cursor } })).json;
-  const third = (await room.get(account, '/v1/jobs', { query: { limit: 2, cursor: second.next_cursor } })).json;
+  const first = (await fixture.get(account, '/v1/jobs', { query: { limit: 2 } })).json;
+  await fixture.transcribe(account, AUDIO, { async: '1' });
+  const second = (await fixture.get(account, '/v1/jobs', { query: { limit: 2, cursor: first.next_cursor } })).json;
+  const third = (await fixture.get(account, '/v1/jobs', { query: { limit: 2, cursor: second.next_cursor } })).json;
 
   const shown = [first, second, third].flatMap((page) => page.data.map((job: { id: string }) => job.id));
   assert.deepEqual(shown, ids);
@@ -24,12 +24,12 @@ test('jobs are listed newest first, page by page, without segments, also while o
 });
 
 test('the list is filtered by state, plan and time', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const lite = (await room.transcribe(account, AUDIO, { async: '1', plan: 'lite' })).json;
-  const pro = (await room.transcribe(account, AUDIO, { async: '1' })).json;
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const lite = (await fixture.transcribe(account, AUDIO, { async: '1', plan: 'lite' })).json;
+  const pro = (await fixture.transcribe(account, AUDIO, { async: '1' })).json;
   const idsOf = async (query: object) =>
-    (await room.get(account, '/v1/jobs', { query })).json.data.map((job: { id: string }) => job.id);
+    (await fixture.get(account, '/v1/jobs', { query })).json.data.map((job: { id: string }) => job.id);
 
   assert.deepEqual(await idsOf({ plan: 'lite' }), [lite.id]);
   assert.deepEqual(await idsOf({ status: 'queued' }), [pro.id, lite.id]);
@@ -40,46 +40,48 @@ test('the list is filtered by state, plan and time', async () => {
 
 for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-01' }, { created_after: '1' }]) {
   test(`a list asked for with ${JSON.stringify(query)} is refused by name`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
 
-    const answer = await room.get(account, '/v1/jobs', { query });
+    const answer = await fixture.get(account, '/v1/jobs', { query });
 
     assert.deepEqual([answer.status, answer.json.error.param], [400, Object.keys(query)[0]]);
   });
 }
 
 test('a job of another account, a malformed id and an unknown one are the same 404', async () => {
-  await using room = await openJobRoom();
-  // In one lane, so that only the account keeps them apart.
-  const [owner, stranger] = [await room.account({ lane: 5 }), await room.account({ lane: 5 })];
-  const { id } = (await room.transcribe(owner, AUDIO, { async: '1' })).json;
+  await using fixture = await openJobFixture();
+  // In one shard, so that only the account keeps them apart.
+  const [owner, stranger] = [await fixture.account({ shard: 5 }), await fixture.account({ shard: 5 })];
+  const { id } = (await fixture.transcribe(owner, AUDIO, { async: '1' })).json;
 
   const asked = [id, 'job_00000000000000000000000000', 'nonsense'];
-  const answers = await Promise.all(asked.map((name) => room.get(stranger, '/v1/jobs/:id', { params: { id: name } })));
+  const answers = await Promise.all(
+    asked.map((name) => fixture.get(stranger, '/v1/jobs/:id', { params: { id: name } })),
+  );
 
   assert.deepEqual(new Set(answers.map((answer) => answer.text)).size, 1);
   assert.equal(answers[0]!.status, 404);
-  assert.equal((await room.get(stranger, '/v1/jobs')).json.data.length, 0);
+  assert.equal((await fixture.get(stranger, '/v1/jobs')).json.data.length, 0);
 });
 
 test('the transcript of a job that is not completed is a 409', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const { id } = (await room.transcribe(account, AUDIO, { async: '1' })).json;
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, AUDIO, { async: '1' })).json;
 
-  const answer = await room.get(account, '/v1/jobs/:id/transcript', { params: { id } });
+  const answer = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
 
   assert.deepEqual([answer.status, answer.json.error.type], [409, 'conflict']);
 });
 
 test('the transcript as json names text, language, length and segments, as a file', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.startWorker(openFakeEngine({ says: 'hi' }));
-  const { id } = (await room.transcribe(account, AUDIO)).json;
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hi' }));
+  const { id } = (await fixture.transcribe(account, AUDIO)).json;
 
-  const answer = await room.get(account, '/v1/jobs/:id/transcript', { params: { id } });
+  const answer = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
 
   assert.deepEqual(answer.json, {
     text: 'hi',

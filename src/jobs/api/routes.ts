@@ -104,7 +104,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
           createdBefore: readTime('created_before', query.created_before),
         };
         const beforeId = decodeCursor('job', query.cursor);
-        const owner = { lane: account.lane, accountId: account.id };
+        const owner = { shard: account.shard, accountId: account.id };
         const rows = await listJobs(deps.db, owner, filter, { limit: query.limit + 1, beforeId });
         return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
       },
@@ -160,14 +160,14 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
       async handle({ account, params, signal }) {
-        const { lane, accountId, id } = await jobOf(deps, account, params.id);
-        const watch = deps.feed.watch({ lane, accountId, id });
+        const { shard, accountId, id } = await jobOf(deps, account, params.id);
+        const watch = deps.feed.watch({ shard, accountId, id });
         if (watch === null) throw tooManyWatched();
         // A caller who leaves before the first word is read never starts the generator that would do this.
         const dispose = () => watch[Symbol.dispose]();
         if (signal.aborted) dispose();
         else signal.addEventListener('abort', dispose, { once: true });
-        const stream = Readable.from(watchJob({ ...deps, positions }, { lane, accountId, id }, watch, signal));
+        const stream = Readable.from(watchJob({ ...deps, positions }, { shard, accountId, id }, watch, signal));
         // Proxies are told to pass each word on as it comes.
         const headers = { 'x-accel-buffering': 'no' };
         return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
@@ -201,7 +201,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
 
 /** Unknown, malformed and another account's ids are one and the same answer. */
 async function jobOf(deps: JobRoutesDeps, account: Account, id: string): Promise<Job> {
-  const job = isId('job', id) ? await findJob(deps.db, { lane: account.lane, accountId: account.id, id }) : null;
+  const job = isId('job', id) ? await findJob(deps.db, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }

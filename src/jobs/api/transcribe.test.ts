@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { AudioError } from '../../audio/audio-error.ts';
 import { EngineError } from '../../engines/engine.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 
-const jobCount = async (room: Room) => (await room.db.rows({ text: 'select 1 from jobs' })).length;
+const jobCount = async (fixture: Fixture) => (await fixture.db.rows({ text: 'select 1 from jobs' })).length;
 
 test('an asynchronous request is answered 202 with the job and where it is', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 10 });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
 
-  const answer = await room.transcribe(account, wavFile(1), { async: 'true', metadata: '{"a":1.0}' });
+  const answer = await fixture.transcribe(account, wavFile(1), { async: 'true', metadata: '{"a":1.0}' });
 
   assert.equal(answer.status, 202);
   assert.equal(answer.headers['location'], `/v1/jobs/${answer.json.id}`);
@@ -39,17 +39,19 @@ test('an asynchronous request is answered 202 with the job and where it is', asy
       completed_at: null,
     },
   );
-  const [balance] = await room.db.rows<{ amount: number; held: number }>({ text: 'select amount, held from accounts' });
+  const [balance] = await fixture.db.rows<{ amount: number; held: number }>({
+    text: 'select amount, held from accounts',
+  });
   assert.deepEqual(balance, { amount: 600e6 - 2e6, held: 2e6 });
-  assert.equal((await room.files()).length, 1);
+  assert.equal((await fixture.files()).length, 1);
 });
 
 test('a synchronous request is answered with the job once it has ended', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.startWorker(openFakeEngine({ says: 'hello world' }));
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hello world' }));
 
-  const answer = await room.transcribe(account, wavFile(1));
+  const answer = await fixture.transcribe(account, wavFile(1));
 
   assert.equal(answer.status, 200);
   assert.deepEqual([answer.json.status, answer.json.text], ['completed', 'hello world']);
@@ -66,13 +68,13 @@ const FORMATS = [
 ];
 for (const { format, type, body } of FORMATS) {
   test(`the transcript is answered as ${format}, at once and later`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
-    await room.startWorker(openFakeEngine({ says: 'hello world' }));
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
+    await fixture.startWorker(openFakeEngine({ says: 'hello world' }));
 
-    const answer = await room.transcribe(account, wavFile(1), { response_format: format });
+    const answer = await fixture.transcribe(account, wavFile(1), { response_format: format });
     const id = answer.headers['location']!.split('/').at(-1)!;
-    const later = await room.get(account, '/v1/jobs/:id/transcript', { params: { id }, query: { format } });
+    const later = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id }, query: { format } });
 
     assert.deepEqual([answer.status, answer.contentType, answer.text], [200, type, body]);
     assert.deepEqual([later.status, later.contentType, later.text], [200, type, body]);
@@ -86,44 +88,44 @@ const FAILED = [
 ];
 for (const { cause, status, type, message } of FAILED) {
   test(`a synchronous job that fails by ${cause.message} is answered ${status} with its id`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account();
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
     const engine = openFakeEngine();
-    await room.startWorker(engine);
+    await fixture.startWorker(engine);
 
-    const answering = room.transcribe(account, wavFile(1));
+    const answering = fixture.transcribe(account, wavFile(1));
     (await engine.nextCall()).fail(cause);
     const answer = await answering;
 
     assert.deepEqual([answer.status, answer.json.error.type, answer.json.error.message], [status, type, message]);
-    assert.equal((await room.job(account, answer.json.job_id)).status, 'failed');
+    assert.equal((await fixture.job(account, answer.json.job_id)).status, 'failed');
   });
 }
 
 test('after the longest wait a synchronous request is answered as if it were asynchronous', async () => {
-  await using room = await openJobRoom({ SYNC_WAIT_SECONDS: '0' });
-  const account = await room.account();
+  await using fixture = await openJobFixture({ SYNC_WAIT_SECONDS: '0' });
+  const account = await fixture.account();
 
-  const answer = await room.transcribe(account, wavFile(1));
+  const answer = await fixture.transcribe(account, wavFile(1));
 
   assert.deepEqual([answer.status, answer.json.status], [202, 'queued']);
   assert.equal(answer.headers['location'], `/v1/jobs/${answer.json.id}`);
 });
 
 test('a job goes on when its caller hangs up', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine();
-  await room.startWorker(engine);
+  await fixture.startWorker(engine);
   const caller = new AbortController();
-  const answering = room.transcribe(account, wavFile(1), {}, caller.signal);
+  const answering = fixture.transcribe(account, wavFile(1), {}, caller.signal);
   const call = await engine.nextCall();
 
   caller.abort();
   const { json } = await answering;
   call.say('still here');
 
-  assert.equal((await room.ended(account, json.id)).text, 'still here');
+  assert.equal((await fixture.ended(account, json.id)).text, 'still here');
 });
 
 const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<string, string> }[] = [
@@ -141,32 +143,32 @@ const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<s
 ];
 for (const { title, audio, status, fields } of REFUSALS) {
   test(`${title} is refused with ${status} and leaves no file, job or hold`, async () => {
-    await using room = await openJobRoom({ MAX_AUDIO_SECONDS: '2' });
-    const account = await room.account({ plan: 'lite', credits: 0.02 });
+    await using fixture = await openJobFixture({ MAX_AUDIO_SECONDS: '2' });
+    const account = await fixture.account({ plan: 'lite', credits: 0.02 });
 
-    const answer = await room.transcribe(account, audio, { async: 'true', ...fields });
+    const answer = await fixture.transcribe(account, audio, { async: 'true', ...fields });
 
     assert.equal(answer.status, status, answer.text);
-    assert.deepEqual([await room.files(), await jobCount(room)], [[], 0]);
-    const [{ held } = { held: -1 }] = await room.db.rows<{ held: number }>({ text: 'select held from accounts' });
+    assert.deepEqual([await fixture.files(), await jobCount(fixture)], [[], 0]);
+    const [{ held } = { held: -1 }] = await fixture.db.rows<{ held: number }>({ text: 'select held from accounts' });
     assert.equal(held, 0);
   });
 }
 
 test('metadata of exactly 4,096 bytes is taken', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
 
-  const answer = await room.transcribe(account, wavFile(1), { async: 'true', metadata: `"${'é'.repeat(2047)}"` });
+  const answer = await fixture.transcribe(account, wavFile(1), { async: 'true', metadata: `"${'é'.repeat(2047)}"` });
 
   assert.equal(answer.status, 202, answer.text);
 });
 
 test('a refusal for the balance says how much is needed and how much is there', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 0.01 });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 0.01 });
 
-  const answer = await room.transcribe(account, wavFile(3), { async: 'true' });
+  const answer = await fixture.transcribe(account, wavFile(3), { async: 'true' });
 
   assert.equal(
     answer.json.error.message,
@@ -176,42 +178,42 @@ test('a refusal for the balance says how much is needed and how much is there', 
 });
 
 test('a full queue refuses new jobs before their bytes are read', async () => {
-  await using room = await openJobRoom({ MAX_QUEUED_JOBS: '1' });
-  const account = await room.account();
-  await room.db.run({
-    text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, next_at, created_at)
+  await using fixture = await openJobFixture({ MAX_QUEUED_JOBS: '1' });
+  const account = await fixture.account();
+  await fixture.db.run({
+    text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, next_at, created_at)
       values (0, 'job_x', 'acct_x', 'queued', 'lite', false, 'wav', 1, 1, now(), now())`,
   });
 
-  const answer = await room.transcribe(account, wavFile(1), { async: 'true' });
+  const answer = await fixture.transcribe(account, wavFile(1), { async: 'true' });
 
   assert.equal(answer.status, 503);
   assert.ok(Number(answer.headers['retry-after']) >= 1);
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
 });
 
-test('a database without room for the job leaves no audio behind', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.db.run({
+test('a database without fixture for the job leaves no audio behind', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.db.run({
     text: `create function fill() returns trigger language plpgsql as $$ begin raise exception using errcode = 'disk_full'; end $$`,
   });
-  await room.db.run({ text: 'create trigger fill before insert on jobs for each row execute function fill()' });
+  await fixture.db.run({ text: 'create trigger fill before insert on jobs for each row execute function fill()' });
 
-  await assert.rejects(room.transcribe(account, wavFile(1), { async: 'true' }), { code: '53100' });
+  await assert.rejects(fixture.transcribe(account, wavFile(1), { async: 'true' }), { code: '53100' });
 
-  assert.deepEqual(await room.files(), []);
+  assert.deepEqual(await fixture.files(), []);
 });
 
 test('a database that breaks off leaves the audio to the sweep, since the job may have been written', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.db.run({
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.db.run({
     text: `create function cut() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`,
   });
-  await room.db.run({ text: 'create trigger cut before insert on jobs for each row execute function cut()' });
+  await fixture.db.run({ text: 'create trigger cut before insert on jobs for each row execute function cut()' });
 
-  await assert.rejects(room.transcribe(account, wavFile(1), { async: 'true' }));
+  await assert.rejects(fixture.transcribe(account, wavFile(1), { async: 'true' }));
 
-  assert.equal((await room.files()).length, 1);
+  assert.equal((await fixture.files()).length, 1);
 });

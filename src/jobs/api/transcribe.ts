@@ -85,7 +85,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   if (taken.kind === 'replay') return taken.answer as Result;
   const { request } = taken;
   const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
-  using watch = deps.endings.watch({ lane: account.lane, id });
+  using watch = deps.endings.watch({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
   const job =
     taken.kind === 'resume'
@@ -95,7 +95,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (request.isAsync) return dialect.answerOpen(job);
   await waitFor(watch.ended, deps, call.signal);
-  const ended = await findJob(deps.db, { lane: account.lane, accountId: account.id, id });
+  const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
   return answerEnded(ended ?? job, request, dialect);
 }
 
@@ -153,7 +153,7 @@ async function permitLanguage(db: Database, { language, plan }: UploadRequest): 
 
 /** Null when the job is gone, or failed by our fault: such an answer is not kept, the work is done anew. */
 async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
-  const job = await findJob(db, { lane: account.lane, accountId: account.id, id });
+  const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
   return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
 }
 

@@ -27,7 +27,7 @@ for (const path of ['/v1/transcribe', '/v1/audio/transcriptions']) {
       assert.deepEqual([answer.status, answer.json.error.type], [402, 'insufficient_balance']);
       assert.equal(answer.json.error.code, 402);
       assert.equal(isContinued(), false);
-      assert.deepEqual(await server.room.files(), []);
+      assert.deepEqual(await server.fixture.files(), []);
       request.destroy();
     });
   }
@@ -44,7 +44,7 @@ test('a caller without credits who is sending 64 MiB reads why they are refused,
   const answer = await answerOf(request);
 
   assert.equal(answer.status, 402);
-  assert.deepEqual(await server.room.files(), []);
+  assert.deepEqual(await server.fixture.files(), []);
 });
 
 test('the smallest balance lets an upload in, and so do an unlimited account and a plan that costs nothing', async () => {
@@ -71,7 +71,7 @@ test('who spent the last credit on a job is given its answer again, and nothing 
 
   assert.deepEqual([first.status, repeated.status, other.status], [202, 202, 402]);
   assert.equal(repeated.json.id, first.json.id);
-  assert.equal((await server.room.files()).length, 1);
+  assert.equal((await server.fixture.files()).length, 1);
 });
 
 test('a balance that is used up during an upload is seen before the file is probed', async () => {
@@ -80,13 +80,13 @@ test('a balance that is used up during an upload is seen before the file is prob
   const late = server.send(key);
   late.write(FILE_HEAD);
   late.write('not audio');
-  await until('the file to begin', async () => (await server.room.files()).length === 1);
+  await until('the file to begin', async () => (await server.fixture.files()).length === 1);
   assert.equal((await sendWav(server.send(key))).status, 202);
 
   late.end(ASYNC_END);
 
   assert.equal((await answerOf(late)).status, 402);
-  assert.equal((await server.room.files()).length, 1);
+  assert.equal((await server.fixture.files()).length, 1);
 });
 
 test('an account may have so many uploads under way; one more is told when to come back, other accounts are not', async () => {
@@ -95,7 +95,7 @@ test('an account may have so many uploads under way; one more is told when to co
   const other = await server.account();
   const underWay = [server.send(key), server.send(key, {}, '/v1/audio/transcriptions')];
   for (const request of underWay) request.write(FILE_HEAD + 'a');
-  await until('both uploads to begin', async () => (await server.room.files()).length === 2);
+  await until('both uploads to begin', async () => (await server.fixture.files()).length === 2);
   const third = server.send(key, { expect: '100-continue' });
   third.flushHeaders();
 
@@ -117,7 +117,7 @@ test('a synchronous request that waits for its job is no upload under way any mo
   const { key, ...account } = await server.account();
   const waiting = server.send(key);
   waiting.end(Buffer.concat([Buffer.from(FILE_HEAD), wavFile(1), Buffer.from('\r\n--xx--\r\n')]));
-  const list = async () => (await server.room.get(account, '/v1/jobs')).json.data;
+  const list = async () => (await server.fixture.get(account, '/v1/jobs')).json.data;
   await until('its job', async () => (await list()).length === 1);
 
   assert.equal((await sendWav(server.send(key))).status, 202);

@@ -13,7 +13,7 @@ test('an upload over a socket becomes a job', async () => {
   const answer = await answerOf(request);
 
   assert.equal(answer.status, 202);
-  assert.equal((await server.room.job(account, answer.json.id)).status, 'queued');
+  assert.equal((await server.fixture.job(account, answer.json.id)).status, 'queued');
 });
 
 test('a caller that goes away in the middle of an upload leaves nothing on disk', async () => {
@@ -21,12 +21,12 @@ test('a caller that goes away in the middle of an upload leaves nothing on disk'
   const account = await server.account();
   const request = server.send(account.key);
   request.write(FILE_HEAD + 'half of the sound');
-  await until('the upload to begin', async () => (await server.room.files()).length === 1);
+  await until('the upload to begin', async () => (await server.fixture.files()).length === 1);
 
   request.destroy();
 
-  await until('the file to be gone', async () => (await server.room.files()).length === 0);
-  assert.deepEqual(await server.room.db.rows({ text: 'select id from jobs' }), []);
+  await until('the file to be gone', async () => (await server.fixture.files()).length === 0);
+  assert.deepEqual(await server.fixture.db.rows({ text: 'select id from jobs' }), []);
 });
 
 test('a body declared too large is refused before it is sent', async () => {
@@ -53,5 +53,5 @@ test('a caller who is still sending when its upload is refused comes to read why
   const answer = await answerOf(request);
 
   assert.deepEqual([answer.status, answer.json.error.param], [400, 'speed']);
-  assert.deepEqual(await server.room.files(), []);
+  assert.deepEqual(await server.fixture.files(), []);
 });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { costUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { eraseEndedAudio } from '../retention/audio-sweep.ts';
@@ -21,36 +21,36 @@ for (const { title, seconds, holds } of [
   { title: 'a job that is longer than it claims', seconds: 0.3, holds: 2 },
 ]) {
   test(`${title} ends once wherever its worker is killed, at every statement and commit of its life`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account({ credits: 100 });
+    await using fixture = await openJobFixture();
+    const account = await fixture.account({ credits: 100 });
     let stopAt = 1;
 
     for (let isAllDone = false; !isAllDone; stopAt++) {
       assert.ok(stopAt < MOST_STEPS, 'the worker never came to its end');
-      const { id } = (await room.transcribe(account, wavFile(0.1), { async: 'true' })).json;
-      const [name] = await room.files();
-      await writeFile(path.join(room.folder, name!), wavFile(seconds));
-      await runAndKill(room.db.url, room.folder, stopAt);
-      isAllDone = (await room.files()).length === 0 && (await room.job(account, id)).status === 'completed';
+      const { id } = (await fixture.transcribe(account, wavFile(0.1), { async: 'true' })).json;
+      const [name] = await fixture.files();
+      await writeFile(path.join(fixture.folder, name!), wavFile(seconds));
+      await runAndKill(fixture.db.url, fixture.folder, stopAt);
+      isAllDone = (await fixture.files()).length === 0 && (await fixture.job(account, id)).status === 'completed';
 
-      await room.db.run({ text: `update jobs set next_at = clock_timestamp() where state = 'processing'` });
-      const worker = await room.startWorker(openFakeEngine({ says: 'second' }));
-      const job = await room.ended(account, id);
+      await fixture.db.run({ text: `update jobs set next_at = clock_timestamp() where state = 'processing'` });
+      const worker = await fixture.startWorker(openFakeEngine({ says: 'second' }));
+      const job = await fixture.ended(account, id);
       await worker.stop();
-      await eraseEndedAudio(room, 0);
+      await eraseEndedAudio(fixture, 0);
 
       assert.equal(job.status, 'completed', `killed at step ${stopAt}`);
       assert.deepEqual(
-        await traces(room, id),
+        await traces(fixture, id),
         { events: 1, holds, captures: 1, releases: 0 },
         `killed at step ${stopAt}`,
       );
-      assert.deepEqual(await room.files(), [], `killed at step ${stopAt}`);
+      assert.deepEqual(await fixture.files(), [], `killed at step ${stopAt}`);
     }
 
     // Claim, end with ledger and event, erase: fewer steps would mean that the worker was not watched.
     assert.ok(stopAt > 10, `${stopAt} steps`);
-    const [balance] = await room.db.rows({ text: 'select amount, held from accounts' });
+    const [balance] = await fixture.db.rows({ text: 'select amount, held from accounts' });
     const spent = (stopAt - 1) * costUnits(seconds * 1000, PRO_RATE);
     assert.deepEqual(balance, { amount: unitsFromCredits(100) - spent, held: 0 });
   });
@@ -67,8 +67,8 @@ async function runAndKill(url: string, folder: string, stopAt: number): Promise<
   assert.equal(signal, 'SIGKILL');
 }
 
-async function traces(room: Awaited<ReturnType<typeof openJobRoom>>, jobId: string) {
-  const [row] = await room.db.rows({
+async function traces(fixture: Awaited<ReturnType<typeof openJobFixture>>, jobId: string) {
+  const [row] = await fixture.db.rows({
     text: `
       select (select count(*) from events where job_id = $1) as events,
         count(*) filter (where kind = 'hold') as holds,

@@ -28,7 +28,7 @@ export async function endJob(
     const locked = await lockClaimedJob(tx, job);
     if (locked === null) return null;
     const ending = endingOf(outcome, rates[job.plan], locked.transcribedUnits);
-    const account = { id: job.accountId, lane: job.lane, unlimited: job.unlimited };
+    const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
     const held = { account, jobId: job.id, heldUnits: locked.heldUnits };
     await settleJob(tx, { ...held, costUnits: ending.costUnits });
     const ended = await endClaimedJob(tx, job, ending, null);

@@ -23,7 +23,7 @@ export async function growHold(db: Database, job: ClaimedJob, decodedUnits: numb
     const { heldUnits } = locked;
     const units = holdGrowthUnits({ heldUnits, decodedUnits });
     if (units === 0) return { kind: 'held', heldUnits };
-    const account = { id: job.accountId, lane: job.lane, unlimited: job.unlimited };
+    const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
     const hold = await holdForJob(tx, { account, jobId: job.id, units });
     if (hold.kind === 'short') return { kind: 'short', thereUnits: decodedUnits - hold.missingUnits };
     await setHeldUnits(tx, job, decodedUnits);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { childProcesses, isRunning } from '../../../test/fixtures/children.ts';
 import type { Misdeed } from '../../../test/fixtures/misdeeds.ts';
 import { MISDEEDS } from '../../../test/fixtures/misdeeds.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { until } from '../../../test/until.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { openChildPool } from '../../engines/process/child-pool.ts';
@@ -46,68 +46,68 @@ const ENDS: [Misdeed, string][] = [
 
 for (const [misdeed, type] of ENDS) {
   test(`an engine's misdeed (${misdeed}) fails its job with ${type} and touches no other`, async () => {
-    await using room = await openJobRoom();
+    await using fixture = await openJobFixture();
     await using engine = openMisbehavingEngine();
-    const account = await room.account({ credits: 10 });
-    await room.startWorker(engine, { concurrency: 1, pieceTimeout: PIECE_TIMEOUT });
+    const account = await fixture.account({ credits: 10 });
+    await fixture.startWorker(engine, { concurrency: 1, pieceTimeout: PIECE_TIMEOUT });
 
-    const { id } = (await room.transcribe(account, audioFor(misdeed), { async: 'true' })).json;
-    const next = (await room.transcribe(account, audioFor('nothing'), { async: 'true' })).json;
-    const job = await room.ended(account, id);
+    const { id } = (await fixture.transcribe(account, audioFor(misdeed), { async: 'true' })).json;
+    const next = (await fixture.transcribe(account, audioFor('nothing'), { async: 'true' })).json;
+    const job = await fixture.ended(account, id);
 
     assert.deepEqual([job.status, job.error?.type, job.text, job.cost], ['failed', type, null, 0]);
     assert.ok(!/secret|TypeError|undefined|property/.test(job.error.message), job.error.message);
-    assert.equal((await room.ended(account, next.id)).text, 'well done');
-    assert.equal((await room.db.rows({ text: `select 1 from ledger where kind = 'release'` })).length, 1);
+    assert.equal((await fixture.ended(account, next.id)).text, 'well done');
+    assert.equal((await fixture.db.rows({ text: `select 1 from ledger where kind = 'release'` })).length, 1);
   });
 }
 
 test('an engine that takes more memory than it may is ended, and its job fails', async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
-  const account = await room.account();
-  await room.startWorker(engine);
+  const account = await fixture.account();
+  await fixture.startWorker(engine);
 
-  const hoarding = await room.transcribe(account, audioFor('memory'), { async: 'true' });
-  const job = await room.ended(account, hoarding.json.id);
-  const next = await room.transcribe(account, audioFor('nothing'));
+  const hoarding = await fixture.transcribe(account, audioFor('memory'), { async: 'true' });
+  const job = await fixture.ended(account, hoarding.json.id);
+  const next = await fixture.transcribe(account, audioFor('nothing'));
 
   assert.deepEqual([job.status, job.error.type], ['failed', 'engine_error']);
   assert.equal(next.json.text, 'well done');
 });
 
 test('an engine that hears nothing completes its job without a word', async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
-  const account = await room.account();
-  await room.startWorker(engine);
+  const account = await fixture.account();
+  await fixture.startWorker(engine);
 
-  const { json } = await room.transcribe(account, audioFor('empty'));
+  const { json } = await fixture.transcribe(account, audioFor('empty'));
 
   assert.deepEqual([json.status, json.text, json.segments], ['completed', '', []]);
 });
 
 test('times that an engine puts outside of the audio are put inside', async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
-  const account = await room.account();
-  await room.startWorker(engine);
+  const account = await fixture.account();
+  await fixture.startWorker(engine);
 
-  const { json } = await room.transcribe(account, audioFor('times before the start'));
+  const { json } = await fixture.transcribe(account, audioFor('times before the start'));
 
   assert.deepEqual([json.status, json.segments[0].start, json.segments[0].end], ['completed', 0, 0.5]);
 });
 
 test('a crashed engine is back by itself, and a closed one leaves no process', async () => {
-  await using room = await openJobRoom();
+  await using fixture = await openJobFixture();
   const engine = openMisbehavingEngine();
-  const account = await room.account();
-  const worker = await room.startWorker(engine);
+  const account = await fixture.account();
+  const worker = await fixture.startWorker(engine);
   const first = await until('the engine to start', () => engine.pids()[0]);
 
-  await room.transcribe(account, audioFor('segfault'));
+  await fixture.transcribe(account, audioFor('segfault'));
   const second = await until('the engine to be back', () => engine.pids().find((pid) => pid !== first));
-  await room.transcribe(account, audioFor('hang'), { async: 'true' });
+  await fixture.transcribe(account, audioFor('hang'), { async: 'true' });
   await worker.stop();
   await engine[Symbol.asyncDispose]();
 

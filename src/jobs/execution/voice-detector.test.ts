@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
@@ -27,28 +27,28 @@ const HUM: Pcm = Int16Array.from(
 );
 
 test('with a voice detector, pieces without speech give no words and are shown to no engine', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const detector = openFakeDetector();
   const engine = openFakeEngine({ says: 'well done' });
-  await room.startWorker(engine, { detector });
+  await fixture.startWorker(engine, { detector });
 
-  const { id } = (await room.transcribe(account, Buffer.from(wavFile(HUM)), { async: 'true', language: 'de' })).json;
-  const job = await room.ended(account, id);
+  const { id } = (await fixture.transcribe(account, Buffer.from(wavFile(HUM)), { async: 'true', language: 'de' })).json;
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.text, engine.count(), detector.asked], ['completed', 'well done', 1, 2]);
   assert.ok(job.segments[0].start > 40 && job.audio.duration_seconds === 70, JSON.stringify(job));
 });
 
 test('audio in which a voice detector hears no speech has an empty text, in the language that was asked for', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine({ says: 'thank you for watching' });
-  await room.startWorker(engine, { detector: openFakeDetector() });
+  await fixture.startWorker(engine, { detector: openFakeDetector() });
 
   const audio = Buffer.from(wavFile(HUM.slice(0, 3 * SAMPLE_RATE)));
-  const { id } = (await room.transcribe(account, audio, { async: 'true', language: 'de' })).json;
-  const job = await room.ended(account, id);
+  const { id } = (await fixture.transcribe(account, audio, { async: 'true', language: 'de' })).json;
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.text, job.segments, job.language, engine.count()], ['completed', '', [], 'de', 0]);
 });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { until } from '../../../test/until.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
@@ -15,28 +15,28 @@ import { returnLapsedJobs } from '../queue/lease-store.ts';
 import { claimQueuedJob, findCandidates } from '../queue/queue-store.ts';
 import { endJob } from './end.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
-type Account = Awaited<ReturnType<Room['account']>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
+type Account = Awaited<ReturnType<Fixture['account']>>;
 
-const balanceOf = async (room: Room, account: Account) =>
+const balanceOf = async (fixture: Fixture, account: Account) =>
   (
-    await room.db.rows<{ amount: number; held: number }>({
+    await fixture.db.rows<{ amount: number; held: number }>({
       text: 'select amount, held from accounts where id = $1',
       values: [account.id],
     })
   )[0]!;
-const ledgerSum = async (room: Room, account: Account) =>
+const ledgerSum = async (fixture: Fixture, account: Account) =>
   (
-    await room.db.rows<{ amount: number; held: number; entries: string }>({
+    await fixture.db.rows<{ amount: number; held: number; entries: string }>({
       text: `select sum(amount_change)::bigint as amount, sum(held_change)::bigint as held, string_agg(kind, ' ' order by id) as entries
       from ledger where account_id = $1`,
       values: [account.id],
     })
   )[0]!;
-const eventTypes = async (room: Room) =>
-  (await room.db.rows<{ type: string }>({ text: 'select type from events order by id' })).map((row) => row.type);
-const submit = async (room: Room, account: Account, seconds = 1, fields: Record<string, string> = {}) =>
-  (await room.transcribe(account, wavFile(seconds), { async: 'true', ...fields })).json.id as string;
+const eventTypes = async (fixture: Fixture) =>
+  (await fixture.db.rows<{ type: string }>({ text: 'select type from events order by id' })).map((row) => row.type);
+const submit = async (fixture: Fixture, account: Account, seconds = 1, fields: Record<string, string> = {}) =>
+  (await fixture.transcribe(account, wavFile(seconds), { async: 'true', ...fields })).json.id as string;
 const COMPLETED: Outcome = {
   kind: 'completed',
   model: 'late',
@@ -45,19 +45,19 @@ const COMPLETED: Outcome = {
   segments: '[]',
   durationMs: 1000,
 };
-const endDeps = (room: Room) => ({ db: room.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0 });
+const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0 });
 
 test('a job ends with its transcript, its price, its event and without its audio', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 10 });
-  await room.startWorker(openFakeEngine({ says: 'hello\u0000 world' }));
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
+  await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 environment' }));
 
-  const id = await submit(room, account, 1.5, {
+  const id = await submit(fixture, account, 1.5, {
     metadata: '{"n":12345678901234567890}',
     timestamps: 'word',
     language: 'EN',
   });
-  const job = await room.ended(account, id);
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual(Object.keys(job), [
     ...['id', 'status', 'plan', 'model', 'language', 'audio', 'metadata', 'text', 'segments', 'error', 'cost'],
@@ -76,31 +76,31 @@ test('a job ends with its transcript, its price, its event and without its audio
       confidence: 0.93,
       words: [
         { start: 0, end: 0.75, text: 'hello', confidence: 0.9 },
-        { start: 0.75, end: 1.5, text: 'world', confidence: 0.9 },
+        { start: 0.75, end: 1.5, text: 'environment', confidence: 0.9 },
       ],
     },
   ]);
   assert.equal(job.cost, 0.05);
   assert.equal(job.progress, 1);
-  assert.deepEqual(await eventTypes(room), ['transcription.completed']);
-  assert.deepEqual(await balanceOf(room, account), { amount: 9.95 * 60e6, held: 0 });
-  assert.deepEqual(await ledgerSum(room, account), { amount: 9.95 * 60e6, held: 0, entries: 'credit hold capture' });
-  await until('the audio to be erased', async () => (await room.files()).length === 0);
+  assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
+  assert.deepEqual(await balanceOf(fixture, account), { amount: 9.95 * 60e6, held: 0 });
+  assert.deepEqual(await ledgerSum(fixture, account), { amount: 9.95 * 60e6, held: 0, entries: 'credit hold capture' });
+  await until('the audio to be erased', async () => (await fixture.files()).length === 0);
 });
 
 test('pieces of a long audio run at once on the slots and come back in order', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine({ slots: 2 });
-  await room.startWorker(engine);
+  await fixture.startWorker(engine);
 
-  const id = await submit(room, account, 75);
+  const id = await submit(fixture, account, 75);
   const [first, second] = [await engine.nextCall(), await engine.nextCall()];
   second.say('two');
   const third = await engine.nextCall();
   third.say('three');
   first.say('one');
-  const job = await room.ended(account, id);
+  const job = await fixture.ended(account, id);
 
   assert.equal(job.text, 'one two three');
   const bounds = job.segments.map((segment: { start: number; end: number }) => [segment.start, segment.end]);
@@ -125,193 +125,193 @@ const FAILURES = [
 ];
 for (const { cause, type, message } of FAILURES) {
   test(`a job whose engine throws ${cause.name} ${type} fails, gives its hold back and tells`, async () => {
-    await using room = await openJobRoom();
-    const account = await room.account({ credits: 10 });
+    await using fixture = await openJobFixture();
+    const account = await fixture.account({ credits: 10 });
     const engine = openFakeEngine();
-    await room.startWorker(engine);
-    const id = await submit(room, account);
+    await fixture.startWorker(engine);
+    const id = await submit(fixture, account);
 
     (await engine.nextCall()).fail(cause);
-    const job = await room.ended(account, id);
+    const job = await fixture.ended(account, id);
 
     assert.equal(job.status, 'failed');
     assert.deepEqual(job.error, { type, message });
     assert.deepEqual([job.text, job.segments, job.cost], [null, null, 0]);
-    assert.deepEqual(await eventTypes(room), ['transcription.failed']);
-    assert.deepEqual(await ledgerSum(room, account), { amount: 600e6, held: 0, entries: 'credit hold release' });
+    assert.deepEqual(await eventTypes(fixture), ['transcription.failed']);
+    assert.deepEqual(await ledgerSum(fixture, account), { amount: 600e6, held: 0, entries: 'credit hold release' });
   });
 }
 
 test('audio that only decoding shows to be broken fails the job', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
-  const [name] = await room.files();
-  await writeFile(path.join(room.folder, name!), wavFile(1).subarray(0, 44));
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
+  const [name] = await fixture.files();
+  await writeFile(path.join(fixture.folder, name!), wavFile(1).subarray(0, 44));
 
-  await room.startWorker(openFakeEngine({ says: 'never' }));
-  const job = await room.ended(account, id);
+  await fixture.startWorker(openFakeEngine({ says: 'never' }));
+  const job = await fixture.ended(account, id);
 
   assert.equal(job.error.type, 'unprocessable_audio');
 });
 
 test('a job whose audio is gone fails', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
-  for (const name of await room.files()) await room.storage.remove(name);
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
+  for (const name of await fixture.files()) await fixture.storage.remove(name);
 
-  await room.startWorker(openFakeEngine({ says: 'never' }));
+  await fixture.startWorker(openFakeEngine({ says: 'never' }));
 
-  assert.equal((await room.ended(account, id)).error.type, 'engine_error');
+  assert.equal((await fixture.ended(account, id)).error.type, 'engine_error');
 });
 
 test('a job whose audio cannot be fetched just now waits for it', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
-  const { localPath } = room.storage;
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
+  const { localPath } = fixture.storage;
   let fetches = 0;
-  room.storage.localPath = (key) => {
+  fixture.storage.localPath = (key) => {
     if (++fetches > 1) return localPath(key);
     throw new StorageAwayError(new Error('no route'));
   };
 
-  await room.startWorker(openFakeEngine({ says: 'at last' }));
-  const job = await room.ended(account, id);
+  await fixture.startWorker(openFakeEngine({ says: 'at last' }));
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.text, fetches], ['completed', 'at last', 2]);
 });
 
 test('a job whose decoded length the balance does not cover fails with insufficient_balance', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 0.05 });
-  const id = await submit(room, account, 1);
-  const [name] = await room.files();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 0.05 });
+  const id = await submit(fixture, account, 1);
+  const [name] = await fixture.files();
   // Longer than the probe saw: what is held is too little.
-  await writeFile(path.join(room.folder, name!), wavFile(3));
+  await writeFile(path.join(fixture.folder, name!), wavFile(3));
 
-  await room.startWorker(openFakeEngine({ says: 'words' }));
-  const job = await room.ended(account, id);
+  await fixture.startWorker(openFakeEngine({ says: 'words' }));
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.error.type, job.text], ['failed', 'insufficient_balance', null]);
   assert.match(job.error.message, /first 3 seconds cost 0\.1 credits and the balance holds 0\.05\./);
   assert.equal(job.audio.duration_seconds, 3);
-  assert.deepEqual(await ledgerSum(room, account), { amount: 3e6, held: 0, entries: 'credit hold release' });
+  assert.deepEqual(await ledgerSum(fixture, account), { amount: 3e6, held: 0, entries: 'credit hold release' });
 });
 
 test('a result that comes after the lease was lost is refused and changes nothing', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 10 });
-  const id = await submit(room, account);
-  const stale = (await claimNextJob(room.db, 60_000))!;
-  await room.endLeases();
-  const current = (await claimNextJob(room.db, 60_000))!;
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
+  const id = await submit(fixture, account);
+  const stale = (await claimNextJob(fixture.db, 60_000))!;
+  await fixture.endLeases();
+  const current = (await claimNextJob(fixture.db, 60_000))!;
 
-  const late = await endJob(endDeps(room), stale, COMPLETED);
+  const late = await endJob(endDeps(fixture), stale, COMPLETED);
 
   assert.equal(late, null);
-  assert.deepEqual(await eventTypes(room), []);
-  assert.equal((await room.job(account, id)).status, 'processing');
-  assert.equal((await ledgerSum(room, account)).entries, 'credit hold');
-  assert.equal((await endJob(endDeps(room), current, COMPLETED))?.state, 'completed');
-  assert.equal(await endJob(endDeps(room), current, COMPLETED), null);
-  assert.deepEqual(await eventTypes(room), ['transcription.completed']);
+  assert.deepEqual(await eventTypes(fixture), []);
+  assert.equal((await fixture.job(account, id)).status, 'processing');
+  assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');
+  assert.equal((await endJob(endDeps(fixture), current, COMPLETED))?.state, 'completed');
+  assert.equal(await endJob(endDeps(fixture), current, COMPLETED), null);
+  assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
 test('an end that cannot be written whole is not written at all', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 10 });
-  const id = await submit(room, account);
-  const claimed = (await claimNextJob(room.db, 60_000))!;
-  await room.db.run({ text: 'alter table events add constraint nothing_fits check (false)' });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
+  const id = await submit(fixture, account);
+  const claimed = (await claimNextJob(fixture.db, 60_000))!;
+  await fixture.db.run({ text: 'alter table events add constraint nothing_fits check (false)' });
 
-  await assert.rejects(endJob(endDeps(room), claimed, COMPLETED));
+  await assert.rejects(endJob(endDeps(fixture), claimed, COMPLETED));
 
-  assert.equal((await room.job(account, id)).status, 'processing');
-  assert.equal((await ledgerSum(room, account)).entries, 'credit hold');
+  assert.equal((await fixture.job(account, id)).status, 'processing');
+  assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');
 });
 
 test('two workers end every job once', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 100 });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 100 });
   const ids = [];
-  for (let i = 0; i < 12; i++) ids.push(await submit(room, account, 0.2));
+  for (let i = 0; i < 12; i++) ids.push(await submit(fixture, account, 0.2));
   const engines = [openFakeEngine({ says: 'one' }), openFakeEngine({ says: 'two' })];
 
-  await Promise.all(engines.map((engine) => room.startWorker(engine)));
-  const jobs = await Promise.all(ids.map((id) => room.ended(account, id)));
+  await Promise.all(engines.map((engine) => fixture.startWorker(engine)));
+  const jobs = await Promise.all(ids.map((id) => fixture.ended(account, id)));
 
   assert.ok(jobs.every((job) => job.status === 'completed'));
   assert.equal(engines[0]!.count() + engines[1]!.count(), 12);
-  assert.equal((await eventTypes(room)).length, 12);
-  assert.equal((await balanceOf(room, account)).held, 0);
+  assert.equal((await eventTypes(fixture)).length, 12);
+  assert.equal((await balanceOf(fixture, account)).held, 0);
 });
 
 test('a job whose lease ended is taken over, and the first worker stops working on it', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const [slow, quick] = [openFakeEngine(), openFakeEngine()];
-  await room.startWorker(slow, { concurrency: 1 });
-  const id = await submit(room, account);
+  await fixture.startWorker(slow, { concurrency: 1 });
+  const id = await submit(fixture, account);
   const stuck = await slow.nextCall();
 
-  await room.startWorker(quick, { concurrency: 1 });
-  await room.endLeases();
+  await fixture.startWorker(quick, { concurrency: 1 });
+  await fixture.endLeases();
   (await quick.nextCall()).say('quick');
-  const job = await room.ended(account, id);
+  const job = await fixture.ended(account, id);
   stuck.say('slow');
 
   assert.equal(job.text, 'quick');
-  assert.deepEqual(await eventTypes(room), ['transcription.completed']);
+  assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
 test('a job that was begun three times without an end fails, and no engine sees it again', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
   for (let i = 0; i < 3; i++) {
-    assert.equal((await claimNextJob(room.db, 60_000))?.attempts, i + 1);
-    await room.endLeases();
+    assert.equal((await claimNextJob(fixture.db, 60_000))?.attempts, i + 1);
+    await fixture.endLeases();
   }
   const engine = openFakeEngine({ says: 'never' });
 
-  await room.startWorker(engine);
-  const job = await room.ended(account, id);
+  await fixture.startWorker(engine);
+  const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.error.type, engine.count()], ['failed', 'engine_error', 0]);
 });
 
 test('a stop gives jobs back at once, with the attempt not counted', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine();
-  const worker = await room.startWorker(engine);
-  const id = await submit(room, account);
+  const worker = await fixture.startWorker(engine);
+  const id = await submit(fixture, account);
   await engine.nextCall();
 
   await worker.stop();
 
-  const job = await room.job(account, id);
+  const job = await fixture.job(account, id);
   assert.deepEqual([job.status, job.started_at, job.progress], ['queued', null, 0]);
-  const again = await claimNextJob(room.db, 60_000);
+  const again = await claimNextJob(fixture.db, 60_000);
   assert.deepEqual([again?.id, again?.attempts], [id, 1]);
 });
 
-for (const { title, lanes } of [
-  { title: 'of one lane', lanes: [9, 9, 9] },
-  { title: 'of several lanes', lanes: [9, 3, 6] },
+for (const { title, shards } of [
+  { title: 'of one shard', shards: [9, 9, 9] },
+  { title: 'of several shards', shards: [9, 3, 6] },
 ]) {
   test(`accounts ${title} take turns, however many jobs one of them has waiting`, async () => {
-    await using room = await openJobRoom();
+    await using fixture = await openJobFixture();
     const accounts = [];
-    for (const lane of lanes) accounts.push(await room.account({ lane }));
+    for (const shard of shards) accounts.push(await fixture.account({ shard }));
     const [busy, calm, late] = accounts as [Account, Account, Account];
-    for (const account of [busy, busy, busy, calm, calm]) await submit(room, account, 0.1);
-    const next = async () => (await claimNextJob(room.db, 60_000))!.accountId;
+    for (const account of [busy, busy, busy, calm, calm]) await submit(fixture, account, 0.1);
+    const next = async () => (await claimNextJob(fixture.db, 60_000))!.accountId;
 
     const first = [await next(), await next()];
-    await submit(room, late, 0.1);
+    await submit(fixture, late, 0.1);
     const then = [await next(), await next(), await next(), await next()];
 
     assert.deepEqual(new Set(first), new Set([busy.id, calm.id]));
@@ -321,83 +321,83 @@ for (const { title, lanes } of [
 }
 
 test('jobs of one account start in the order in which they came', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const ids = [];
-  for (let i = 0; i < 3; i++) ids.push(await submit(room, account, 0.2));
+  for (let i = 0; i < 3; i++) ids.push(await submit(fixture, account, 0.2));
 
   const claimed = [];
-  for (let i = 0; i < 3; i++) claimed.push((await claimNextJob(room.db, 60_000))?.id);
+  for (let i = 0; i < 3; i++) claimed.push((await claimNextJob(fixture.db, 60_000))?.id);
 
   assert.deepEqual(claimed, ids);
-  assert.equal(await claimNextJob(room.db, 60_000), null);
+  assert.equal(await claimNextJob(fixture.db, 60_000), null);
 });
 
 test('a job that was under way when its worker died starts again before all that wait, and the oldest first', async () => {
-  await using room = await openJobRoom();
-  const [dead, other] = [await room.account(), await room.account()];
-  const [first, second] = [await submit(room, dead, 0.1), await submit(room, dead, 0.1)];
-  for (let i = 0; i < 2; i++) await claimNextJob(room.db, 60_000);
-  const waiting = [await submit(room, dead, 0.1), await submit(room, other, 0.1)];
-  await room.endLeases();
+  await using fixture = await openJobFixture();
+  const [dead, other] = [await fixture.account(), await fixture.account()];
+  const [first, second] = [await submit(fixture, dead, 0.1), await submit(fixture, dead, 0.1)];
+  for (let i = 0; i < 2; i++) await claimNextJob(fixture.db, 60_000);
+  const waiting = [await submit(fixture, dead, 0.1), await submit(fixture, other, 0.1)];
+  await fixture.endLeases();
   const places = [];
-  for (const id of [first, second]) places.push((await room.job(dead, id)).queue_position);
+  for (const id of [first, second]) places.push((await fixture.job(dead, id)).queue_position);
   for (const [account, id] of [
     [dead, waiting[0]],
     [other, waiting[1]],
   ] as const)
-    places.push((await room.job(account, id!)).queue_position);
+    places.push((await fixture.job(account, id!)).queue_position);
 
   const claimed = [];
-  for (let i = 0; i < 4; i++) claimed.push((await claimNextJob(room.db, 60_000))?.id);
+  for (let i = 0; i < 4; i++) claimed.push((await claimNextJob(fixture.db, 60_000))?.id);
 
   assert.deepEqual(claimed, [first, second, waiting[1], waiting[0]]);
   assert.deepEqual(places, [1, 2, 4, 3]);
 });
 
 test('a claim takes few statements, however many accounts have jobs waiting', async () => {
-  await using room = await openJobRoom();
-  const lanes = new Set<number>();
-  while (lanes.size < 12) {
-    const account = await room.account();
-    lanes.add(account.lane);
-    await submit(room, account, 0.1);
+  await using fixture = await openJobFixture();
+  const shards = new Set<number>();
+  while (shards.size < 12) {
+    const account = await fixture.account();
+    shards.add(account.shard);
+    await submit(fixture, account, 0.1);
   }
   let statements = 0;
   const rows: Database['rows'] = (statement) => {
     statements += 1;
-    return room.db.rows(statement);
+    return fixture.db.rows(statement);
   };
 
-  const job = await claimNextJob({ ...room.db, rows }, 60_000);
+  const job = await claimNextJob({ ...fixture.db, rows }, 60_000);
 
   assert.ok(job !== null);
   assert.equal(statements, 2);
 });
 
 test('a claim or a sweep that the database runs late changes nothing', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account, 0.1);
-  const { candidates } = await findCandidates(room.db, 1);
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account, 0.1);
+  const { candidates } = await findCandidates(fixture.db, 1);
   const moment = new Date(Date.now() - 10_000);
   const times = { leaseMs: 60_000, moment, validMs: 3_000 };
 
-  const late = await claimQueuedJob(room.db, { ...candidates[0]!, ...times, holder: null });
-  const claimed = await claimNextJob(room.db, 0);
-  const swept = await returnLapsedJobs(room.db, times);
+  const late = await claimQueuedJob(fixture.db, { ...candidates[0]!, ...times, holder: null });
+  const claimed = await claimNextJob(fixture.db, 0);
+  const swept = await returnLapsedJobs(fixture.db, times);
 
   assert.deepEqual([late, claimed?.id, swept], [null, id, []]);
 });
 
 test('each plan has its own engine', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ plan: 'pro' });
-  await room.startWorker(openFakeEngine({ says: 'lite' }), { pro: openFakeEngine({ says: 'pro' }) });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ plan: 'pro' });
+  await fixture.startWorker(openFakeEngine({ says: 'lite' }), { pro: openFakeEngine({ says: 'pro' }) });
 
-  const lite = await submit(room, account, 0.2, { plan: 'lite' });
-  const pro = await submit(room, account, 0.2);
+  const lite = await submit(fixture, account, 0.2, { plan: 'lite' });
+  const pro = await submit(fixture, account, 0.2);
 
-  assert.equal((await room.ended(account, lite)).text, 'lite');
-  assert.equal((await room.ended(account, pro)).text, 'pro');
+  assert.equal((await fixture.ended(account, lite)).text, 'lite');
+  assert.equal((await fixture.ended(account, pro)).text, 'pro');
 });

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Job } from '../job.ts';
 
 /** What proves that this process holds a job: the number that its claim gave to the lease. */
-export type Claim = Pick<Job, 'lane' | 'id' | 'lease'>;
+export type Claim = Pick<Job, 'shard' | 'id' | 'lease'>;
 
 /** The process that holds a lease: `<node>/<process>`; null for one that nobody will ever release by name. */
 export type Holder = string | null;
@@ -26,25 +26,25 @@ export async function renewLeases(
     text: `
       with claims as (
         select *
-        from unnest($1::smallint[], $2::text[], $3::int[], $4::real[]) as c (lane, id, lease, progress)
+        from unnest($1::smallint[], $2::text[], $3::int[], $4::real[]) as c (shard, id, lease, progress)
       ), free as (
-        select jobs.lane, jobs.id, claims.progress
+        select jobs.shard, jobs.id, claims.progress
         from claims
-        join jobs on jobs.lane = claims.lane and jobs.id = claims.id and jobs.lease = claims.lease
+        join jobs on jobs.shard = claims.shard and jobs.id = claims.id and jobs.lease = claims.lease
         where jobs.state = 'processing'
         for update of jobs skip locked
       ), renewed as (
         update jobs
         set next_at = coalesce($6::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond', progress = free.progress
         from free
-        where jobs.lane = free.lane and jobs.id = free.id
+        where jobs.shard = free.shard and jobs.id = free.id
       )
       select jobs.id
       from claims
-      join jobs on jobs.lane = claims.lane and jobs.id = claims.id and jobs.lease = claims.lease
+      join jobs on jobs.shard = claims.shard and jobs.id = claims.id and jobs.lease = claims.lease
       where jobs.state = 'processing'`,
     values: [
-      ...[claims.map(({ lane }) => lane), claims.map(({ id }) => id), claims.map(({ lease }) => lease)],
+      ...[claims.map(({ shard }) => shard), claims.map(({ id }) => id), claims.map(({ lease }) => lease)],
       ...[claims.map(({ progress }) => progress), leaseMs, now],
     ],
   });
@@ -58,9 +58,9 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
     text: `
       update jobs
       set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = coalesce($4::timestamptz, clock_timestamp())
-      where lane = $1 and id = $2 and lease = $3 and state = 'processing'
+      where shard = $1 and id = $2 and lease = $3 and state = 'processing'
       returning pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
-    values: [claim.lane, claim.id, claim.lease, now],
+    values: [claim.shard, claim.id, claim.lease, now],
   });
   return changed.length === 1;
 }
@@ -86,8 +86,8 @@ export async function returnLapsedJobs(
     name: 'return_lapsed_jobs',
     text: `
       with lapsed as (
-        -- every lane: leases end wherever their holders worked
-        select lane, id
+        -- every shard: leases end wherever their holders worked
+        select shard, id
         from jobs
         where state = 'processing' and next_at <= clock_timestamp()
           and clock_timestamp() <= $1::timestamptz + $2 * interval '1 millisecond'
@@ -98,7 +98,7 @@ export async function returnLapsedJobs(
       update jobs
       set ${BACK_IN_QUEUE}, next_at = clock_timestamp()
       from lapsed
-      where jobs.lane = lapsed.lane and jobs.id = lapsed.id
+      where jobs.shard = lapsed.shard and jobs.id = lapsed.id
       returning jobs.id, pg_notify('jobs_due', ''), pg_notify('job_changed', jobs.id)`,
     values: [moment, validMs],
   });
@@ -116,7 +116,7 @@ export async function returnJobsOf(
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     text: `
-      -- every lane: the processes worked for all accounts
+      -- every shard: the processes worked for all accounts
       update jobs
       set ${BACK_IN_QUEUE}, next_at = clock_timestamp(),
         attempts = case when lease < $2 then attempts - 1 else attempts end

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -39,41 +39,41 @@ function openHandClock() {
   };
 }
 
-async function openRoom() {
-  const room = await openJobRoom();
-  const account = await room.account();
-  await room.transcribe(account, wavFile(0.1), { async: 'true' });
-  const job = (await claimNextJob(room.db, 1_000))!;
+async function openEnvironment() {
+  const fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.transcribe(account, wavFile(0.1), { async: 'true' });
+  const job = (await claimNextJob(fixture.db, 1_000))!;
   const secondsLeft = async () => {
-    const [row] = await room.db.rows<{ left: number }>({
+    const [row] = await fixture.db.rows<{ left: number }>({
       text: 'select extract(epoch from next_at - clock_timestamp())::float8 as left from jobs',
     });
     return row!.left;
   };
-  return Object.assign(room, { account, claimed: job, secondsLeft });
+  return Object.assign(fixture, { account, claimed: job, secondsLeft });
 }
 
 test('a renewal moves the end of the lease and stores the progress', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const hand = openHandClock();
-  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
-  using _lease = leases.hold(room.claimed, { progress: () => 0.25, onLost: () => assert.fail('lost') });
+  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  using _lease = leases.hold(fixture.claimed, { progress: () => 0.25, onLost: () => assert.fail('lost') });
 
   const renewedAfterMs = await hand.pass();
   await hand.settled();
 
   assert.ok(LEASE_MS >= renewedAfterMs + 9_000, 'a database that stands still for 8 s ends no lease');
-  assert.ok((await room.secondsLeft()) > 10);
-  assert.equal((await room.job(room.account, room.claimed.id)).progress, 0.25);
+  assert.ok((await fixture.secondsLeft()) > 10);
+  assert.equal((await fixture.job(fixture.account, fixture.claimed.id)).progress, 0.25);
 });
 
 test('a renewal tells when another worker has the job', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const hand = openHandClock();
   const lost = Promise.withResolvers<Error>();
-  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
-  using _lease = leases.hold(room.claimed, { progress: () => 0, onLost: lost.resolve });
-  await room.db.run({ text: 'update jobs set lease = lease + 1' });
+  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  using _lease = leases.hold(fixture.claimed, { progress: () => 0, onLost: lost.resolve });
+  await fixture.db.run({ text: 'update jobs set lease = lease + 1' });
 
   await hand.pass();
 
@@ -81,13 +81,13 @@ test('a renewal tells when another worker has the job', async () => {
 });
 
 test('a renewal that the database does not take is tried again soon', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
   const hand = openHandClock();
-  const broken = { ...room.db, rows: () => Promise.reject(new Error('away')) };
+  const broken = { ...fixture.db, rows: () => Promise.reject(new Error('away')) };
   let isAway = true;
-  const db: Database = { ...room.db, rows: (statement) => (isAway ? broken.rows() : room.db.rows(statement)) };
+  const db: Database = { ...fixture.db, rows: (statement) => (isAway ? broken.rows() : fixture.db.rows(statement)) };
   await using leases = openLeases({ db, clock: hand.clock, log: LOG });
-  using _lease = leases.hold(room.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
+  using _lease = leases.hold(fixture.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
 
   await hand.pass();
   await hand.settled();
@@ -96,56 +96,56 @@ test('a renewal that the database does not take is tried again soon', async () =
   await hand.settled();
 
   assert.ok(triedAfterMs <= 500);
-  assert.ok((await room.secondsLeft()) > 10);
+  assert.ok((await fixture.secondsLeft()) > 10);
 });
 
 test('a job that somebody has locked holds up the renewal of no other', async () => {
-  await using room = await openRoom();
-  await room.transcribe(room.account, wavFile(0.1), { async: 'true' });
-  const other = (await claimNextJob(room.db, 1_000))!;
+  await using fixture = await openEnvironment();
+  await fixture.transcribe(fixture.account, wavFile(0.1), { async: 'true' });
+  const other = (await claimNextJob(fixture.db, 1_000))!;
   const hand = openHandClock();
-  await using leases = openLeases({ db: room.db, clock: hand.clock, log: LOG });
-  using _locked = leases.hold(room.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
+  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  using _locked = leases.hold(fixture.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
   using _free = leases.hold(other, { progress: () => 0.5, onLost: () => assert.fail('lost') });
 
-  await room.db.transaction(async (tx) => {
-    await tx.run({ text: 'select from jobs where id = $1 for update', values: [room.claimed.id] });
+  await fixture.db.transaction(async (tx) => {
+    await tx.run({ text: 'select from jobs where id = $1 for update', values: [fixture.claimed.id] });
     await hand.pass();
     await hand.settled();
   });
 
-  assert.equal((await room.job(room.account, other.id)).progress, 0.5);
+  assert.equal((await fixture.job(fixture.account, other.id)).progress, 0.5);
 });
 
 test('a worker whose connections are cut while it ends a job ends it all the same, once', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account({ credits: 10 });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
   // The first end is cut inside its transaction; sequences do not roll back, so the second one passes.
-  await room.db.run({ text: 'create sequence cuts' });
-  await room.db.run({
+  await fixture.db.run({ text: 'create sequence cuts' });
+  await fixture.db.run({
     text: `create function cut() returns trigger language plpgsql as $$
       begin if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return new; end $$`,
   });
-  await room.db.run({ text: 'create trigger cut before insert on events for each row execute function cut()' });
+  await fixture.db.run({ text: 'create trigger cut before insert on events for each row execute function cut()' });
   const engine = openFakeEngine({ says: 'whole' });
-  await room.startWorker(engine);
+  await fixture.startWorker(engine);
 
-  const { json } = await room.transcribe(account, wavFile(0.1));
+  const { json } = await fixture.transcribe(account, wavFile(0.1));
 
   assert.deepEqual([json.status, json.text, engine.count()], ['completed', 'whole', 1]);
-  assert.equal((await room.db.rows({ text: 'select 1 from events' })).length, 1);
+  assert.equal((await fixture.db.rows({ text: 'select 1 from events' })).length, 1);
 });
 
 test('the log of a job names ids, lengths and the outcome, never text or metadata', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const lines: Record<string, unknown>[] = [];
   const log = openLog('silent');
   const keep = (line: Record<string, unknown>) => void lines.push(line);
   Object.assign(log, { info: keep, warn: keep, error: keep });
-  const worker = await room.startWorker(openFakeEngine({ says: 'words-in-secret' }), { log });
+  const worker = await fixture.startWorker(openFakeEngine({ says: 'words-in-secret' }), { log });
 
-  const { json } = await room.transcribe(account, wavFile(0.1), { metadata: '"meta-in-secret"' });
+  const { json } = await fixture.transcribe(account, wavFile(0.1), { metadata: '"meta-in-secret"' });
   await worker.stop();
 
   const line = lines.find((candidate) => candidate['job_id'] === json.id)!;

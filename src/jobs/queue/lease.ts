@@ -62,7 +62,7 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
   async function renewAll(): Promise<void> {
     const asked = [...held.values()];
     if (asked.length === 0) return;
-    const claims = asked.map(({ job: { lane, id, lease }, progress }) => ({ lane, id, lease, progress: progress() }));
+    const claims = asked.map(({ job: { shard, id, lease }, progress }) => ({ shard, id, lease, progress: progress() }));
     const kept = new Set(await renewLeases(db, claims, { leaseMs: LEASE_MS, now: null }));
     for (const entry of asked) if (!kept.has(entry.job.id)) lose(entry);
   }

@@ -24,15 +24,15 @@ export async function savePieces(
       with held as (
         update jobs
         set progress = $6, transcribed_units = greatest(transcribed_units, $7)
-        where lane = $1 and id = $2 and lease = $3 and state = 'processing'
-        returning lane, id, lease, pg_notify('job_changed', id)
+        where shard = $1 and id = $2 and lease = $3 and state = 'processing'
+        returning shard, id, lease, pg_notify('job_changed', id)
       )
-      insert into job_pieces (lane, job_id, lease, number, segments)
-      select held.lane, held.id, held.lease, $4 + piece.position - 1, piece.segments
+      insert into job_pieces (shard, job_id, lease, number, segments)
+      select held.shard, held.id, held.lease, $4 + piece.position - 1, piece.segments
       from held
       cross join unnest($5::text[]) with ordinality as piece (segments, position)
       on conflict do nothing`,
-    values: [claim.lane, claim.id, claim.lease, firstNumber, pieces, progress, transcribedUnits],
+    values: [claim.shard, claim.id, claim.lease, firstNumber, pieces, progress, transcribedUnits],
   });
 }
 
@@ -47,9 +47,9 @@ export async function findPieces(
     text: `
       select number, segments
       from job_pieces
-      where lane = $1 and job_id = $2 and lease = $3 and number >= $4
+      where shard = $1 and job_id = $2 and lease = $3 and number >= $4
       order by number
       limit $5`,
-    values: [claim.lane, claim.id, claim.lease, firstNumber, limit],
+    values: [claim.shard, claim.id, claim.lease, firstNumber, limit],
   });
 }

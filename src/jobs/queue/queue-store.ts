@@ -8,7 +8,7 @@ export type { Claim };
 type Now = Date | null;
 
 /** A job that was started before and came back to the queue, or an account whose turn it is to start one. */
-export type Candidate = { lane: number; jobId: string | null; accountId: string };
+export type Candidate = { shard: number; jobId: string | null; accountId: string };
 
 /**
  * What may start next, in its order: jobs that came back to the queue, the oldest first; then the accounts that have jobs
@@ -18,45 +18,45 @@ export async function findCandidates(sql: Sql, limit: number): Promise<{ moment:
   const [row] = await sql.rows<{ moment: Date; candidates: Candidate[] | null }>({
     name: 'find_job_candidates',
     text: `
-      -- every lane: accounts of all lanes take turns
+      -- every shard: accounts of all shards take turns
       with recursive waiting as (
         (
-          select lane, account_id
+          select shard, account_id
           from jobs
           where state = 'queued'
-          order by lane, account_id
+          order by shard, account_id
           limit 1
         )
         union all
-        select next_account.lane, next_account.account_id
+        select next_account.shard, next_account.account_id
         from waiting
         cross join lateral (
-          select jobs.lane, jobs.account_id
+          select jobs.shard, jobs.account_id
           from jobs
-          where state = 'queued' and (jobs.lane, jobs.account_id) > (waiting.lane, waiting.account_id)
-          order by jobs.lane, jobs.account_id
+          where state = 'queued' and (jobs.shard, jobs.account_id) > (waiting.shard, waiting.account_id)
+          order by jobs.shard, jobs.account_id
           limit 1
         ) as next_account
       ), returned as (
-        select lane, id, account_id, row_number() over (order by created_at, id) as position
+        select shard, id, account_id, row_number() over (order by created_at, id) as position
         from jobs
         where state = 'queued' and lease > 0
         order by created_at, id
         limit $1
       ), in_turn as (
-        select waiting.lane, waiting.account_id,
+        select waiting.shard, waiting.account_id,
           row_number() over (order by job_turns.last_started_at nulls first) as position
         from waiting
-        left join job_turns on job_turns.lane = waiting.lane and job_turns.account_id = waiting.account_id
+        left join job_turns on job_turns.shard = waiting.shard and job_turns.account_id = waiting.account_id
         order by position
         limit $1
       ), candidates as (
-        select 1 as class, position, lane, id as job_id, account_id from returned
+        select 1 as class, position, shard, id as job_id, account_id from returned
         union all
-        select 2, position, lane, null, account_id from in_turn
+        select 2, position, shard, null, account_id from in_turn
       )
       select clock_timestamp() as moment, (
-        select json_agg(json_build_object('lane', lane, 'jobId', job_id, 'accountId', account_id) order by class, position)
+        select json_agg(json_build_object('shard', shard, 'jobId', job_id, 'accountId', account_id) order by class, position)
         from candidates
       ) as candidates`,
     values: [limit],
@@ -77,7 +77,7 @@ export type JobClaim = Candidate & {
  * others were faster. Until `leaseMs` from now nobody else can take it.
  */
 export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<ClaimedJob | null> {
-  const { lane, jobId, accountId, holder, leaseMs, moment, validMs } = claim;
+  const { shard, jobId, accountId, holder, leaseMs, moment, validMs } = claim;
   const rows = await sql.rows<ClaimedJob>({
     name: jobId === null ? 'claim_job_of_account' : 'claim_returned_job',
     text: `
@@ -86,7 +86,7 @@ export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<Claimed
       ), due as (
         select id
         from jobs
-        where lane = $1 and account_id = $2 and state = 'queued' ${jobId === null ? '' : 'and id = $7'}
+        where shard = $1 and account_id = $2 and state = 'queued' ${jobId === null ? '' : 'and id = $7'}
           and next_at <= (select moment from clock)
           and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
         order by created_at, id
@@ -98,20 +98,20 @@ export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<Claimed
           next_at = (select moment from clock) + $3 * interval '1 millisecond',
           started_at = (select moment from clock)
         from due
-        where jobs.lane = $1 and jobs.id = due.id
+        where jobs.shard = $1 and jobs.id = due.id
         returning ${JOB_COLUMNS}
       ), turn as (
-        insert into job_turns (lane, account_id, last_started_at)
+        insert into job_turns (shard, account_id, last_started_at)
         select $1, $2, moment
         from clock
         where exists (select 1 from claimed)
-        on conflict (lane, account_id) do update
+        on conflict (shard, account_id) do update
         set last_started_at = excluded.last_started_at
       )
       select claimed.*, accounts.unlimited, pg_notify('job_changed', claimed.id)
       from claimed
-      join accounts on accounts.lane = $1 and accounts.id = $2`,
-    values: [lane, accountId, leaseMs, holder, moment, validMs, ...(jobId === null ? [] : [jobId])],
+      join accounts on accounts.shard = $1 and accounts.id = $2`,
+    values: [shard, accountId, leaseMs, holder, moment, validMs, ...(jobId === null ? [] : [jobId])],
   });
   return rows[0] ?? null;
 }
@@ -126,22 +126,22 @@ export async function lockClaimedJob(
     text: `
       select held_units as "heldUnits", transcribed_units as "transcribedUnits"
       from jobs
-      where lane = $1 and id = $2 and lease = $3 and state = 'processing'
+      where shard = $1 and id = $2 and lease = $3 and state = 'processing'
       for update`,
-    values: [claim.lane, claim.id, claim.lease],
+    values: [claim.shard, claim.id, claim.lease],
   });
   return rows[0] ?? null;
 }
 
 /** Notes what a job that is locked holds from now on. Belongs in the transaction that moved the balance. */
-export async function setHeldUnits(tx: Sql, { lane, id }: Claim, heldUnits: number): Promise<void> {
+export async function setHeldUnits(tx: Sql, { shard, id }: Claim, heldUnits: number): Promise<void> {
   await tx.run({
     name: 'set_job_hold',
     text: `
       update jobs
       set held_units = $3
-      where lane = $1 and id = $2`,
-    values: [lane, id, heldUnits],
+      where shard = $1 and id = $2`,
+    values: [shard, id, heldUnits],
   });
 }
 
@@ -169,16 +169,16 @@ export async function endClaimedJob(tx: Sql, claim: Claim, ending: Ending, now: 
           duration_ms = coalesce($9, duration_ms), cost_units = $10, error_type = $11, error_message = $12,
           progress = case when $4 = 'completed' then 1 else progress end,
           next_at = null, completed_at = coalesce($13::timestamptz, clock_timestamp())
-        where lane = $1 and id = $2 and lease = $3 and state = 'processing'
+        where shard = $1 and id = $2 and lease = $3 and state = 'processing'
         returning ${JOB_COLUMNS}, pg_notify('job_ended', id), pg_notify('job_changed', id)
       ), swept as (
         delete from job_pieces
-        where lane = $1 and job_id = $2 and exists (select 1 from ended)
+        where shard = $1 and job_id = $2 and exists (select 1 from ended)
       )
       select ended.*
       from ended`,
     values: [
-      ...[claim.lane, claim.id, claim.lease, ending.state, ending.model, ending.detectedLanguage, ending.transcript],
+      ...[claim.shard, claim.id, claim.lease, ending.state, ending.model, ending.detectedLanguage, ending.transcript],
       ...[ending.segments, ending.durationMs, ending.costUnits, ending.errorType, ending.errorMessage, now],
     ],
   });

@@ -4,10 +4,10 @@ import type { Sql } from '../../db/database.ts';
 export async function findJobsToErase(
   sql: Sql,
   { retentionMs, limit, now }: { retentionMs: number; limit: number; now: Date | null },
-): Promise<{ lane: number; id: string; audioKey: string }[]> {
+): Promise<{ shard: number; id: string; audioKey: string }[]> {
   return await sql.rows({
     text: `
-      select lane, id, audio_key as "audioKey"
+      select shard, id, audio_key as "audioKey"
       from jobs
       where audio_key is not null
         and completed_at <= coalesce($1::timestamptz, clock_timestamp()) - $2 * interval '1 millisecond'
@@ -17,14 +17,14 @@ export async function findJobsToErase(
 }
 
 /** Notes that a job's audio is erased. */
-export async function forgetAudio(sql: Sql, { lane, id }: { lane: number; id: string }): Promise<void> {
+export async function forgetAudio(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<void> {
   await sql.run({
     name: 'forget_audio',
     text: `
       update jobs
       set audio_key = null
-      where lane = $1 and id = $2 and completed_at is not null`,
-    values: [lane, id],
+      where shard = $1 and id = $2 and completed_at is not null`,
+    values: [shard, id],
   });
 }
 
@@ -32,7 +32,7 @@ export async function forgetAudio(sql: Sql, { lane, id }: { lane: number; id: st
 export async function findKeysInUse(sql: Sql, keys: string[]): Promise<string[]> {
   const rows = await sql.rows<{ audioKey: string }>({
     text: `
-      -- every lane: a file's name does not tell whose it is
+      -- every shard: a file's name does not tell whose it is
       select audio_key as "audioKey"
       from jobs
       where audio_key is not null and audio_key = any($1)`,

@@ -3,52 +3,52 @@ import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { eraseEndedAudio, sweepOrphans } from './audio-sweep.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 
 async function* bytes() {
   yield Buffer.from('sound');
 }
-async function ageAll(room: Room) {
+async function ageAll(fixture: Fixture) {
   const longAgo = new Date(Date.now() - 2 * 3_600_000);
-  for (const name of await room.files()) await utimes(path.join(room.folder, name), longAgo, longAgo);
+  for (const name of await fixture.files()) await utimes(path.join(fixture.folder, name), longAgo, longAgo);
 }
 
 test('files that no job names are removed once they are an hour old, and no others', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.transcribe(account, wavFile(0.1), { async: 'true' });
-  const [ofJob] = await room.files();
-  await room.storage.receive(bytes(), { maxBytes: 100 });
-  await ageAll(room);
-  const { key: young } = await room.storage.receive(bytes(), { maxBytes: 100 });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.transcribe(account, wavFile(0.1), { async: 'true' });
+  const [ofJob] = await fixture.files();
+  await fixture.storage.receive(bytes(), { maxBytes: 100 });
+  await ageAll(fixture);
+  const { key: young } = await fixture.storage.receive(bytes(), { maxBytes: 100 });
 
-  const removed = await sweepOrphans(room);
+  const removed = await sweepOrphans(fixture);
 
   assert.equal(removed, 1);
-  assert.deepEqual(await room.files(), [ofJob!, young].sort());
+  assert.deepEqual(await fixture.files(), [ofJob!, young].sort());
 });
 
 test('audio whose time after the end of its job is over is erased, and no other', async () => {
-  await using room = await openJobRoom({ AUDIO_RETENTION_HOURS: '1' });
-  const account = await room.account();
-  await room.startWorker(openFakeEngine({ says: 'hi' }));
-  await room.transcribe(account, wavFile(0.1));
+  await using fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hi' }));
+  await fixture.transcribe(account, wavFile(0.1));
 
-  assert.equal(await eraseEndedAudio(room, 3_600_000), 0);
-  assert.equal((await room.files()).length, 1);
-  await room.db.run({ text: `update jobs set completed_at = completed_at - interval '1 hour'` });
-  assert.equal(await eraseEndedAudio(room, 3_600_000), 1);
-  assert.deepEqual(await room.files(), []);
-  assert.equal(await eraseEndedAudio(room, 3_600_000), 0);
+  assert.equal(await eraseEndedAudio(fixture, 3_600_000), 0);
+  assert.equal((await fixture.files()).length, 1);
+  await fixture.db.run({ text: `update jobs set completed_at = completed_at - interval '1 hour'` });
+  assert.equal(await eraseEndedAudio(fixture, 3_600_000), 1);
+  assert.deepEqual(await fixture.files(), []);
+  assert.equal(await eraseEndedAudio(fixture, 3_600_000), 0);
 });
 
 test('the audio of a job that has not ended is kept', async () => {
-  await using room = await openJobRoom();
-  await room.transcribe(await room.account(), wavFile(0.1), { async: 'true' });
+  await using fixture = await openJobFixture();
+  await fixture.transcribe(await fixture.account(), wavFile(0.1), { async: 'true' });
 
-  assert.equal(await eraseEndedAudio(room, 0), 0);
+  assert.equal(await eraseEndedAudio(fixture, 0), 0);
 });

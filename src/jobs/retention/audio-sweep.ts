@@ -33,7 +33,7 @@ export async function eraseEndedAudio({ db, storage }: SweepDeps, retentionMs: n
 /** Erases first and notes it afterwards: a crash between the two is made good by the next sweep. */
 export async function eraseAudio(
   { db, storage }: SweepDeps,
-  job: { lane: number; id: string; audioKey: string },
+  job: { shard: number; id: string; audioKey: string },
 ): Promise<void> {
   await storage.remove(job.audioKey);
   await forgetAudio(db, job);

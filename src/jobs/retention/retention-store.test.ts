@@ -7,7 +7,7 @@ import { deleteOldJobs } from './retention-store.ts';
 
 const DAY_MS = 86_400_000;
 const ENDED = new Date('2031-05-20T09:30:00.000Z');
-const LANE = 7;
+const SHARD = 7;
 
 function after(days: number, ms = 0): Date {
   return new Date(ENDED.getTime() + days * DAY_MS + ms);
@@ -16,11 +16,11 @@ function after(days: number, ms = 0): Date {
 async function insertJob(db: TestDatabase, { state = 'completed', audioKey = null as string | null } = {}) {
   const isOpen = state === 'queued' || state === 'processing';
   await db.run({
-    text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, audio_key,
+    text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, audio_key,
         next_at, transcript, error_type, created_at, completed_at)
       values ($1, $2, 'acct_1', $3, 'lite', false, 'wav', 1, 1, $4, $5, 'text', $6, $7, $8)`,
     values: [
-      LANE,
+      SHARD,
       makeId('job'),
       state,
       audioKey,
@@ -32,8 +32,8 @@ async function insertJob(db: TestDatabase, { state = 'completed', audioKey = nul
   });
 }
 
-function sweep(db: TestDatabase, now: Date, limit = 100, lane = LANE): Promise<number> {
-  return deleteOldJobs(db, { lane, keepDays: 30, limit, now });
+function sweep(db: TestDatabase, now: Date, limit = 100, shard = SHARD): Promise<number> {
+  return deleteOldJobs(db, { shard, keepDays: 30, limit, now });
 }
 
 test('a job goes so many days after its end, and not a millisecond before, however it ended', async () => {
@@ -48,7 +48,7 @@ test('what is left of the pieces of a job goes with it', async () => {
   await using db = await openTestDatabase();
   await insertJob(db);
   await db.run({
-    text: `insert into job_pieces (lane, job_id, lease, number, segments) select lane, id, 1, 0, '[]' from jobs`,
+    text: `insert into job_pieces (shard, job_id, lease, number, segments) select shard, id, 1, 0, '[]' from jobs`,
   });
 
   await sweep(db, after(30, -1));
@@ -71,15 +71,15 @@ test('a job whose audio is still kept stays until it is erased', async () => {
   await insertJob(db, { audioKey: 'a1' });
 
   assert.equal(await sweep(db, after(31)), 0);
-  await db.run({ text: 'update jobs set audio_key = null where lane = $1', values: [LANE] });
+  await db.run({ text: 'update jobs set audio_key = null where shard = $1', values: [SHARD] });
   assert.equal(await sweep(db, after(31)), 1);
 });
 
-test('one statement deletes no more than its limit, in its lane alone', async () => {
+test('one statement deletes no more than its limit, in its shard alone', async () => {
   await using db = await openTestDatabase();
   for (let i = 0; i < 5; i++) await insertJob(db);
 
-  assert.equal(await sweep(db, after(30), 100, LANE + 1), 0);
+  assert.equal(await sweep(db, after(30), 100, SHARD + 1), 0);
   const deleted = [];
   for (let i = 0; i < 4; i++) deleted.push(await sweep(db, after(30), 2));
   assert.deepEqual(deleted, [2, 2, 1, 0]);

@@ -8,7 +8,7 @@ import { openJobEndings } from './completion-waiter.ts';
 test('everybody who waits for the same job learns of its end, also when another one has left', async () => {
   await using db = await openTestDatabase();
   const endings = await openJobEndings({ db, clock: systemClock, log: openLog('silent') });
-  const job = { lane: 1, id: makeId('job') };
+  const job = { shard: 1, id: makeId('job') };
   using first = endings.watch(job);
   using second = endings.watch(job);
   endings.watch(job)[Symbol.dispose]();

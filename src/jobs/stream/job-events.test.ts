@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { StreamEvent } from '../../../test/event-stream.ts';
 import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobRoom } from '../../../test/job-fixture.ts';
+import { openJobFixture } from '../../../test/job-fixture.ts';
 import { until } from '../../../test/until.ts';
 import { wavFile } from '../../../test/wav.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -10,11 +10,11 @@ import { claimNextJob } from '../queue/claim.ts';
 import { findJob } from '../store.ts';
 import { watchJob } from './job-events.ts';
 
-type Room = Awaited<ReturnType<typeof openJobRoom>>;
-type Account = Awaited<ReturnType<Room['account']>>;
+type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
+type Account = Awaited<ReturnType<Fixture['account']>>;
 
-const submit = async (room: Room, account: Account, seconds = 1) =>
-  (await room.transcribe(account, wavFile(seconds), { async: 'true' })).json.id as string;
+const submit = async (fixture: Fixture, account: Account, seconds = 1) =>
+  (await fixture.transcribe(account, wavFile(seconds), { async: 'true' })).json.id as string;
 const named = (events: StreamEvent[], name: string) =>
   events.filter(({ event }) => event === name).map(({ data }) => data);
 
@@ -30,14 +30,14 @@ async function takeUntil(events: AsyncGenerator<StreamEvent>, isLast: (event: St
 }
 
 test('who follows a job sees every state, its progress and its segments as they come, and then the end', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine();
-  const id = await submit(room, account, 100);
-  const events = room.watch(account, id);
+  const id = await submit(fixture, account, 100);
+  const events = fixture.watch(account, id);
 
   const queued = await takeUntil(events, ({ event }) => event === 'progress');
-  await room.startWorker(engine);
+  await fixture.startWorker(engine);
   const processing = await takeUntil(events, ({ event }) => event === 'status');
   for (const text of ['one', 'two']) (await engine.nextCall()).say(text);
   const half = await takeUntil(events, ({ data }) => data.index === 1);
@@ -59,7 +59,7 @@ test('who follows a job sees every state, its progress and its segments as they 
       [3, 'four'],
     ],
   );
-  const { segments: stored } = await room.job(account, id);
+  const { segments: stored } = await fixture.job(account, id);
   assert.deepEqual(
     segments.map(({ index: _, ...segment }) => segment),
     stored,
@@ -69,17 +69,17 @@ test('who follows a job sees every state, its progress and its segments as they 
   assert.ok(progress[0] > 0.2 && progress[0] < 0.61, `${progress}`);
   assert.equal(progress.at(-1), 1);
   assert.deepEqual(rest.at(-1), { event: 'status', data: { id, status: 'completed', error: null } });
-  assert.deepEqual(await room.db.rows({ text: 'select 1 from job_pieces' }), []);
+  assert.deepEqual(await fixture.db.rows({ text: 'select 1 from job_pieces' }), []);
 });
 
 test('a job that has ended is told in one go', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  await room.startWorker(openFakeEngine({ says: 'all' }));
-  const id = await submit(room, account);
-  await room.ended(account, id);
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'all' }));
+  const id = await submit(fixture, account);
+  await fixture.ended(account, id);
 
-  const events = await Array.fromAsync(room.watch(account, id));
+  const events = await Array.fromAsync(fixture.watch(account, id));
 
   assert.deepEqual(
     events.map(({ event }) => event),
@@ -88,15 +88,15 @@ test('a job that has ended is told in one go', async () => {
 });
 
 test('whoever connects in the middle is told what there is so far', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const engine = openFakeEngine();
-  await room.startWorker(engine);
-  const id = await submit(room, account, 100);
+  await fixture.startWorker(engine);
+  const id = await submit(fixture, account, 100);
   for (const text of ['one', 'two']) (await engine.nextCall()).say(text);
-  await until('two pieces', async () => (await room.db.rows({ text: 'select 1 from job_pieces' })).length === 2);
+  await until('two pieces', async () => (await fixture.db.rows({ text: 'select 1 from job_pieces' })).length === 2);
 
-  const events = await takeUntil(room.watch(account, id), ({ data }) => data.index === 1);
+  const events = await takeUntil(fixture.watch(account, id), ({ data }) => data.index === 1);
 
   assert.deepEqual(
     named(events, 'segment').map(({ text }) => text),
@@ -105,17 +105,17 @@ test('whoever connects in the middle is told what there is so far', async () => 
 });
 
 test('a job that is begun again tells its segments again, from the first', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
   const [first, second] = [openFakeEngine(), openFakeEngine()];
-  const worker = await room.startWorker(first);
-  const id = await submit(room, account, 70);
-  const events = room.watch(account, id);
+  const worker = await fixture.startWorker(first);
+  const id = await submit(fixture, account, 70);
+  const events = fixture.watch(account, id);
   (await first.nextCall()).say('begun');
   await takeUntil(events, ({ event }) => event === 'segment');
 
   await worker.stop();
-  await room.startWorker(second);
+  await fixture.startWorker(second);
   for (const text of ['anew', 'and', 'done']) (await second.nextCall()).say(text);
   const rest = await Array.fromAsync(events);
 
@@ -130,14 +130,14 @@ test('a job that is begun again tells its segments again, from the first', async
 });
 
 test('the stream of a job that is canceled or erased ends', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const [canceled, erased] = [await submit(room, account), await submit(room, account)];
-  const streams = [room.watch(account, canceled), room.watch(account, erased)];
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const [canceled, erased] = [await submit(fixture, account), await submit(fixture, account)];
+  const streams = [fixture.watch(account, canceled), fixture.watch(account, erased)];
   for (const stream of streams) await stream.next();
 
-  await room.cancel(account, canceled);
-  await room.erase(account, erased);
+  await fixture.cancel(account, canceled);
+  await fixture.erase(account, erased);
   const [first, second] = await Promise.all(streams.map((stream) => Array.fromAsync(stream)));
 
   assert.equal(first!.at(-1)?.data.status, 'canceled');
@@ -145,31 +145,31 @@ test('the stream of a job that is canceled or erased ends', async () => {
 });
 
 test('a caller who hangs up is forgotten at once, read or unread', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
   const gone = new AbortController();
   for (let i = 0; i < 60; i++)
-    room
+    fixture
       .watch(account, id, gone.signal)
       .next()
       .catch(() => undefined);
-  await room.watch(account, id, gone.signal).next();
+  await fixture.watch(account, id, gone.signal).next();
 
   gone.abort();
 
-  for (let i = 0; i < 100; i++) await room.watch(account, id).next();
-  await assert.rejects(room.watch(account, id).next(), { type: 'rate_limited' });
+  for (let i = 0; i < 100; i++) await fixture.watch(account, id).next();
+  await assert.rejects(fixture.watch(account, id).next(), { type: 'rate_limited' });
 });
 
 test('a stream that breaks off for a fault of ours fails, where a database that is away only delays it', async () => {
-  await using room = await openJobRoom();
-  const account = await room.account();
-  const id = await submit(room, account);
-  const job = await findJob(room.db, { lane: account.lane, accountId: account.id, id });
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
+  const job = await findJob(fixture.db, { shard: account.shard, accountId: account.id, id });
   const follow = (of: () => Promise<number | null>) => {
     const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
-    const deps = { db: room.db, clock: systemClock, positions: { of } };
+    const deps = { db: fixture.db, clock: systemClock, positions: { of } };
     return watchJob(deps, job!, watch, new AbortController().signal);
   };
 
@@ -189,12 +189,12 @@ test('a stream that breaks off for a fault of ours fails, where a database that 
 });
 
 test('a queued job knows its place, which moves as accounts take turns', async () => {
-  await using room = await openJobRoom();
-  const [busy, calm] = [await room.account(), await room.account()];
-  const ids = [await submit(room, busy), await submit(room, busy), await submit(room, busy)];
-  const late = await submit(room, calm);
-  await claimNextJob(room.db, 60_000);
-  const turns = await claimNextJob(room.db, 60_000);
+  await using fixture = await openJobFixture();
+  const [busy, calm] = [await fixture.account(), await fixture.account()];
+  const ids = [await submit(fixture, busy), await submit(fixture, busy), await submit(fixture, busy)];
+  const late = await submit(fixture, calm);
+  await claimNextJob(fixture.db, 60_000);
+  const turns = await claimNextJob(fixture.db, 60_000);
 
   const places = [];
   for (const [account, id] of [
@@ -203,7 +203,7 @@ test('a queued job knows its place, which moves as accounts take turns', async (
     [busy, ids[2]],
     [calm, late],
   ] as const) {
-    places.push((await room.job(account, id!)).queue_position ?? null);
+    places.push((await fixture.job(account, id!)).queue_position ?? null);
   }
 
   assert.ok(turns !== null);

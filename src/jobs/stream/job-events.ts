@@ -27,7 +27,7 @@ type Told = { status: string; progress: number; lease: number; pieces: number; s
  */
 export async function* watchJob(
   deps: WatchDeps,
-  name: { lane: number; accountId: string; id: string },
+  name: { shard: number; accountId: string; id: string },
   watch: JobWatch,
   signal: AbortSignal,
 ): AsyncGenerator<string> {

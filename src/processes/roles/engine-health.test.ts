@@ -9,7 +9,7 @@ import type { RoleStatus } from '../messages.ts';
 import { watchEngines } from './engine-health.ts';
 
 /** A watch over one engine, on a clock that moves a second each time the watch has looked. */
-function openRoom({ failing = false } = {}) {
+function openEnvironment({ failing = false } = {}) {
   const state = { now: 0, failing, trouble: null as EngineError | null, proofs: 0 };
   const engine: Engine = {
     ...openFakeEngine({ says: 'hello' }),
@@ -57,26 +57,26 @@ const AWAY = new EngineError('engine_error', 'The server does not answer.', {
 const READY = { ready: true, reasons: [] };
 
 test('an engine that has once worked is ready, and proves itself after a minute of idleness', async () => {
-  await using room = openRoom();
+  await using fixture = openEnvironment();
 
-  await room.pass(59);
-  const proofsBefore = room.state.proofs;
-  await room.pass(1);
+  await fixture.pass(59);
+  const proofsBefore = fixture.state.proofs;
+  await fixture.pass(1);
 
-  assert.deepEqual([proofsBefore, room.state.proofs], [0, 1]);
-  assert.deepEqual(room.statuses, [READY]);
+  assert.deepEqual([proofsBefore, fixture.state.proofs], [0, 1]);
+  assert.deepEqual(fixture.statuses, [READY]);
 });
 
 test('an engine that fails its proof is not ready until it passes one, tried every five seconds', async () => {
-  await using room = openRoom({ failing: true });
+  await using fixture = openEnvironment({ failing: true });
 
-  await room.pass(60);
-  await room.pass(5);
-  room.state.failing = false;
-  await room.pass(5);
+  await fixture.pass(60);
+  await fixture.pass(5);
+  fixture.state.failing = false;
+  await fixture.pass(5);
 
-  assert.equal(room.state.proofs, 3);
-  assert.deepEqual(room.statuses, [
+  assert.equal(fixture.state.proofs, 3);
+  assert.deepEqual(fixture.statuses, [
     READY,
     { ready: false, reasons: ['The model is gone.'], details: ['The model is gone.'] },
     READY,
@@ -84,25 +84,25 @@ test('an engine that fails its proof is not ready until it passes one, tried eve
 });
 
 test('work that succeeds is proof enough', async () => {
-  await using room = openRoom({ failing: true });
-  await room.pass(59);
+  await using fixture = openEnvironment({ failing: true });
+  await fixture.pass(59);
 
-  await room.engines.lite.transcribe(new Int16Array(16_000), asked());
-  await room.pass(59);
+  await fixture.engines.lite.transcribe(new Int16Array(16_000), asked());
+  await fixture.pass(59);
 
-  assert.equal(room.state.proofs, 0);
+  assert.equal(fixture.state.proofs, 0);
 });
 
 test('trouble that the engine itself tells of is told within a second, and so is its end', async () => {
-  await using room = openRoom();
-  await room.pass(1);
+  await using fixture = openEnvironment();
+  await fixture.pass(1);
 
-  room.state.trouble = AWAY;
-  await room.pass(1);
-  room.state.trouble = null;
-  await room.pass(1);
+  fixture.state.trouble = AWAY;
+  await fixture.pass(1);
+  fixture.state.trouble = null;
+  await fixture.pass(1);
 
-  assert.deepEqual(room.statuses, [
+  assert.deepEqual(fixture.statuses, [
     READY,
     {
       ready: false,
@@ -114,28 +114,28 @@ test('trouble that the engine itself tells of is told within a second, and so is
 });
 
 test('an engine that tells of trouble is asked to prove itself every five seconds, until the trouble is over', async () => {
-  await using room = openRoom();
-  room.state.trouble = AWAY;
-  room.state.failing = true;
-  await room.pass(17);
-  const proofs = room.state.proofs;
+  await using fixture = openEnvironment();
+  fixture.state.trouble = AWAY;
+  fixture.state.failing = true;
+  await fixture.pass(17);
+  const proofs = fixture.state.proofs;
 
-  room.state.failing = false;
-  room.state.trouble = null;
-  await room.pass(5);
+  fixture.state.failing = false;
+  fixture.state.trouble = null;
+  await fixture.pass(5);
 
   assert.equal(proofs, 3);
   assert.deepEqual(
-    room.statuses.map(({ ready, reasons }) => [ready, ...reasons]),
+    fixture.statuses.map(({ ready, reasons }) => [ready, ...reasons]),
     [[true], [false, 'The server does not answer.'], [false, 'The model is gone.'], [true]],
   );
 });
 
 test('two plans with one engine are watched as one', async () => {
-  await using room = openRoom();
+  await using fixture = openEnvironment();
 
-  await room.pass(60);
+  await fixture.pass(60);
 
-  assert.equal(room.engines.lite, room.engines.pro);
-  assert.equal(room.state.proofs, 1);
+  assert.equal(fixture.engines.lite, fixture.engines.pro);
+  assert.equal(fixture.state.proofs, 1);
 });

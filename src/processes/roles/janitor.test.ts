@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openDeliveryRoom } from '../../../test/delivery-fixture.ts';
+import { openDeliveryFixture } from '../../../test/delivery-fixture.ts';
 import { until } from '../../../test/until.ts';
 import { readConfig } from '../../config/settings.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -23,29 +23,29 @@ const restingClock: Clock = {
 };
 
 test('the janitor does every chore as soon as it starts: days made, and what is too old deleted', async () => {
-  await using room = await openDeliveryRoom();
+  await using fixture = await openDeliveryFixture();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'janitor-'));
-  const [lite, pro] = [await room.account('lite'), await room.account('pro')];
+  const [lite, pro] = [await fixture.account('lite'), await fixture.account('pro')];
   const old = new Date(Date.now() - 10 * DAY_MS);
   for (const account of [lite, pro]) {
-    await room.emit(account, { now: old });
-    await room.db.run({
-      text: `insert into jobs (lane, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
+    await fixture.emit(account, { now: old });
+    await fixture.db.run({
+      text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript,
           created_at, completed_at)
         values ($1, $2, $3, 'completed', 'lite', false, 'wav', 1, 1, 'text', $4, $4)`,
-      values: [account.lane, makeId('job'), account.id, account === lite ? new Date(Date.now() - 31 * DAY_MS) : old],
+      values: [account.shard, makeId('job'), account.id, account === lite ? new Date(Date.now() - 31 * DAY_MS) : old],
     });
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  const context = { config, db: room.db, log: openLog('silent'), clock: restingClock, report: () => undefined };
+  const context = { config, db: fixture.db, log: openLog('silent'), clock: restingClock, report: () => undefined };
 
   const owners = async (table: string) =>
-    (await room.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(
+    (await fixture.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(
       (row) => row.owner,
     );
   const countDays = async () => {
     const text = `select count(*) as number from pg_inherits where inhparent = 'attempts'::regclass`;
-    return (await room.db.rows<{ number: number }>({ text }))[0]!.number;
+    return (await fixture.db.rows<{ number: number }>({ text }))[0]!.number;
   };
 
   const janitor = await start(context as unknown as RoleContext);

@@ -48,12 +48,12 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
   ];
 
   function sweepEvents(): Promise<number> {
-    return sweepLanes((lane) => deleteOldEvents(db, { lane, keepDays, limit: SWEEP_BATCH }), signal);
+    return sweepLanes((shard) => deleteOldEvents(db, { shard, keepDays, limit: SWEEP_BATCH }), signal);
   }
 
   function sweepJobs(): Promise<number> {
     const old = { keepDays: config.jobRetentionDays, limit: SWEEP_BATCH };
-    return sweepLanes((lane) => deleteOldJobs(db, { ...old, lane }), signal);
+    return sweepLanes((shard) => deleteOldJobs(db, { ...old, shard }), signal);
   }
 
   const deleteKeys = () => deleteExpiredKeys(db, { limit: SWEEP_BATCH, now: null });

@@ -1,9 +1,9 @@
 import type { Database, Sql } from '../../db/database.ts';
-import { LANE_COUNT } from '../../rules/shard.ts';
+import { SHARD_COUNT } from '../../rules/shard.ts';
 
 /** A due delivery, leased to whoever claimed it, with everything that its attempt needs. */
 export type ClaimedDelivery = {
-  lane: number;
+  shard: number;
   id: string;
   accountId: string;
   webhookId: string;
@@ -22,7 +22,7 @@ export type ClaimedDelivery = {
 };
 
 export type ClaimRequest = {
-  lane: number;
+  shard: number;
   limit: number;
   leaseMs: number;
   /** The process that claims, `<node>/<process>`, so that its leases can be released by name when it has ended. */
@@ -30,56 +30,56 @@ export type ClaimRequest = {
   /** Claims only first attempts to webhooks that have succeeded, and not failed since. */
   healthyOnly?: boolean;
   now?: Date | null;
-  /** Called, with nothing claimed, when somebody else is claiming from the lane just now; by default, the claim waits for that. */
+  /** Called, with nothing claimed, when somebody else is claiming from the shard just now; by default, the claim waits for that. */
   onTaken?: () => void;
 };
 
 /** How many attempts of one webhook may be under way at once, over all nodes. */
 export const MAX_IN_FLIGHT_PER_WEBHOOK = 16;
 
-/** A lane, and how long until something in it is due; 0 when it is due already. */
-export type LaneDue = { lane: number; inMs: number };
+/** A shard, and how long until something in it is due; 0 when it is due already. */
+export type ShardDue = { shard: number; inMs: number };
 
-/** Lanes in which something is due, or will be within `aheadMs`. One index probe per lane, past what is being sent. */
-export async function lanesWithDueDeliveries(
+/** Shards in which something is due, or will be within `aheadMs`. One index probe per shard, past what is being sent. */
+export async function shardsWithDueDeliveries(
   sql: Sql,
   { aheadMs = 0, now = null }: { aheadMs?: number; now?: Date | null } = {},
-): Promise<LaneDue[]> {
-  return await sql.rows<LaneDue>({
-    name: 'lanes-with-due-deliveries',
+): Promise<ShardDue[]> {
+  return await sql.rows<ShardDue>({
+    name: 'shards-with-due-deliveries',
     text: `with moment as materialized (
         select coalesce($2::timestamptz, clock_timestamp()) as now
       ),
       sending as materialized (
         select delivery_id
         from delivery_leases
-        where lane < $1 and ends_at > (select now from moment)
+        where shard < $1 and ends_at > (select now from moment)
       )
-      select l.lane, greatest(0, extract(epoch from d.next_at - m.now) * 1000)::float8 as "inMs"
+      select l.shard, greatest(0, extract(epoch from d.next_at - m.now) * 1000)::float8 as "inMs"
       from moment m
-      cross join generate_series(0, $1::int - 1) as l (lane)
+      cross join generate_series(0, $1::int - 1) as l (shard)
       cross join lateral (
         select d.next_at
         from deliveries d
-        where d.lane = l.lane and d.state = 'waiting' and d.id not in (select delivery_id from sending)
+        where d.shard = l.shard and d.state = 'waiting' and d.id not in (select delivery_id from sending)
         order by d.next_at
         limit 1
       ) d
       where d.next_at <= m.now + $3 * interval '1 millisecond'`,
-    values: [LANE_COUNT, now, aheadMs],
+    values: [SHARD_COUNT, now, aheadMs],
   });
 }
 
 /**
  * Leases due deliveries of active webhooks: at most 16 in flight per webhook, every webhook's first in turn before
  * anybody's second, webhooks that work before those that fail or never succeeded, first attempts before late retries; in
- * a lane with many webhooks, of what has been due for longest. The attempt number stays: a delivery whose lease ended is
+ * a shard with many webhooks, of what has been due for longest. The attempt number stays: a delivery whose lease ended is
  * claimed again with a new attempt id only.
  */
 export async function claimDueDeliveries(db: Database, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   return await db.transaction(async (tx) => {
-    if (!request.onTaken) await lockClaims(tx, request.lane);
-    else if (!(await tryToLockClaims(tx, request.lane))) {
+    if (!request.onTaken) await lockClaims(tx, request.shard);
+    else if (!(await tryToLockClaims(tx, request.shard))) {
       request.onTaken();
       return [];
     }
@@ -88,27 +88,27 @@ export async function claimDueDeliveries(db: Database, request: ClaimRequest): P
 }
 
 /**
- * Until the transaction ends nobody else leases a delivery of the lane: claims come one after another, so that each sees
+ * Until the transaction ends nobody else leases a delivery of the shard: claims come one after another, so that each sees
  * what the one before has put in flight, and whoever drops deliveries knows which are being sent.
  */
-export async function lockClaims(tx: Sql, lane: number): Promise<void> {
-  await tx.rows({ name: 'lock-claims', text: `select pg_advisory_xact_lock(1, $1)`, values: [lane] });
+export async function lockClaims(tx: Sql, shard: number): Promise<void> {
+  await tx.rows({ name: 'lock-claims', text: `select pg_advisory_xact_lock(1, $1)`, values: [shard] });
 }
 
-async function tryToLockClaims(tx: Sql, lane: number): Promise<boolean> {
+async function tryToLockClaims(tx: Sql, shard: number): Promise<boolean> {
   const [row] = await tx.rows<{ isOurs: boolean }>({
     name: 'try-to-lock-claims',
     text: `select pg_try_advisory_xact_lock(1, $1) as "isOurs"`,
-    values: [lane],
+    values: [shard],
   });
   return row!.isOurs;
 }
 
-async function claim(tx: Sql, { lane, limit, leaseMs, healthyOnly = false, now = null, holder = null }: ClaimRequest) {
+async function claim(tx: Sql, { shard, limit, leaseMs, healthyOnly = false, now = null, holder = null }: ClaimRequest) {
   return await tx.rows<ClaimedDelivery>({
     name: 'claim-due-deliveries',
     text: CLAIM,
-    values: [lane, limit, now, leaseMs, MAX_IN_FLIGHT_PER_WEBHOOK, healthyOnly, holder],
+    values: [shard, limit, now, leaseMs, MAX_IN_FLIGHT_PER_WEBHOOK, healthyOnly, holder],
   });
 }
 
@@ -128,19 +128,19 @@ const CLAIM = `
   leases as materialized (
     select l.delivery_id, l.webhook_id, l.ends_at > (select now from moment) as is_held
     from delivery_leases l
-    where l.lane = $1
+    where l.shard = $1
   ),
   -- How many attempts each webhook has in flight: a map, so that looking one up costs the same however many there are.
   in_flight as materialized (
     select coalesce(jsonb_object_agg(webhook_id, number), '{}') as numbers
     from (select webhook_id, count(*) as number from leases where is_held group by webhook_id) f
   ),
-  -- Where the lane has few webhooks with something to come, each is asked in turn.
+  -- Where the shard has few webhooks with something to come, each is asked in turn.
   few_webhooks (id, position) as (
     select (
       select d.webhook_id
       from deliveries d
-      where d.lane = $1 and d.state = 'waiting'
+      where d.shard = $1 and d.state = 'waiting'
       order by d.webhook_id, d.next_at
       limit 1
     ), 1
@@ -149,8 +149,8 @@ const CLAIM = `
       select d.webhook_id
       from deliveries d
       -- As a range of (webhook_id, next_at), here and below: no other index offers this order, so that a planner without
-      -- statistics cannot read the whole lane for each webhook.
-      where d.lane = $1 and d.state = 'waiting' and (d.webhook_id, d.next_at) > (f.id, timestamptz 'infinity')
+      -- statistics cannot read the whole shard for each webhook.
+      where d.shard = $1 and d.state = 'waiting' and (d.webhook_id, d.next_at) > (f.id, timestamptz 'infinity')
       order by d.webhook_id, d.next_at
       limit 1
     ), f.position + 1
@@ -165,7 +165,7 @@ const CLAIM = `
   early as materialized (
     select d.event_id, d.id, d.webhook_id, d.attempt, d.attempt_id, d.next_at
     from deliveries d
-    where d.lane = $1 and d.state = 'waiting' and d.next_at <= (select now from moment)
+    where d.shard = $1 and d.state = 'waiting' and d.next_at <= (select now from moment)
       and d.id not in (select delivery_id from leases where is_held)
     order by d.next_at
     limit (select case when is_so then 0 else 2 * $2 end from few)
@@ -173,7 +173,7 @@ const CLAIM = `
   usable as materialized (
     select w.id
     from webhooks w
-    where w.lane = $1 and w.id = any(array(select distinct webhook_id from early)) and w.active
+    where w.shard = $1 and w.id = any(array(select distinct webhook_id from early)) and w.active
       and (not $6::boolean or (w.consecutive_failures = 0 and w.proven))
   ),
   -- Unless a few webhooks stand there before all others and hide them: then each is asked after all.
@@ -191,7 +191,7 @@ const CLAIM = `
     select (
       select d.webhook_id
       from deliveries d
-      where d.lane = $1 and d.state = 'waiting' and (select is_so from hidden)
+      where d.shard = $1 and d.state = 'waiting' and (select is_so from hidden)
       order by d.webhook_id, d.next_at
       limit 1
     )
@@ -199,7 +199,7 @@ const CLAIM = `
     select (
       select d.webhook_id
       from deliveries d
-      where d.lane = $1 and d.state = 'waiting' and (d.webhook_id, d.next_at) > (o.id, timestamptz 'infinity')
+      where d.shard = $1 and d.state = 'waiting' and (d.webhook_id, d.next_at) > (o.id, timestamptz 'infinity')
       order by d.webhook_id, d.next_at
       limit 1
     )
@@ -227,7 +227,7 @@ const CLAIM = `
     cross join lateral (
       select d.event_id, d.id, d.webhook_id, d.attempt, d.attempt_id, d.next_at
       from deliveries d
-      where d.lane = $1 and d.state = 'waiting'
+      where d.shard = $1 and d.state = 'waiting'
         and (d.webhook_id, d.next_at) >= (o.id, timestamptz '-infinity')
         and (d.webhook_id, d.next_at) <= (o.id, (select now from moment))
         and d.id not in (select delivery_id from leases where is_held)
@@ -240,7 +240,7 @@ const CLAIM = `
       w.consecutive_failures > 0 or not w.proven as is_suspect,
       row_number() over (partition by d.webhook_id order by d.attempt > 1, d.next_at, d.id) as turn
     from due d
-    cross join lateral (select w.* from webhooks w where w.lane = $1 and w.id = d.webhook_id limit 1) w
+    cross join lateral (select w.* from webhooks w where w.shard = $1 and w.id = d.webhook_id limit 1) w
     where w.active and (not $6::boolean or (d.attempt = 1 and w.consecutive_failures = 0 and w.proven))
   ),
   chosen as materialized (
@@ -251,7 +251,7 @@ const CLAIM = `
     limit $2
   ),
   fresh as (
-    insert into delivery_leases (lane, webhook_id, delivery_id, attempt_id, holder, ends_at)
+    insert into delivery_leases (shard, webhook_id, delivery_id, attempt_id, holder, ends_at)
     select $1, c.webhook_id, c.id, c.attempt_id, $7, (select now from moment) + $4 * interval '1 millisecond'
     from chosen c
     where not c.was_leased
@@ -260,7 +260,7 @@ const CLAIM = `
     update delivery_leases l
     set attempt_id = ${NEXT_ID('l.attempt_id')}, holder = $7,
       ends_at = (select now from moment) + $4 * interval '1 millisecond'
-    where l.lane = $1 and l.delivery_id = any(array(select id from chosen)) and l.ends_at <= (select now from moment)
+    where l.shard = $1 and l.delivery_id = any(array(select id from chosen)) and l.ends_at <= (select now from moment)
       and exists (select from leases where not is_held)
     returning l.delivery_id, l.attempt_id
   ),
@@ -269,14 +269,14 @@ const CLAIM = `
     set attempt_id = r.attempt_id
     from renewed r
     join chosen c on c.id = r.delivery_id
-    where d.lane = $1 and d.event_id = c.event_id and d.id = c.id and exists (select from renewed)
+    where d.shard = $1 and d.event_id = c.event_id and d.id = c.id and exists (select from renewed)
   )
   select c.id, coalesce(r.attempt_id, c.attempt_id) as "attemptId", c.webhook_id as "webhookId", c.event_id as "eventId", c.attempt, c.url,
     c.secret, c.previous_secret as "previousSecret", c.previous_secret_ends_at as "previousSecretEndsAt",
-    c.is_suspect as "isSuspect", $1::int as lane, c.account_id as "accountId", e.type as "eventType", e.body
+    c.is_suspect as "isSuspect", $1::int as shard, c.account_id as "accountId", e.type as "eventType", e.body
   from chosen c
   left join renewed r on r.delivery_id = c.id
-  cross join lateral (select e.type, e.body from events e where e.lane = $1 and e.id = c.event_id limit 1) e
+  cross join lateral (select e.type, e.body from events e where e.shard = $1 and e.id = c.event_id limit 1) e
   where not c.was_leased or r.attempt_id is not null
   order by c.attempt > 1, c.id`;
 
@@ -290,11 +290,11 @@ export type Claim = Pick<ClaimedDelivery, 'id' | 'webhookId' | 'eventId' | 'atte
 export async function handBackDeliveries(
   sql: Sql,
   {
-    lane,
+    shard,
     claims,
     delayMs = null,
     now = null,
-  }: { lane: number; claims: Claim[]; delayMs?: number | null; now?: Date | null },
+  }: { shard: number; claims: Claim[]; delayMs?: number | null; now?: Date | null },
 ): Promise<number> {
   return await sql.run({
     name: 'hand-back-deliveries',
@@ -305,7 +305,7 @@ export async function handBackDeliveries(
       ended as (
         delete from delivery_leases l
         using claims c
-        where l.lane = $1 and l.webhook_id = c.webhook_id and l.delivery_id = c.id and l.attempt_id = c.attempt_id
+        where l.shard = $1 and l.webhook_id = c.webhook_id and l.delivery_id = c.id and l.attempt_id = c.attempt_id
         returning c.*
       )
       update deliveries d
@@ -313,9 +313,9 @@ export async function handBackDeliveries(
       set attempt_id = ${NEXT_ID('d.attempt_id')},
         next_at = coalesce(coalesce($7::timestamptz, clock_timestamp()) + $6::float8 * interval '1 millisecond', d.next_at)
       from ended c
-      where d.lane = $1 and d.event_id = c.event_id and d.id = c.id`,
+      where d.shard = $1 and d.event_id = c.event_id and d.id = c.id`,
     values: [
-      lane,
+      shard,
       claims.map((claim) => claim.webhookId),
       claims.map((claim) => claim.eventId),
       claims.map((claim) => claim.id),

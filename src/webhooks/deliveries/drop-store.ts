@@ -18,10 +18,10 @@ type Dropped = {
 
 const IS_NOT_SENT = `not exists (
   select from delivery_leases l
-  where l.lane = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
+  where l.shard = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
 )`;
 
-type DropRequest = { lane: number; now?: Date | null };
+type DropRequest = { shard: number; now?: Date | null };
 type WebhookDropRequest = DropRequest & { webhookId: string; url: string };
 
 /**
@@ -32,100 +32,100 @@ export async function dropAllWaiting(db: Database, request: WebhookDropRequest):
   while ((await db.transaction((tx) => dropSomeWaiting(tx, request))) === DROP_LIMIT) {}
 }
 
-async function dropSomeWaiting(tx: Sql, { lane, webhookId, url, now = null }: WebhookDropRequest): Promise<number> {
-  await lockClaims(tx, lane);
+async function dropSomeWaiting(tx: Sql, { shard, webhookId, url, now = null }: WebhookDropRequest): Promise<number> {
+  await lockClaims(tx, shard);
   const dropped = await tx.rows<Dropped>({
     text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
         d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, $3::text as url
       from deliveries d
-      where d.lane = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
+      where d.shard = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
         -- Enabled again meanwhile: what waits now was emitted after that.
-        and not exists (select from webhooks w where w.lane = $1 and w.id = $2 and w.active)
+        and not exists (select from webhooks w where w.shard = $1 and w.id = $2 and w.active)
       limit $4
       for update`,
-    values: [lane, webhookId, url, DROP_LIMIT],
+    values: [shard, webhookId, url, DROP_LIMIT],
   });
-  return await drop(tx, dropped, { lane, now });
+  return await drop(tx, dropped, { shard, now });
 }
 
 /** Drops what waits of a job's events, in the transaction that erases the job. What is being sent is left alone. */
-export async function dropWaitingOfJob(tx: Sql, { lane, jobId, now = null }: DropRequest & { jobId: string }) {
-  await lockClaims(tx, lane);
+export async function dropWaitingOfJob(tx: Sql, { shard, jobId, now = null }: DropRequest & { jobId: string }) {
+  await lockClaims(tx, shard);
   const dropped = await tx.rows<Dropped>({
     text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
         d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
       from events e
-      join deliveries d on d.lane = $1 and d.event_id = e.id
-      left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-      where e.lane = $1 and e.job_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
+      join deliveries d on d.shard = $1 and d.event_id = e.id
+      left join webhooks w on w.shard = $1 and w.id = d.webhook_id
+      where e.shard = $1 and e.job_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
       for update of d`,
-    values: [lane, jobId],
+    values: [shard, jobId],
   });
-  await drop(tx, dropped, { lane, now });
+  await drop(tx, dropped, { shard, now });
 }
 
 /**
- * Drops due deliveries of a lane whose webhook is disabled or gone: written in the moment it went, or left over from a
+ * Drops due deliveries of a shard whose webhook is disabled or gone: written in the moment it went, or left over from a
  * crash. Returns how many.
  */
-export async function dropUndeliverable(db: Database, { lane, now = null }: DropRequest): Promise<number> {
+export async function dropUndeliverable(db: Database, { shard, now = null }: DropRequest): Promise<number> {
   return await db.transaction(async (tx) => {
-    await lockClaims(tx, lane);
+    await lockClaims(tx, shard);
     const found = await tx.rows<{ id: string; eventId: string }>({
       name: 'find-undeliverable',
       text: `select d.id, d.event_id as "eventId"
         from deliveries d
-        left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-        where d.lane = $1 and d.state = 'waiting' and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
+        left join webhooks w on w.shard = $1 and w.id = d.webhook_id
+        where d.shard = $1 and d.state = 'waiting' and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
           and w.active is not true
           and d.id not in (
             select delivery_id
             from delivery_leases
-            where lane = $1 and ends_at > coalesce($2::timestamptz, clock_timestamp())
+            where shard = $1 and ends_at > coalesce($2::timestamptz, clock_timestamp())
           )
         order by d.next_at
         limit $3`,
-      values: [lane, now, DROP_LIMIT],
+      values: [shard, now, DROP_LIMIT],
     });
     if (found.length === 0) return 0;
     const ids = found.map(({ id }) => id);
     // Leases before deliveries, as a late result takes them; where one has just been recorded, it stands.
     await tx.run({
-      text: 'delete from delivery_leases where lane = $1 and delivery_id = any($2::text[])',
-      values: [lane, ids],
+      text: 'delete from delivery_leases where shard = $1 and delivery_id = any($2::text[])',
+      values: [shard, ids],
     });
     const dropped = await tx.rows<Dropped>({
       text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
           d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
         from deliveries d
-        left join webhooks w on w.lane = $1 and w.id = d.webhook_id
-        where d.lane = $1 and d.event_id = any($3::text[]) and d.id = any($4::text[]) and d.state = 'waiting'
+        left join webhooks w on w.shard = $1 and w.id = d.webhook_id
+        where d.shard = $1 and d.event_id = any($3::text[]) and d.id = any($4::text[]) and d.state = 'waiting'
           and d.next_at <= coalesce($2::timestamptz, clock_timestamp())
         for update of d`,
-      values: [lane, now, found.map(({ eventId }) => eventId), ids],
+      values: [shard, now, found.map(({ eventId }) => eventId), ids],
     });
-    return await drop(tx, dropped, { lane, now });
+    return await drop(tx, dropped, { shard, now });
   });
 }
 
-async function drop(tx: Sql, dropped: Dropped[], { lane, now = null }: DropRequest): Promise<number> {
+async function drop(tx: Sql, dropped: Dropped[], { shard, now = null }: DropRequest): Promise<number> {
   if (dropped.length === 0) return 0;
   const column = <Name extends keyof Dropped>(name: Name) => dropped.map((delivery) => delivery[name]);
   await tx.run({
     text: `update deliveries
       set state = 'dropped', next_at = null
-      where lane = $1 and event_id = any($2::text[]) and id = any($3::text[]) and state = 'waiting'`,
-    values: [lane, column('eventId'), column('id')],
+      where shard = $1 and event_id = any($2::text[]) and id = any($3::text[]) and state = 'waiting'`,
+    values: [shard, column('eventId'), column('id')],
   });
   await tx.run({
-    text: `insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
+    text: `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
         status, created_at, completed_at)
       select $1, d.attempt_id, d.account_id, d.webhook_id, d.event_id, d.event_type, d.id, d.url, d.attempt,
         'dropped', d.created_at, coalesce($2::timestamptz, clock_timestamp())
       from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::smallint[],
         $11::timestamptz[]) as d (id, attempt_id, account_id, webhook_id, event_id, event_type, url, attempt, created_at)`,
     values: [
-      lane,
+      shard,
       now,
       column('id'),
       column('attemptId'),

@@ -34,7 +34,7 @@ export type FinishedAttempt = {
 };
 
 export type FinishBatch = {
-  lane: number;
+  shard: number;
   /** In the order in which they ended: a success ends the streak of the failures before it. */
   attempts: FinishedAttempt[];
   disableFailures: number;
@@ -55,19 +55,19 @@ export type StreakChange = {
 export type FinishResult = { settledIds: string[]; streaks: StreakChange[] };
 
 /**
- * Records attempts of one lane in one statement: the deliveries' next states, the log, the webhooks' streaks and their
+ * Records attempts of one shard in one statement: the deliveries' next states, the log, the webhooks' streaks and their
  * end. Only attempts whose lease is still theirs are recorded and counted, so none counts twice.
  * When the webhook is gone or disabled, what is left of the delivery is dropped, and the log says so.
  * The rule for disabling is rules/auto-disable.ts, which a test holds this statement to.
  */
 export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<FinishResult> {
-  const { lane, attempts, disableFailures, disableMs, now = null } = batch;
+  const { shard, attempts, disableFailures, disableMs, now = null } = batch;
   const column = <Name extends keyof FinishedAttempt>(name: Name) => attempts.map((attempt) => attempt[name]);
   const rows = await sql.rows<{ settledIds: string[] | null; streaks: StreakChange[] | null }>({
     name: 'finish-attempts',
     text: FINISH,
     values: [
-      lane,
+      shard,
       now,
       disableFailures,
       disableMs,
@@ -130,7 +130,7 @@ const FINISH = `
   touched as materialized (
     select w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
-    where w.lane = $1
+    where w.shard = $1
       and (
         w.id = any($30::text[])
         or ((w.consecutive_failures > 0 or not w.proven) and w.id = any($29::text[]))
@@ -143,7 +143,7 @@ const FINISH = `
     delete from delivery_leases l
     using batch b
     where (select count(*) from touched) >= 0
-      and l.lane = $1 and l.webhook_id = b.webhook_id and l.delivery_id = b.delivery_id and l.attempt_id = b.attempt_id
+      and l.shard = $1 and l.webhook_id = b.webhook_id and l.delivery_id = b.delivery_id and l.attempt_id = b.attempt_id
     returning b.*
   ),
   counted as (
@@ -184,7 +184,7 @@ const FINISH = `
       disabled_at = case when j.disables then (select now from moment) else w.disabled_at end,
       updated_at = case when j.disables then (select now from moment) else w.updated_at end
     from judged j
-    where w.lane = $1 and w.id = j.id
+    where w.shard = $1 and w.id = j.id
   ),
   settled as materialized (
     select o.*,
@@ -208,11 +208,11 @@ const FINISH = `
       end
     from settled s
     -- The state is written so that no index but the primary key fits.
-    where d.lane = $1 and d.event_id = s.event_id and d.id = s.delivery_id and (d.state || '') = 'waiting'
+    where d.shard = $1 and d.event_id = s.event_id and d.id = s.delivery_id and (d.state || '') = 'waiting'
     returning s.*, d.account_id, d.event_type
   ),
   logged as (
-    insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
+    insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
       response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
       remote_address, request_headers, response_headers, response_body, created_at, completed_at)
     select $1, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,

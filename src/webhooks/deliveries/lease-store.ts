@@ -9,13 +9,13 @@ export async function releaseLeasesOf(sql: Sql, holders: string, now: Date | nul
   const released = await sql.rows({
     text: `
       with released as (
-        -- every lane: the processes sent for all accounts
+        -- every shard: the processes sent for all accounts
         update delivery_leases
         set ends_at = coalesce($2::timestamptz, clock_timestamp())
         where starts_with(holder, $1) and ends_at > coalesce($2::timestamptz, clock_timestamp())
-        returning lane
+        returning shard
       )
-      select lane, pg_notify('deliveries_due', lane::text)
+      select shard, pg_notify('deliveries_due', shard::text)
       from released`,
     values: [holders, now],
   });

@@ -1,37 +1,37 @@
-export type LaneQueue = {
-  /** Asks for work on a lane; a lane asked for while its work runs is worked on once more. */
-  add(lane: number): void;
+export type ShardQueue = {
+  /** Asks for work on a shard; a shard asked for while its work runs is worked on once more. */
+  add(shard: number): void;
   /** Resolves when nothing is asked for and nothing runs. */
   idle(): Promise<void>;
-  /** Takes no more lanes, and forgets those that wait. */
+  /** Takes no more shards, and forgets those that wait. */
   stop(): void;
 };
 
 /**
- * Runs work lane by lane: never twice at once for a lane, for at most `concurrency` lanes at once, in the order in
- * which they were asked for. Whatever gathers on a lane while its work runs is done in one go after it.
+ * Runs work shard by shard: never twice at once for a shard, for at most `concurrency` shards at once, in the order in
+ * which they were asked for. Whatever gathers on a shard while its work runs is done in one go after it.
  * @param work  must not reject
  */
-export function openLaneQueue(concurrency: number, work: (lane: number) => Promise<void>): LaneQueue {
+export function openShardQueue(concurrency: number, work: (shard: number) => Promise<void>): ShardQueue {
   const asked = new Set<number>();
   const running = new Set<number>();
   let stopped = false;
   const whenIdle: (() => void)[] = [];
 
-  function add(lane: number): void {
+  function add(shard: number): void {
     if (stopped) return;
-    asked.add(lane);
+    asked.add(shard);
     startNext();
   }
 
   function startNext(): void {
-    for (const lane of asked) {
+    for (const shard of asked) {
       if (running.size >= concurrency) return;
-      if (running.has(lane)) continue;
-      asked.delete(lane);
-      running.add(lane);
-      work(lane).finally(() => {
-        running.delete(lane);
+      if (running.has(shard)) continue;
+      asked.delete(shard);
+      running.add(shard);
+      work(shard).finally(() => {
+        running.delete(shard);
         startNext();
       });
     }

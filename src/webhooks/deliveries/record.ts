@@ -8,7 +8,7 @@ import { judgeStreak } from '../../rules/webhooks/auto-disable.ts';
 import { dropAllWaiting } from './drop-store.ts';
 import type { FinishedAttempt, FinishResult, StreakChange } from './finish-store.ts';
 import { finishAttempts } from './finish-store.ts';
-import { openLaneQueue } from './per-shard-queue.ts';
+import { openShardQueue } from './per-shard-queue.ts';
 
 export type RecorderDeps = {
   db: Database;
@@ -19,12 +19,12 @@ export type RecorderDeps = {
   now: () => Date | null;
   /** How long a batch that the database did not take is tried again, the time of the tries included. */
   patienceMs: number;
-  /** A lane's attempts are recorded: its webhooks have places again, and retries are due in so many ms. */
-  onRecorded(lane: number, retriesInMs: number[]): void;
+  /** A shard's attempts are recorded: its webhooks have places again, and retries are due in so many ms. */
+  onRecorded(shard: number, retriesInMs: number[]): void;
 };
 
 export type Recorder = {
-  add(lane: number, attempt: FinishedAttempt): void;
+  add(shard: number, attempt: FinishedAttempt): void;
   /** Resolves when all that was added is recorded or given up; from now on, it gives up soon. */
   finish(): Promise<void>;
 };
@@ -35,59 +35,62 @@ const MAX_BATCH = 500;
 const RETRY_MS = 500;
 const LAST_PATIENCE_MS = 1_000;
 
-/** Records finished attempts lane by lane: what gathers while a batch is written becomes the next batch. */
+/** Records finished attempts shard by shard: what gathers while a batch is written becomes the next batch. */
 export function openRecorder(deps: RecorderDeps): Recorder {
   const { db, log, clock, metrics } = deps;
   // Its fields are ours and few; looking through them for secrets costs as much as writing them.
   const attemptLog = log.child({}, { redact: [] });
   const { webhookDisableFailures: disableFailures, webhookDisableMs: disableMs } = deps.config;
   const gathered = new Map<number, FinishedAttempt[]>();
-  const queue = openLaneQueue(BATCHES_AT_ONCE, (lane) =>
-    recordLane(lane).catch((error: unknown) => log.error({ err: error, lane }, 'attempts not recorded')),
+  const queue = openShardQueue(BATCHES_AT_ONCE, (shard) =>
+    recordShard(shard).catch((error: unknown) => log.error({ err: error, shard }, 'attempts not recorded')),
   );
   let patienceMs = deps.patienceMs;
 
-  function add(lane: number, attempt: FinishedAttempt): void {
-    const waiting = gathered.get(lane);
+  function add(shard: number, attempt: FinishedAttempt): void {
+    const waiting = gathered.get(shard);
     if (waiting) waiting.push(attempt);
-    else gathered.set(lane, [attempt]);
-    queue.add(lane);
+    else gathered.set(shard, [attempt]);
+    queue.add(shard);
   }
 
-  async function recordLane(lane: number): Promise<void> {
-    const attempts = takeBatch(lane);
+  async function recordShard(shard: number): Promise<void> {
+    const attempts = takeBatch(shard);
     if (attempts.length === 0) return;
-    const result = await recordStubbornly(lane, attempts);
+    const result = await recordStubbornly(shard, attempts);
     if (!result) return;
     deps.onRecorded(
-      lane,
+      shard,
       attempts.flatMap(({ retryAfterMs }) => retryAfterMs ?? []),
     );
     const settled = new Set(result.settledIds);
     for (const attempt of attempts) report(attempt, settled.has(attempt.deliveryId));
-    for (const streak of result.streaks) await followStreak(lane, streak, attempts);
+    for (const streak of result.streaks) await followStreak(shard, streak, attempts);
   }
 
-  function takeBatch(lane: number): FinishedAttempt[] {
-    const waiting = gathered.get(lane) ?? [];
+  function takeBatch(shard: number): FinishedAttempt[] {
+    const waiting = gathered.get(shard) ?? [];
     const batch = waiting.splice(0, MAX_BATCH);
-    if (waiting.length > 0) queue.add(lane);
-    else gathered.delete(lane);
+    if (waiting.length > 0) queue.add(shard);
+    else gathered.delete(shard);
     return batch;
   }
 
   /** Tries for as long as the leases hold; after that somebody else makes the attempts again. */
-  async function recordStubbornly(lane: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
+  async function recordStubbornly(shard: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
     const startedAtMs = clock.now();
     while (clock.now() - startedAtMs <= patienceMs) {
       try {
-        return await finishAttempts(db, { lane, attempts, disableFailures, disableMs, now: deps.now() });
+        return await finishAttempts(db, { shard, attempts, disableFailures, disableMs, now: deps.now() });
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         await clock.sleep(RETRY_MS);
       }
     }
-    log.warn({ lane, attempts: attempts.length }, 'attempts not recorded: the database is away; they will be repeated');
+    log.warn(
+      { shard, attempts: attempts.length },
+      'attempts not recorded: the database is away; they will be repeated',
+    );
     return null;
   }
 
@@ -112,14 +115,14 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     attemptLog.info(isSettled ? fields : { ...fields, superseded: true }, 'attempt');
   }
 
-  async function followStreak(lane: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {
+  async function followStreak(shard: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {
     const { webhookId, failuresAfter, disabled } = streak;
     const fields = { webhook_id: webhookId, consecutive_failures: failuresAfter };
     if (disabled) {
       metrics?.webhooksDisabled.inc();
       log.warn(fields, 'webhook disabled: it failed too often for too long');
       const url = attempts.findLast((attempt) => attempt.webhookId === webhookId)!.url;
-      await dropAllWaiting(db, { lane, webhookId, url, now: deps.now() });
+      await dropAllWaiting(db, { shard, webhookId, url, now: deps.now() });
     } else if (reachesWarning(streak)) {
       metrics?.webhookWarnings.inc();
       log.warn(fields, 'webhook keeps failing and will be disabled');

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 
-export type Resend = { lane: number; accountId: string; webhookId: string };
+export type Resend = { shard: number; accountId: string; webhookId: string };
 
 /** Where a search stands: behind the event of this time and id. */
 export type EventPlace = { at: string; id: string };
@@ -20,14 +20,14 @@ export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
  */
 export async function findMissedEvents(
   tx: Sql,
-  { lane, accountId, webhookId }: Resend,
+  { shard, accountId, webhookId }: Resend,
   { after, until }: { after: EventPlace; until: Date | null },
 ): Promise<{ ids: string[]; next: EventPlace | null }> {
   const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
     text: `with looked_at as materialized (
         select e.id, e.type, e.created_at
         from events e
-        where e.lane = $1 and e.account_id = $2
+        where e.shard = $1 and e.account_id = $2
           and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
         order by e.created_at, e.id
         limit $7
@@ -37,13 +37,13 @@ export async function findMissedEvents(
         e.type <> 'webhook.test' and e.type = any(w.events)
           and not exists (
             select from deliveries d
-            where d.lane = $1 and d.event_id = e.id and d.webhook_id = $3
+            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
               and d.state in ('waiting', 'succeeded')
           ) as "isMissed"
       from looked_at e
-      join webhooks w on w.lane = $1 and w.id = $3
+      join webhooks w on w.shard = $1 and w.id = $3
       order by e.created_at, e.id`,
-    values: [lane, accountId, webhookId, after.at, after.id, until, BATCH],
+    values: [shard, accountId, webhookId, after.at, after.id, until, BATCH],
   });
   const last = rows.at(-1);
   return {
@@ -55,24 +55,31 @@ export async function findMissedEvents(
 /** A fresh delivery of each event to the webhook, due at once, beginning with attempt 1. */
 export async function insertResends(
   tx: Sql,
-  { lane, accountId, webhookId }: Resend,
+  { shard, accountId, webhookId }: Resend,
   eventIds: string[],
 ): Promise<void> {
   await tx.run({
     text: `insert into deliveries
-        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+        (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
       select $1, n.id, $2, $3, e.id, e.type, 'waiting', n.attempt_id, clock_timestamp(), clock_timestamp()
       from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
-      join events e on e.lane = $1 and e.id = n.event_id
+      join events e on e.shard = $1 and e.id = n.event_id
       -- Retention deletes no event that somebody is about to send again.
       for key share of e`,
-    values: [lane, accountId, webhookId, eventIds, eventIds.map(() => makeId('dl')), eventIds.map(() => makeId('dlv'))],
+    values: [
+      shard,
+      accountId,
+      webhookId,
+      eventIds,
+      eventIds.map(() => makeId('dl')),
+      eventIds.map(() => makeId('dlv')),
+    ],
   });
 }
 
 /** Whether the event is still there to be sent; if so, it stays until the transaction ends. */
-export async function hasEvent(tx: Sql, { lane, eventId }: { lane: number; eventId: string }): Promise<boolean> {
-  const text = 'select 1 from events where lane = $1 and id = $2 for key share';
-  const rows = await tx.rows({ text, values: [lane, eventId] });
+export async function hasEvent(tx: Sql, { shard, eventId }: { shard: number; eventId: string }): Promise<boolean> {
+  const text = 'select 1 from events where shard = $1 and id = $2 for key share';
+  const rows = await tx.rows({ text, values: [shard, eventId] });
   return rows.length > 0;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf, openDeliveryRoom } from '../../../test/delivery-fixture.ts';
+import { attemptOf, openDeliveryFixture } from '../../../test/delivery-fixture.ts';
 import { judgeStreak } from '../../rules/webhooks/auto-disable.ts';
 import { updateWebhook } from '../endpoints/store.ts';
-import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries, lockClaims } from './claim-store.ts';
+import { claimDueDeliveries, handBackDeliveries, lockClaims, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
 import { finishAttempts } from './finish-store.ts';
 
@@ -16,13 +16,17 @@ function later(ms: number): Date {
 }
 
 test('a claim brings everything an attempt needs, and nobody else gets the delivery meanwhile', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  const eventId = await room.emit(account);
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  const eventId = await fixture.emit(account);
 
-  const [delivery, ...others] = await claimDueDeliveries(room.db, { lane: account.lane, limit: 10, leaseMs: LEASE_MS });
-  const again = await claimDueDeliveries(room.db, { lane: account.lane, limit: 10, leaseMs: LEASE_MS });
+  const [delivery, ...others] = await claimDueDeliveries(fixture.db, {
+    shard: account.shard,
+    limit: 10,
+    leaseMs: LEASE_MS,
+  });
+  const again = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 10, leaseMs: LEASE_MS });
 
   assert.equal(others.length, 0);
   assert.equal(delivery?.webhookId, webhook.id);
@@ -33,11 +37,11 @@ test('a claim brings everything an attempt needs, and nobody else gets the deliv
 });
 
 test('two claimers at once share the due deliveries, and each is claimed once', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  for (let i = 0; i < 5; i++) await room.webhook(account);
-  for (let i = 0; i < 8; i++) await room.emit(account);
-  const claim = () => claimDueDeliveries(room.db, { lane: account.lane, limit: 15, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  for (let i = 0; i < 5; i++) await fixture.webhook(account);
+  for (let i = 0; i < 8; i++) await fixture.emit(account);
+  const claim = () => claimDueDeliveries(fixture.db, { shard: account.shard, limit: 15, leaseMs: LEASE_MS });
 
   const claimed = (await Promise.all([claim(), claim(), claim(), claim()])).flat();
 
@@ -45,17 +49,17 @@ test('two claimers at once share the due deliveries, and each is claimed once', 
   assert.equal(new Set(claimed.map((delivery) => delivery.id)).size, 40);
 });
 
-test('a claim that need not wait for another says that the lane is taken, and claims nothing', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account);
+test('a claim that need not wait for another says that the shard is taken, and claims nothing', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
   let taken = 0;
   const claim = () =>
-    claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS, onTaken: () => taken++ });
+    claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS, onTaken: () => taken++ });
 
-  const beside = await room.db.transaction(async (tx) => {
-    await lockClaims(tx, account.lane);
+  const beside = await fixture.db.transaction(async (tx) => {
+    await lockClaims(tx, account.shard);
     return await claim();
   });
   const alone = await claim();
@@ -64,15 +68,15 @@ test('a claim that need not wait for another says that the lane is taken, and cl
 });
 
 test('at most 16 attempts of a webhook are in flight, however many claim at once', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  for (let i = 0; i < 40; i++) await room.emit(account);
-  const claim = () => claimDueDeliveries(room.db, { lane: account.lane, limit: 100, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  for (let i = 0; i < 40; i++) await fixture.emit(account);
+  const claim = () => claimDueDeliveries(fixture.db, { shard: account.shard, limit: 100, leaseMs: LEASE_MS });
 
   const claimed = (await Promise.all([claim(), claim(), claim()])).flat();
-  await finishAttempts(room.db, {
-    lane: account.lane,
+  await finishAttempts(fixture.db, {
+    shard: account.shard,
     attempts: claimed.slice(0, 3).map((one) => attemptOf(one)),
     ...BOUNDS,
   });
@@ -83,15 +87,15 @@ test('at most 16 attempts of a webhook are in flight, however many claim at once
 });
 
 test('a backlog of one webhook does not keep another waiting', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const busy = await room.webhook(account);
-  for (let i = 0; i < 60; i++) await room.emit(account);
-  await room.db.run({ text: `update webhooks set events = '{transcription.failed}'` });
-  const quiet = await room.webhook(account);
-  await room.emit(account);
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const busy = await fixture.webhook(account);
+  for (let i = 0; i < 60; i++) await fixture.emit(account);
+  await fixture.db.run({ text: `update webhooks set events = '{transcription.failed}'` });
+  const quiet = await fixture.webhook(account);
+  await fixture.emit(account);
 
-  const claimed = await claimDueDeliveries(room.db, { lane: account.lane, limit: 4, leaseMs: LEASE_MS });
+  const claimed = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 4, leaseMs: LEASE_MS });
 
   const webhookIds = claimed.map((delivery) => delivery.webhookId);
   assert.deepEqual(webhookIds.filter((id) => id === quiet.id).length, 1);
@@ -99,20 +103,20 @@ test('a backlog of one webhook does not keep another waiting', async () => {
 });
 
 test('among many webhooks the longest due come first, and no backlog hides the others', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
   const subscribe = (type: string, ids: string[]) =>
-    room.db.run({ text: 'update webhooks set events = $1 where id = any($2)', values: [[type], ids] });
-  const busy = await room.webhook(account);
-  for (let i = 0; i < 60; i++) await room.emit(account);
+    fixture.db.run({ text: 'update webhooks set events = $1 where id = any($2)', values: [[type], ids] });
+  const busy = await fixture.webhook(account);
+  for (let i = 0; i < 60; i++) await fixture.emit(account);
   await subscribe('transcription.failed', [busy.id]);
-  for (let i = 0; i < 40; i++) await room.webhook(account);
-  await room.emit(account);
-  const claim = () => claimDueDeliveries(room.db, { lane: account.lane, limit: 20, leaseMs: LEASE_MS });
+  for (let i = 0; i < 40; i++) await fixture.webhook(account);
+  await fixture.emit(account);
+  const claim = () => claimDueDeliveries(fixture.db, { shard: account.shard, limit: 20, leaseMs: LEASE_MS });
   const webhooksOf = async () => (await claim()).map((delivery) => delivery.webhookId);
 
   const behindBacklog = await webhooksOf();
-  await room.db.run({ text: 'delete from deliveries where webhook_id = $1', values: [busy.id] });
+  await fixture.db.run({ text: 'delete from deliveries where webhook_id = $1', values: [busy.id] });
   const inOrder = [await webhooksOf(), await webhooksOf(), await webhooksOf(), await webhooksOf()].flat();
 
   assert.equal(new Set(behindBacklog).size, 20);
@@ -121,22 +125,22 @@ test('among many webhooks the longest due come first, and no backlog hides the o
 });
 
 test('when places are scarce, only first attempts of webhooks that work are claimed', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const healthy = await room.webhook(account);
-  const failing = await room.webhook(account);
-  const fresh = await room.webhook(account);
-  await room.db.run({ text: 'update webhooks set proven = true where id <> $1', values: [fresh.id] });
-  await room.db.run({ text: 'update webhooks set consecutive_failures = 1 where id = $1', values: [failing.id] });
-  await room.emit(account);
-  await room.emit(account);
-  await room.db.run({
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const healthy = await fixture.webhook(account);
+  const failing = await fixture.webhook(account);
+  const fresh = await fixture.webhook(account);
+  await fixture.db.run({ text: 'update webhooks set proven = true where id <> $1', values: [fresh.id] });
+  await fixture.db.run({ text: 'update webhooks set consecutive_failures = 1 where id = $1', values: [failing.id] });
+  await fixture.emit(account);
+  await fixture.emit(account);
+  await fixture.db.run({
     text: 'update deliveries set attempt = 2 where id = (select min(id) from deliveries where webhook_id = $1)',
     values: [healthy.id],
   });
 
-  const claimed = await claimDueDeliveries(room.db, {
-    lane: account.lane,
+  const claimed = await claimDueDeliveries(fixture.db, {
+    shard: account.shard,
     limit: 10,
     leaseMs: LEASE_MS,
     healthyOnly: true,
@@ -149,22 +153,22 @@ test('when places are scarce, only first attempts of webhooks that work are clai
 });
 
 test('a webhook is proven by its first success, stands before new ones, and is new again with another url', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const { lane } = account;
-  await room.webhook(account);
-  const answering = await room.webhook(account);
-  const claim = (limit: number) => claimDueDeliveries(room.db, { lane, limit, leaseMs: LEASE_MS });
-  await room.emit(account);
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const { shard } = account;
+  await fixture.webhook(account);
+  const answering = await fixture.webhook(account);
+  const claim = (limit: number) => claimDueDeliveries(fixture.db, { shard, limit, leaseMs: LEASE_MS });
+  await fixture.emit(account);
   const fresh = await claim(2);
   const answered = fresh.filter(({ webhookId }) => webhookId === answering.id).map((delivery) => attemptOf(delivery));
 
-  const { streaks } = await finishAttempts(room.db, { lane, attempts: answered, ...BOUNDS });
-  await room.emit(account);
+  const { streaks } = await finishAttempts(fixture.db, { shard, attempts: answered, ...BOUNDS });
+  await fixture.emit(account);
   const [proven] = await claim(1);
   const url = 'https://other.example/';
-  await updateWebhook(room.db, { lane, accountId: account.id }, answering.id, { url, now: new Date() });
-  await room.emit(account);
+  await updateWebhook(fixture.db, { shard, accountId: account.id }, answering.id, { url, now: new Date() });
+  await fixture.emit(account);
   const moved = await claim(10);
 
   assert.deepEqual([...fresh.map(({ isSuspect }) => isSuspect), streaks], [true, true, []]);
@@ -173,43 +177,48 @@ test('a webhook is proven by its first success, stands before new ones, and is n
   assert.ok(moved.every(({ isSuspect }) => isSuspect));
 });
 
-test('what is not due yet is not claimed, and its lane is not named', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account, { firstDelayMs: MINUTE_MS });
-  const claimAt = (now: Date) => claimDueDeliveries(room.db, { lane: account.lane, limit: 10, leaseMs: LEASE_MS, now });
+test('what is not due yet is not claimed, and its shard is not named', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account, { firstDelayMs: MINUTE_MS });
+  const claimAt = (now: Date) =>
+    claimDueDeliveries(fixture.db, { shard: account.shard, limit: 10, leaseMs: LEASE_MS, now });
 
-  const lanesNow = await lanesWithDueDeliveries(room.db);
+  const shardsNow = await shardsWithDueDeliveries(fixture.db);
   const tooEarly = await claimAt(new Date());
-  const lanesLater = await lanesWithDueDeliveries(room.db, { now: later(2 * MINUTE_MS) });
-  const lanesAhead = await lanesWithDueDeliveries(room.db, { aheadMs: 2 * MINUTE_MS });
+  const shardsLater = await shardsWithDueDeliveries(fixture.db, { now: later(2 * MINUTE_MS) });
+  const shardsAhead = await shardsWithDueDeliveries(fixture.db, { aheadMs: 2 * MINUTE_MS });
   const inTime = await claimAt(later(2 * MINUTE_MS));
 
-  assert.deepEqual(lanesNow, []);
-  assert.equal(lanesAhead[0]?.lane, account.lane);
-  assert.ok(lanesAhead[0].inMs > 0 && lanesAhead[0].inMs <= MINUTE_MS);
+  assert.deepEqual(shardsNow, []);
+  assert.equal(shardsAhead[0]?.shard, account.shard);
+  assert.ok(shardsAhead[0].inMs > 0 && shardsAhead[0].inMs <= MINUTE_MS);
   assert.equal(tooEarly.length, 0);
-  assert.deepEqual(lanesLater, [{ lane: account.lane, inMs: 0 }]);
+  assert.deepEqual(shardsLater, [{ shard: account.shard, inMs: 0 }]);
   assert.equal(inTime.length, 1);
 });
 
 test('an ended lease is claimed again with the same attempt number and another id, and the late result is refused', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  await room.emit(account);
-  const { lane } = account;
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  await fixture.emit(account);
+  const { shard } = account;
 
-  const [first] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
-  const [second] = await claimDueDeliveries(room.db, {
-    lane,
+  const [first] = await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS });
+  const [second] = await claimDueDeliveries(fixture.db, {
+    shard,
     limit: 1,
     leaseMs: LEASE_MS,
     now: later(LEASE_MS + 1000),
   });
-  const late = await finishAttempts(room.db, { lane, attempts: [attemptOf(first!, { succeeded: false })], ...BOUNDS });
-  const inTime = await finishAttempts(room.db, { lane, attempts: [attemptOf(second!)], ...BOUNDS });
+  const late = await finishAttempts(fixture.db, {
+    shard,
+    attempts: [attemptOf(first!, { succeeded: false })],
+    ...BOUNDS,
+  });
+  const inTime = await finishAttempts(fixture.db, { shard, attempts: [attemptOf(second!)], ...BOUNDS });
 
   assert.equal(second?.attempt, 1);
   assert.notEqual(second.attemptId, first?.attemptId);
@@ -217,44 +226,44 @@ test('an ended lease is claimed again with the same attempt number and another i
   assert.deepEqual(late, { settledIds: [], streaks: [] });
   assert.deepEqual(inTime.settledIds, [second.id]);
   assert.deepEqual(
-    (await room.attempts()).map((attempt) => attempt['id']),
+    (await fixture.attempts()).map((attempt) => attempt['id']),
     [second.attemptId],
   );
-  assert.equal((await room.webhookState(webhook.id)).failures, 0);
+  assert.equal((await fixture.webhookState(webhook.id)).failures, 0);
 });
 
 test('a delivery that was handed back is due again at once, with the same attempt number', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account);
-  const { lane } = account;
-  const [claimed] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const { shard } = account;
+  const [claimed] = await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS });
 
-  const stale = await handBackDeliveries(room.db, { lane, claims: [{ ...claimed!, attemptId: 'dlv_other' }] });
-  const handed = await handBackDeliveries(room.db, { lane, claims: [claimed!] });
-  const [again] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
+  const stale = await handBackDeliveries(fixture.db, { shard, claims: [{ ...claimed!, attemptId: 'dlv_other' }] });
+  const handed = await handBackDeliveries(fixture.db, { shard, claims: [claimed!] });
+  const [again] = await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS });
 
   assert.deepEqual([stale, handed], [0, 1]);
   assert.equal(again?.attempt, 1);
 });
 
 test('a failed attempt waits for the next one from the moment it is recorded; the last one exhausts the delivery', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account);
-  const { lane } = account;
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const { shard } = account;
   const now = later(1000);
-  const [first] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS, now });
+  const [first] = await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS, now });
 
   const failed = attemptOf(first!, { succeeded: false, retryAfterMs: 30_000 });
-  await finishAttempts(room.db, { lane, attempts: [failed], ...BOUNDS, now });
-  const [waiting] = await room.deliveries();
-  const [second] = await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS, now: later(40_000) });
+  await finishAttempts(fixture.db, { shard, attempts: [failed], ...BOUNDS, now });
+  const [waiting] = await fixture.deliveries();
+  const [second] = await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS, now: later(40_000) });
   const last = attemptOf(second!, { succeeded: false, retryAfterMs: null });
-  await finishAttempts(room.db, { lane, attempts: [last], ...BOUNDS });
-  const [exhausted] = await room.deliveries();
+  await finishAttempts(fixture.db, { shard, attempts: [last], ...BOUNDS });
+  const [exhausted] = await fixture.deliveries();
 
   assert.equal(waiting?.state, 'waiting');
   assert.equal(waiting.attempt, 2);
@@ -262,7 +271,7 @@ test('a failed attempt waits for the next one from the moment it is recorded; th
   assert.equal(waiting.nextAt?.getTime(), now.getTime() + 30_000);
   assert.equal(exhausted?.state, 'exhausted');
   assert.deepEqual(
-    (await room.attempts()).map((one) => [one['attempt'], one['status']]),
+    (await fixture.attempts()).map((one) => [one['attempt'], one['status']]),
     [
       [1, 'failed'],
       [2, 'failed'],
@@ -271,16 +280,16 @@ test('a failed attempt waits for the next one from the moment it is recorded; th
 });
 
 test('the log keeps what the receiver answered, byte for byte', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account);
-  const [claimed] = await claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const [claimed] = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS });
   const attempt = attemptOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
 
-  await finishAttempts(room.db, { lane: account.lane, attempts: [attempt], ...BOUNDS });
+  await finishAttempts(fixture.db, { shard: account.shard, attempts: [attempt], ...BOUNDS });
 
-  const [logged] = await room.attempts();
+  const [logged] = await fixture.attempts();
   assert.deepEqual(logged?.['response_body'], attempt.responseBody);
   assert.equal(logged?.['response_headers'], attempt.responseHeaders);
   assert.equal(logged?.['status'], 'succeeded');
@@ -288,37 +297,37 @@ test('the log keeps what the receiver answered, byte for byte', async () => {
 });
 
 test('every attempt counts once in the streak, by the order in which they ended', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  for (let i = 0; i < 6; i++) await room.emit(account);
-  const { lane } = account;
-  const claimed = await claimDueDeliveries(room.db, { lane, limit: 6, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  for (let i = 0; i < 6; i++) await fixture.emit(account);
+  const { shard } = account;
+  const claimed = await claimDueDeliveries(fixture.db, { shard, limit: 6, leaseMs: LEASE_MS });
   const attempts = [false, false, true, false].map((succeeded, i) => attemptOf(claimed[i]!, { succeeded }));
 
-  const first = await finishAttempts(room.db, { lane, attempts, ...BOUNDS });
-  const repeated = await finishAttempts(room.db, { lane, attempts, ...BOUNDS });
+  const first = await finishAttempts(fixture.db, { shard, attempts, ...BOUNDS });
+  const repeated = await finishAttempts(fixture.db, { shard, attempts, ...BOUNDS });
   const more = claimed.slice(4).map((one) => attemptOf(one, { succeeded: false }));
-  await finishAttempts(room.db, { lane, attempts: more, ...BOUNDS });
+  await finishAttempts(fixture.db, { shard, attempts: more, ...BOUNDS });
 
   assert.equal(first.settledIds.length, 4);
   assert.equal(repeated.settledIds.length, 0);
-  const state = await room.webhookState(webhook.id);
+  const state = await fixture.webhookState(webhook.id);
   assert.equal(state.failures, 3);
   assert.ok(state.since);
 });
 
 test('a success ends the streak', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  await room.emit(account);
-  await room.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
-  const [claimed] = await claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  await fixture.emit(account);
+  await fixture.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
+  const [claimed] = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS });
 
-  await finishAttempts(room.db, { lane: account.lane, attempts: [attemptOf(claimed!)], ...BOUNDS });
+  await finishAttempts(fixture.db, { shard: account.shard, attempts: [attemptOf(claimed!)], ...BOUNDS });
 
-  assert.deepEqual(await room.webhookState(webhook.id), { active: true, reason: null, failures: 0, since: null });
+  assert.deepEqual(await fixture.webhookState(webhook.id), { active: true, reason: null, failures: 0, since: null });
 });
 
 const STREAKS: [number, number | null][] = [
@@ -333,91 +342,91 @@ const STREAKS: [number, number | null][] = [
 ];
 for (const [failuresBefore, spanMs] of STREAKS) {
   test(`failure ${failuresBefore + 1} after ${spanMs} ms disables exactly when the rule says so`, async () => {
-    await using room = await openDeliveryRoom();
-    const account = await room.account();
-    const webhook = await room.webhook(account);
-    await room.emit(account);
+    await using fixture = await openDeliveryFixture();
+    const account = await fixture.account();
+    const webhook = await fixture.webhook(account);
+    await fixture.emit(account);
     const now = later(1000);
     const failingSinceMs = spanMs === null ? null : now.getTime() - spanMs;
-    await room.db.run({
+    await fixture.db.run({
       text: 'update webhooks set consecutive_failures = $1, failing_since = $2',
       values: [failuresBefore, failingSinceMs === null ? null : new Date(failingSinceMs)],
     });
-    const [claimed] = await claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS, now });
+    const [claimed] = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS, now });
 
     const attempts = [attemptOf(claimed!, { succeeded: false })];
-    const { streaks } = await finishAttempts(room.db, { lane: account.lane, attempts, ...BOUNDS, now });
+    const { streaks } = await finishAttempts(fixture.db, { shard: account.shard, attempts, ...BOUNDS, now });
 
     const streak = { consecutiveFailures: failuresBefore + 1, failingSinceMs: failingSinceMs ?? now.getTime() };
     const shouldDisable = judgeStreak({ ...streak, nowMs: now.getTime(), ...BOUNDS }) === 'disable';
-    const state = await room.webhookState(webhook.id);
+    const state = await fixture.webhookState(webhook.id);
     assert.equal(streaks[0]?.disabled, shouldDisable);
     assert.equal(state.active, !shouldDisable);
     assert.equal(state.reason, shouldDisable ? 'consecutive_failures' : null);
     assert.equal(state.failures, failuresBefore + 1);
-    assert.equal((await room.deliveries())[0]?.state, shouldDisable ? 'dropped' : 'waiting');
+    assert.equal((await fixture.deliveries())[0]?.state, shouldDisable ? 'dropped' : 'waiting');
   });
 }
 
 test('an attempt that ends after its webhook was deleted is logged, and nothing more is sent', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  await room.webhook(account);
-  await room.emit(account);
-  const [claimed] = await claimDueDeliveries(room.db, { lane: account.lane, limit: 1, leaseMs: LEASE_MS });
-  await room.db.run({ text: 'delete from webhooks' });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const [claimed] = await claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS });
+  await fixture.db.run({ text: 'delete from webhooks' });
 
   const attempts = [attemptOf(claimed!, { succeeded: false })];
-  await finishAttempts(room.db, { lane: account.lane, attempts, ...BOUNDS });
+  await finishAttempts(fixture.db, { shard: account.shard, attempts, ...BOUNDS });
 
-  assert.equal((await room.deliveries())[0]?.state, 'dropped');
-  assert.deepEqual((await room.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
+  assert.equal((await fixture.deliveries())[0]?.state, 'dropped');
+  assert.deepEqual((await fixture.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
 });
 
 test('what waits for a webhook that is disabled is dropped with an entry each, what is being sent is left alone', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  const { lane } = account;
-  for (let i = 0; i < 3; i++) await room.emit(account);
-  await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
-  const drop = () => dropAllWaiting(room.db, { lane, webhookId: webhook.id, url: 'https://a.example/' });
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  const { shard } = account;
+  for (let i = 0; i < 3; i++) await fixture.emit(account);
+  await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS });
+  const drop = () => dropAllWaiting(fixture.db, { shard, webhookId: webhook.id, url: 'https://a.example/' });
 
   await drop();
-  const whileActive = (await room.deliveries()).map((one) => one.state).sort();
-  await room.db.run({
+  const whileActive = (await fixture.deliveries()).map((one) => one.state).sort();
+  await fixture.db.run({
     text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
     values: [webhook.id],
   });
   await drop();
 
   assert.deepEqual(whileActive, ['sending', 'waiting', 'waiting']);
-  assert.deepEqual((await room.deliveries()).map((one) => one.state).sort(), ['dropped', 'dropped', 'sending']);
+  assert.deepEqual((await fixture.deliveries()).map((one) => one.state).sort(), ['dropped', 'dropped', 'sending']);
   assert.deepEqual(
-    (await room.attempts()).map((one) => one['status']),
+    (await fixture.attempts()).map((one) => one['status']),
     ['dropped', 'dropped'],
   );
 });
 
 test('due deliveries of webhooks that are disabled or gone are dropped, an ended lease included', async () => {
-  await using room = await openDeliveryRoom();
-  const account = await room.account();
-  const webhook = await room.webhook(account);
-  const gone = await room.webhook(account);
-  const { lane } = account;
-  await room.emit(account);
-  await claimDueDeliveries(room.db, { lane, limit: 1, leaseMs: LEASE_MS });
-  await room.db.run({ text: 'delete from webhooks where id = $1', values: [gone.id] });
-  await room.db.run({
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  const gone = await fixture.webhook(account);
+  const { shard } = account;
+  await fixture.emit(account);
+  await claimDueDeliveries(fixture.db, { shard, limit: 1, leaseMs: LEASE_MS });
+  await fixture.db.run({ text: 'delete from webhooks where id = $1', values: [gone.id] });
+  await fixture.db.run({
     text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
     values: [webhook.id],
   });
 
   const now = later(LEASE_MS + 1000);
-  const claimed = await claimDueDeliveries(room.db, { lane, limit: 10, leaseMs: LEASE_MS, now });
-  const dropped = await dropUndeliverable(room.db, { lane, now });
+  const claimed = await claimDueDeliveries(fixture.db, { shard, limit: 10, leaseMs: LEASE_MS, now });
+  const dropped = await dropUndeliverable(fixture.db, { shard, now });
 
   assert.equal(claimed.length, 0);
   assert.equal(dropped, 2);
-  assert.deepEqual(await lanesWithDueDeliveries(room.db, { now }), []);
+  assert.deepEqual(await shardsWithDueDeliveries(fixture.db, { now }), []);
 });

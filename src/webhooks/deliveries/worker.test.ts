@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { verifyDelivery } from '#sdk/signature.ts';
-import { openDeliveryRoom, secretBox } from '../../../test/delivery-fixture.ts';
+import { openDeliveryFixture, secretBox } from '../../../test/delivery-fixture.ts';
 import type { ReceiverOptions } from '../../../test/receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/receiver.ts';
 import { openHostileReceiver } from '../../../test/receiver-hostile.ts';
@@ -17,14 +17,14 @@ import { startDeliverer } from './worker.ts';
 
 const FAST_RETRIES_MS = [0, 50, 50, 50];
 
-async function openRoom(options: ReceiverOptions = {}, config: Partial<DelivererDeps['config']> = {}) {
-  const room = await openDeliveryRoom();
+async function openEnvironment(options: ReceiverOptions = {}, config: Partial<DelivererDeps['config']> = {}) {
+  const fixture = await openDeliveryFixture();
   const receiver = await openReceiver(options);
-  const account = await room.account();
-  const webhook = await room.webhook(account, receiver.url);
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account, receiver.url);
   const start = (ports: number[] = [], more: Partial<DelivererDeps> = {}) =>
     startDeliverer({
-      db: room.db,
+      db: fixture.db,
       config: {
         webhookRetryDelaysMs: FAST_RETRIES_MS,
         webhookTimeoutMs: 1_000,
@@ -46,33 +46,33 @@ async function openRoom(options: ReceiverOptions = {}, config: Partial<Deliverer
     });
   const settled = (count: number) =>
     until(`${count} attempts in the log`, async () => {
-      const attempts = await room.attempts();
+      const attempts = await fixture.attempts();
       return attempts.length >= count ? attempts : null;
     });
   return {
-    ...{ room, receiver, account, webhook, start, settled },
+    ...{ fixture, receiver, account, webhook, start, settled },
     async [Symbol.asyncDispose]() {
       await receiver[Symbol.asyncDispose]();
-      await room[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
 
 test('an event reaches its webhook at once, signed so that our sdk and the standard libraries accept it', async () => {
-  await using world = await openRoom();
-  const deliverer = await world.start();
+  await using environment = await openEnvironment();
+  const deliverer = await environment.start();
 
-  const eventId = await world.room.emit(world.account);
-  const request = await world.receiver.waitFor(1);
-  const [attempt] = await world.settled(1);
+  const eventId = await environment.fixture.emit(environment.account);
+  const request = await environment.receiver.waitFor(1);
+  const [attempt] = await environment.settled(1);
   await deliverer.stop();
 
   const { headers, body } = request;
-  const event = verifyDelivery({ secret: world.webhook.secret, headers, body });
+  const event = verifyDelivery({ secret: environment.webhook.secret, headers, body });
   assert.equal(event.id, eventId);
   assert.match(body.toString(), /"metadata":\{"order": 12345678901234567890\}/);
-  new StandardWebhook(world.webhook.secret).verify(body, headers as Record<string, string>);
-  new SvixWebhook(world.webhook.secret).verify(body.toString(), headers as Record<string, string>);
+  new StandardWebhook(environment.webhook.secret).verify(body, headers as Record<string, string>);
+  new SvixWebhook(environment.webhook.secret).verify(body.toString(), headers as Record<string, string>);
   assert.throws(() => new StandardWebhook(makeWebhookSecret()).verify(body, headers as Record<string, string>));
   assert.equal(headers['content-type'], 'application/json');
   assert.match(headers['user-agent'] ?? '', /^Verbatim\/\d+\.\d+\.\d+$/);
@@ -81,18 +81,18 @@ test('an event reaches its webhook at once, signed so that our sdk and the stand
   assert.equal(headers['x-service-delivery-id'], attempt!['id']);
   assert.equal(headers['x-service-attempt'], '1');
   assert.equal(attempt!['status'], 'succeeded');
-  assert.equal(String(attempt!['request_headers']).includes(world.webhook.secret), false);
+  assert.equal(String(attempt!['request_headers']).includes(environment.webhook.secret), false);
 });
 
 test('a receiver that fails gets four attempts: same bytes, new id, number, time and signature each', async () => {
-  await using world = await openRoom({ reply: () => ({ status: 500, body: 'no' }) });
-  const deliverer = await world.start();
+  await using environment = await openEnvironment({ reply: () => ({ status: 500, body: 'no' }) });
+  const deliverer = await environment.start();
 
-  await world.room.emit(world.account);
-  const attempts = await world.settled(4);
+  await environment.fixture.emit(environment.account);
+  const attempts = await environment.settled(4);
   await deliverer.stop();
 
-  const { requests } = world.receiver;
+  const { requests } = environment.receiver;
   assert.deepEqual(
     attempts.map((attempt) => [
       attempt['attempt'],
@@ -109,20 +109,20 @@ test('a receiver that fails gets four attempts: same bytes, new id, number, time
   assert.equal(new Set(requests.map((request) => request.body.toString())).size, 1);
   assert.equal(new Set(requests.map((request) => request.headers['x-service-delivery-id'])).size, 4);
   assert.equal(new Set(requests.map((request) => request.headers['x-service-event-id'])).size, 1);
-  for (const { headers, body } of requests) verifyDelivery({ secret: world.webhook.secret, headers, body });
+  for (const { headers, body } of requests) verifyDelivery({ secret: environment.webhook.secret, headers, body });
   assert.deepEqual(
-    (await world.room.deliveries()).map((delivery) => delivery.state),
+    (await environment.fixture.deliveries()).map((delivery) => delivery.state),
     ['exhausted'],
   );
-  assert.equal((await world.room.webhookState(world.webhook.id)).failures, 4);
+  assert.equal((await environment.fixture.webhookState(environment.webhook.id)).failures, 4);
 });
 
 test('a success after failures ends the delivery and the streak', async () => {
-  await using world = await openRoom({ reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }) });
-  const deliverer = await world.start();
+  await using environment = await openEnvironment({ reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }) });
+  const deliverer = await environment.start();
 
-  await world.room.emit(world.account);
-  const attempts = await world.settled(3);
+  await environment.fixture.emit(environment.account);
+  const attempts = await environment.settled(3);
   await deliverer.stop();
 
   assert.deepEqual(
@@ -130,49 +130,49 @@ test('a success after failures ends the delivery and the streak', async () => {
     ['failed', 'failed', 'succeeded'],
   );
   assert.deepEqual(
-    (await world.room.deliveries()).map((delivery) => delivery.state),
+    (await environment.fixture.deliveries()).map((delivery) => delivery.state),
     ['succeeded'],
   );
-  assert.equal((await world.room.webhookState(world.webhook.id)).failures, 0);
+  assert.equal((await environment.fixture.webhookState(environment.webhook.id)).failures, 0);
 });
 
 test('a webhook that fails too often is disabled, and what waits for it is dropped', async () => {
   const bounds = { webhookDisableFailures: 3, webhookDisableMs: 0, webhookRetryDelaysMs: [0, 60_000, 60_000, 60_000] };
-  await using world = await openRoom({ reply: () => ({ status: 500 }) }, bounds);
-  for (let i = 0; i < 3; i++) await world.room.emit(world.account);
+  await using environment = await openEnvironment({ reply: () => ({ status: 500 }) }, bounds);
+  for (let i = 0; i < 3; i++) await environment.fixture.emit(environment.account);
 
-  const deliverer = await world.start();
-  await world.settled(6);
+  const deliverer = await environment.start();
+  await environment.settled(6);
   await deliverer.stop();
-  await world.room.emit(world.account);
+  await environment.fixture.emit(environment.account);
 
-  const state = await world.room.webhookState(world.webhook.id);
+  const state = await environment.fixture.webhookState(environment.webhook.id);
   assert.deepEqual([state.active, state.reason, state.failures], [false, 'consecutive_failures', 3]);
-  const attempts = await world.room.attempts();
+  const attempts = await environment.fixture.attempts();
   assert.deepEqual(attempts.map((attempt) => attempt['status']).sort(), [
     ...Array(3).fill('dropped'),
     ...Array(3).fill('failed'),
   ]);
-  assert.ok((await world.room.deliveries()).every((delivery) => delivery.state === 'dropped'));
+  assert.ok((await environment.fixture.deliveries()).every((delivery) => delivery.state === 'dropped'));
 });
 
 test('while a rotated secret overlaps both secrets sign; afterwards only the new one', async () => {
-  await using world = await openRoom();
+  await using environment = await openEnvironment();
   const fresh = makeWebhookSecret();
-  const { webhook, room } = world;
+  const { webhook, fixture } = environment;
   const rotate = (endsAt: Date) =>
-    room.db.run({
+    fixture.db.run({
       text: 'update webhooks set secret = $1, previous_secret = $2, previous_secret_ends_at = $3',
       values: [secretBox.seal(webhook.id, fresh), secretBox.seal(webhook.id, webhook.secret), endsAt],
     });
-  const deliverer = await world.start();
+  const deliverer = await environment.start();
 
   await rotate(new Date(Date.now() + 60_000));
-  await room.emit(world.account);
-  const during = await world.receiver.waitFor(1);
+  await fixture.emit(environment.account);
+  const during = await environment.receiver.waitFor(1);
   await rotate(new Date(Date.now() - 1));
-  await room.emit(world.account);
-  const after = await world.receiver.waitFor(2);
+  await fixture.emit(environment.account);
+  const after = await environment.receiver.waitFor(2);
   await deliverer.stop();
 
   for (const secret of [fresh, webhook.secret]) {
@@ -186,48 +186,48 @@ test('while a rotated secret overlaps both secrets sign; afterwards only the new
 
 test('two deliverers share the work and never put more than 16 attempts of a webhook in flight', async () => {
   const gate = Promise.withResolvers<{ status: number }>();
-  await using world = await openRoom({ reply: () => gate.promise });
-  for (let i = 0; i < 50; i++) await world.room.emit(world.account);
+  await using environment = await openEnvironment({ reply: () => gate.promise });
+  for (let i = 0; i < 50; i++) await environment.fixture.emit(environment.account);
 
-  const deliverers = await Promise.all([world.start(), world.start()]);
-  await world.receiver.waitFor(16);
+  const deliverers = await Promise.all([environment.start(), environment.start()]);
+  await environment.receiver.waitFor(16);
   gate.resolve({ status: 200 });
-  await world.settled(50);
+  await environment.settled(50);
   await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
 
-  assert.equal(world.receiver.requests.length, 50);
-  assert.equal(world.receiver.mostAtOnce(), 16);
+  assert.equal(environment.receiver.requests.length, 50);
+  assert.equal(environment.receiver.mostAtOnce(), 16);
 });
 
 test('a receiver that hangs delays nobody else', async () => {
   await using hanging = await openHostileReceiver('hang');
-  await using world = await openRoom({}, { webhookTimeoutMs: 4_000 });
-  await world.room.webhook(world.account, hanging.url);
-  for (let i = 0; i < 20; i++) await world.room.emit(world.account);
+  await using environment = await openEnvironment({}, { webhookTimeoutMs: 4_000 });
+  await environment.fixture.webhook(environment.account, hanging.url);
+  for (let i = 0; i < 20; i++) await environment.fixture.emit(environment.account);
 
-  const deliverer = await world.start([hanging.port]);
-  await world.receiver.waitFor(20);
-  const hungBefore = (await world.room.attempts()).filter((attempt) => attempt['status'] === 'failed').length;
+  const deliverer = await environment.start([hanging.port]);
+  await environment.receiver.waitFor(20);
+  const hungBefore = (await environment.fixture.attempts()).filter((attempt) => attempt['status'] === 'failed').length;
   await deliverer.stop();
 
   assert.equal(hungBefore, 0);
 });
 
 test('an attempt that gets no turn to look its name up is handed back: it is neither logged nor counted', async () => {
-  await using world = await openRoom();
-  const { room, account } = world;
+  await using environment = await openEnvironment();
+  const { fixture, account } = environment;
   const names = Array.from({ length: 9 }, (_, index) => `w${index}.example.org`);
-  for (const name of names) await room.webhook(account, `https://${name}/`);
-  await room.emit(account);
+  for (const name of names) await fixture.webhook(account, `https://${name}/`);
+  await fixture.emit(account);
 
-  const deliverer = await world.start([], { lookup: () => new Promise(() => undefined) });
+  const deliverer = await environment.start([], { lookup: () => new Promise(() => undefined) });
   const attempts = await until('8 names that hang', async () => {
-    const failed = (await room.attempts()).filter((attempt) => attempt['error_reason'] === 'dns');
+    const failed = (await fixture.attempts()).filter((attempt) => attempt['error_reason'] === 'dns');
     return failed.length >= 8 ? failed : null;
   });
   const refused = names.find((name) => !attempts.some((attempt) => attempt['url'] === `https://${name}/`));
   const isHandedBack = async () => {
-    const waiting = await room.db.rows<{ attempt: number; failures: number; claims: number }>({
+    const waiting = await fixture.db.rows<{ attempt: number; failures: number; claims: number }>({
       text: `select d.attempt, w.consecutive_failures as failures
         from deliveries d join webhooks w on w.id = d.webhook_id
         where w.url = $1 and not exists (select from delivery_leases l where l.delivery_id = d.id)`,
@@ -239,47 +239,47 @@ test('an attempt that gets no turn to look its name up is handed back: it is nei
   await deliverer.stop();
 
   assert.deepEqual(state, { attempt: 1, failures: 0 });
-  assert.equal((await room.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
+  assert.equal((await fixture.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
 });
 
 test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret is another', async () => {
-  await using world = await openRoom();
-  const { room, webhook, account } = world;
+  await using environment = await openEnvironment();
+  const { fixture, webhook, account } = environment;
   const lines: string[] = [];
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) });
-  const setSecret = (secret: Buffer) => room.db.run({ text: 'update webhooks set secret = $1', values: [secret] });
+  const setSecret = (secret: Buffer) => fixture.db.run({ text: 'update webhooks set secret = $1', values: [secret] });
   await setSecret(Buffer.from('sealed with another key'));
-  for (let i = 0; i < 3; i++) await room.emit(account);
+  for (let i = 0; i < 3; i++) await fixture.emit(account);
 
-  const deliverer = await world.start([], { log });
+  const deliverer = await environment.start([], { log });
   await until('3 deliveries to be held back', async () => {
-    const held = await room.db.rows({ text: `select id from deliveries where next_at > now() + interval '30 s'` });
+    const held = await fixture.db.rows({ text: `select id from deliveries where next_at > now() + interval '30 s'` });
     return held.length === 3;
   });
   await setSecret(secretBox.seal(webhook.id, webhook.secret));
-  await room.db.run({ text: 'update deliveries set next_at = now()', values: [] });
-  await world.receiver.waitFor(3);
+  await fixture.db.run({ text: 'update deliveries set next_at = now()', values: [] });
+  await environment.receiver.waitFor(3);
   await deliverer.stop();
 
   assert.equal(lines.length, 1, lines.join(''));
   assert.match(lines[0]!, /secret of a webhook cannot be opened/);
   assert.deepEqual(
-    world.receiver.requests.map(({ headers }) => headers['x-service-attempt']),
+    environment.receiver.requests.map(({ headers }) => headers['x-service-attempt']),
     ['1', '1', '1'],
   );
 });
 
 test('a previous secret that cannot be opened keeps nothing back', async () => {
-  await using world = await openRoom();
-  const { room, webhook } = world;
-  await room.db.run({
+  await using environment = await openEnvironment();
+  const { fixture, webhook } = environment;
+  await fixture.db.run({
     text: `update webhooks set previous_secret = $1, previous_secret_ends_at = now() + interval '1 h'`,
     values: [Buffer.from('sealed with another key')],
   });
-  await room.emit(world.account);
+  await fixture.emit(environment.account);
 
-  const deliverer = await world.start();
-  const { headers, body } = await world.receiver.waitFor(1);
+  const deliverer = await environment.start();
+  const { headers, body } = await environment.receiver.waitFor(1);
   await deliverer.stop();
 
   verifyDelivery({ secret: webhook.secret, headers, body });
@@ -288,23 +288,23 @@ test('a previous secret that cannot be opened keeps nothing back', async () => {
 
 test('a stop waits for the attempts under way and records them', async () => {
   const gate = Promise.withResolvers<{ status: number }>();
-  await using world = await openRoom({ reply: () => gate.promise });
-  await world.room.emit(world.account);
+  await using environment = await openEnvironment({ reply: () => gate.promise });
+  await environment.fixture.emit(environment.account);
 
-  const deliverer = await world.start();
-  await world.receiver.waitFor(1);
+  const deliverer = await environment.start();
+  await environment.receiver.waitFor(1);
   const stopped = deliverer.stop();
   gate.resolve({ status: 200 });
   await stopped;
 
   assert.deepEqual(
-    (await world.room.deliveries()).map((delivery) => delivery.state),
+    (await environment.fixture.deliveries()).map((delivery) => delivery.state),
     ['succeeded'],
   );
 });
 
 test('a lease shorter than three attempts is refused at start', async () => {
-  await using world = await openRoom();
+  await using environment = await openEnvironment();
 
-  await assert.rejects(world.start([], { leaseMs: 2_999 }), RangeError);
+  await assert.rejects(environment.start([], { leaseMs: 2_999 }), RangeError);
 });

@@ -9,9 +9,9 @@ import { openPoster } from '../http-client/post.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import { openSigners, UnreadableSecret } from '../secrets/signers.ts';
 import type { ClaimedDelivery } from './claim-store.ts';
-import { claimDueDeliveries, handBackDeliveries, lanesWithDueDeliveries } from './claim-store.ts';
+import { claimDueDeliveries, handBackDeliveries, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropUndeliverable } from './drop-store.ts';
-import { openLaneQueue } from './per-shard-queue.ts';
+import { openShardQueue } from './per-shard-queue.ts';
 import type { RecorderDeps } from './record.ts';
 import { openRecorder } from './record.ts';
 import { sendAttempt } from './send.ts';
@@ -70,7 +70,7 @@ const MAX_HOLD_MS = 3_600_000;
 const MAX_UNREADABLE = 1_000;
 
 /**
- * Sends what is due: woken by NOTIFY and by a poll, it claims lane by lane, makes the attempts, and records them in
+ * Sends what is due: woken by NOTIFY and by a poll, it claims shard by shard, makes the attempts, and records them in
  * batches. A crash at any point leaves leased rows, which are due again when their lease ends.
  */
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
@@ -97,19 +97,19 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
     random: deps.random ?? Math.random,
   };
   const now = () => deps.sqlNow?.() ?? null;
-  const claims = openLaneQueue(CLAIMS_AT_ONCE, (lane) => claimLane(lane).catch(failed('claiming deliveries')));
+  const claims = openShardQueue(CLAIMS_AT_ONCE, (shard) => claimShard(shard).catch(failed('claiming deliveries')));
   const recorder = openRecorder({
     ...{ db, config, log, clock, now, metrics: deps.metrics },
     patienceMs: leaseMs,
-    onRecorded(lane, retriesInMs) {
-      claims.add(lane);
-      for (const inMs of retriesInMs) wakeIn(lane, inMs);
+    onRecorded(shard, retriesInMs) {
+      claims.add(shard);
+      for (const inMs of retriesInMs) wakeIn(shard, inMs);
       for (const one of starved) claims.add(one);
       starved.clear();
     },
   });
   const unreadable = new Set<string>();
-  // Lanes that found every place taken.
+  // Shards that found every place taken.
   const starved = new Set<number>();
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -117,17 +117,17 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   let suspectsInFlight = 0;
   let isCuttingOff = false;
 
-  async function claimLane(lane: number): Promise<void> {
+  async function claimShard(shard: number): Promise<void> {
     const room = inFlightBytes > MAX_IN_FLIGHT_BYTES ? 0 : Math.min(CLAIM_LIMIT, MAX_IN_FLIGHT - inFlight.size);
     if (stopping.signal.aborted) return;
-    if (room <= 0) return void starved.add(lane);
+    if (room <= 0) return void starved.add(shard);
     const healthyOnly = inFlight.size >= HEALTHY_ONLY_FROM || suspectsInFlight >= MAX_SUSPECTS_IN_FLIGHT;
     // What another deliverer claims just now is not waited for; what it leaves is looked for soon.
-    const onTaken = () => wakeIn(lane, TAKEN_MS);
-    const request = { lane, limit: room, leaseMs, holder: deps.holder ?? null, healthyOnly, now: now(), onTaken };
+    const onTaken = () => wakeIn(shard, TAKEN_MS);
+    const request = { shard, limit: room, leaseMs, holder: deps.holder ?? null, healthyOnly, now: now(), onTaken };
     const claimed = await claimDueDeliveries(db, request);
     for (const delivery of claimed) begin(delivery);
-    if (claimed.length === room) claims.add(lane);
+    if (claimed.length === room) claims.add(shard);
   }
 
   function begin(delivery: ClaimedDelivery): void {
@@ -147,7 +147,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
       const result = await sendAttempt(delivery, sendOptions);
       // What was cut off by our own end is no failure of the receiver's.
       if (!result || (isCuttingOff && !result.succeeded)) return await handBack(delivery);
-      recorder.add(delivery.lane, result);
+      recorder.add(delivery.shard, result);
     } catch (error) {
       if (error instanceof UnreadableSecret) return await holdBack(delivery, error);
       // A bug: its lease ends, and it is tried again.
@@ -157,7 +157,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 
   async function handBack(delivery: ClaimedDelivery, delayMs: number | null = null): Promise<void> {
     const claims = [delivery];
-    await handBackDeliveries(db, { lane: delivery.lane, claims, delayMs, now: now() }).catch(failed('handing back'));
+    await handBackDeliveries(db, { shard: delivery.shard, claims, delayMs, now: now() }).catch(failed('handing back'));
   }
 
   /** Until somebody restores the key or rotates the secret: tried after a minute, then ever less often. */
@@ -179,16 +179,16 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   }
 
   async function wakeAll(): Promise<void> {
-    for (const { lane, inMs } of await lanesWithDueDeliveries(db, { aheadMs: POLL_MS, now: now() })) {
-      wakeIn(lane, inMs);
-      if (inMs === 0) await dropUndeliverable(db, { lane, now: now() });
+    for (const { shard, inMs } of await shardsWithDueDeliveries(db, { aheadMs: POLL_MS, now: now() })) {
+      wakeIn(shard, inMs);
+      if (inMs === 0) await dropUndeliverable(db, { shard, now: now() });
     }
   }
 
   /** What falls due before the next poll is not left to it: a retry starts at its time, not up to a second later. */
-  function wakeIn(lane: number, inMs: number): void {
-    if (inMs <= 0) claims.add(lane);
-    else if (inMs <= POLL_MS) void clock.sleep(Math.ceil(inMs), stopping.signal).then(() => claims.add(lane));
+  function wakeIn(shard: number, inMs: number): void {
+    if (inMs <= 0) claims.add(shard);
+    else if (inMs <= POLL_MS) void clock.sleep(Math.ceil(inMs), stopping.signal).then(() => claims.add(shard));
   }
 
   function failed(doing: string): (error: unknown) => void {
@@ -218,8 +218,8 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   }
 
   const unlisten = await db.listen('deliveries_due', (payload) => {
-    const lane = payload === '' ? Number.NaN : Number(payload);
-    if (Number.isInteger(lane)) claims.add(lane);
+    const shard = payload === '' ? Number.NaN : Number(payload);
+    if (Number.isInteger(shard)) claims.add(shard);
     else wakeAll().catch(failed('looking for due deliveries'));
   });
   const polling = poll();

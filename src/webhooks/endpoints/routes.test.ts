@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretBox } from '../../../test/delivery-fixture.ts';
-import { openWebhookRoom as openRoom } from '../../../test/webhook-fixture.ts';
+import { openWebhookFixture as openEnvironment } from '../../../test/webhook-fixture.ts';
 import type { Lookup } from '../dns/lookup.ts';
 
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
@@ -11,8 +11,8 @@ const EXPECTED_KEYS = [
 ];
 
 test('a created webhook shows its secret once, and the database holds it sealed', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
 
   const created = await call('POST', '/v1/webhooks', {
     ...GOOD,
@@ -29,7 +29,7 @@ test('a created webhook shows its secret once, and the database holds it sealed'
   const { secret, ...shown } = created.json;
   assert.deepEqual(got.json, shown);
   assert.deepEqual(listed.json, { data: [shown], has_more: false, next_cursor: null });
-  const [row] = await world.room.db.rows<{ secret: Buffer }>({ text: 'select secret from webhooks' });
+  const [row] = await environment.fixture.db.rows<{ secret: Buffer }>({ text: 'select secret from webhooks' });
   assert.equal(row!.secret.includes(secret.slice(6)), false);
   assert.equal(secretBox.open(created.json.id, row!.secret), secret);
 });
@@ -39,8 +39,8 @@ for (const [plan, limit] of [
   ['pro', 5],
 ] as const) {
   test(`50 creations at once on a ${plan} account make exactly ${limit}, disabled ones counted`, async () => {
-    await using world = await openRoom();
-    const { call } = await world.caller(plan);
+    await using environment = await openEnvironment();
+    const { call } = await environment.caller(plan);
     const first = await call('POST', '/v1/webhooks', GOOD);
     await call('PATCH', `/v1/webhooks/${first.json.id}`, { active: false });
 
@@ -69,8 +69,8 @@ const FORBIDDEN = [
   'https://metadata.google.internal/',
 ];
 test('urls that the rules forbid are refused, at creation and at a change', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
   const webhook = await call('POST', '/v1/webhooks', GOOD);
 
   for (const url of FORBIDDEN) {
@@ -95,8 +95,8 @@ const RESOLVED: [string, Lookup, number][] = [
 ];
 for (const [what, lookup, status] of RESOLVED) {
   test(`a name that resolves to ${what} is answered ${status}`, async () => {
-    await using world = await openRoom({ lookup });
-    const { call } = await world.caller();
+    await using environment = await openEnvironment({ lookup });
+    const { call } = await environment.caller();
 
     const answer = await call('POST', '/v1/webhooks', GOOD);
 
@@ -115,8 +115,8 @@ const MALFORMED: [object, string][] = [
   [{ ...GOOD, secret: 'mine' }, 'secret'],
 ];
 test('malformed and unknown fields are refused by name', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
 
   for (const [body, param] of MALFORMED) {
     const answer = await call('POST', '/v1/webhooks', body);
@@ -126,8 +126,8 @@ test('malformed and unknown fields are refused by name', async () => {
 });
 
 test('a change touches what it names; an empty one is refused', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
   const { json: webhook } = await call('POST', '/v1/webhooks', { ...GOOD, description: 'CRM' });
   const path = `/v1/webhooks/${webhook.id}`;
 
@@ -145,16 +145,16 @@ test('a change touches what it names; an empty one is refused', async () => {
 });
 
 test('a webhook that is switched off drops what waits; switched on, its streak starts anew', async () => {
-  await using world = await openRoom();
-  const { call, account } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call, account } = await environment.caller();
   const { json: webhook } = await call('POST', '/v1/webhooks', GOOD);
   const path = `/v1/webhooks/${webhook.id}`;
-  await world.room.emit(account);
-  await world.room.db.run({ text: 'update webhooks set consecutive_failures = 7, failing_since = now()' });
+  await environment.fixture.emit(account);
+  await environment.fixture.db.run({ text: 'update webhooks set consecutive_failures = 7, failing_since = now()' });
 
   const off = await call('PATCH', path, { active: false });
-  const deliveries = await world.room.deliveries();
-  await world.room.emit(account);
+  const deliveries = await environment.fixture.deliveries();
+  await environment.fixture.emit(account);
   const test = await call('POST', `${path}/test`);
   const on = await call('PATCH', path, { active: true });
 
@@ -164,15 +164,15 @@ test('a webhook that is switched off drops what waits; switched on, its streak s
     deliveries.map((delivery) => delivery.state),
     ['dropped'],
   );
-  assert.equal((await world.room.deliveries()).length, 1);
+  assert.equal((await environment.fixture.deliveries()).length, 1);
   assert.deepEqual([test.status, test.json.error.type], [409, 'conflict']);
   assert.deepEqual([on.json.active, on.json.disabled_reason, on.json.disabled_at], [true, null, null]);
   assert.deepEqual([on.json.consecutive_failures, on.json.failing_since], [0, null]);
 });
 
 test('a test ping goes to that webhook alone, subscribed or not', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
   const { secret: _, ...webhook } = (await call('POST', '/v1/webhooks', GOOD)).json;
   await call('POST', '/v1/webhooks', { ...GOOD, events: ['webhook.test'] });
 
@@ -180,21 +180,21 @@ test('a test ping goes to that webhook alone, subscribed or not', async () => {
 
   assert.equal(answer.status, 202);
   assert.deepEqual(answer.json, { event_id: answer.json.event_id, type: 'webhook.test' });
-  const rows = await world.room.db.rows<{ webhook_id: string; event_id: string }>({
+  const rows = await environment.fixture.db.rows<{ webhook_id: string; event_id: string }>({
     text: 'select webhook_id, event_id from deliveries',
   });
   assert.deepEqual(rows, [{ webhook_id: webhook.id, event_id: answer.json.event_id }]);
-  const [event] = await world.room.db.rows<{ body: Buffer }>({ text: 'select body from events' });
+  const [event] = await environment.fixture.db.rows<{ body: Buffer }>({ text: 'select body from events' });
   assert.deepEqual(JSON.parse(event!.body.toString()).data, { webhook });
 });
 
 test('a rotation shows a new secret and keeps the one before for the overlap', async () => {
-  await using world = await openRoom();
-  const { call } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
   const { json: webhook } = await call('POST', '/v1/webhooks', GOOD);
   const path = `/v1/webhooks/${webhook.id}/rotate-secret`;
   const readRow = () =>
-    world.room.db.rows<{ secret: Buffer; previous: Buffer | null; seconds: number | null }>({
+    environment.fixture.db.rows<{ secret: Buffer; previous: Buffer | null; seconds: number | null }>({
       text: `select secret, previous_secret as previous,
         extract(epoch from previous_secret_ends_at - updated_at)::float8 as seconds
         from webhooks`,
@@ -215,25 +215,25 @@ test('a rotation shows a new secret and keeps the one before for the overlap', a
 });
 
 test('a deleted webhook is gone, with all that waited for it', async () => {
-  await using world = await openRoom();
-  const { call, account } = await world.caller();
+  await using environment = await openEnvironment();
+  const { call, account } = await environment.caller();
   const { json: webhook } = await call('POST', '/v1/webhooks', GOOD);
-  await world.room.emit(account);
+  await environment.fixture.emit(account);
 
   const deleted = await call('DELETE', `/v1/webhooks/${webhook.id}`);
   const again = await call('DELETE', `/v1/webhooks/${webhook.id}`);
 
   assert.deepEqual([deleted.status, deleted.text, again.status], [204, '', 404]);
   assert.deepEqual(
-    (await world.room.deliveries()).map((delivery) => delivery.state),
+    (await environment.fixture.deliveries()).map((delivery) => delivery.state),
     ['dropped'],
   );
 });
 
 test("another account's webhook is as unknown as one that never was", async () => {
-  await using world = await openRoom();
-  const owner = await world.caller();
-  const stranger = await world.caller();
+  await using environment = await openEnvironment();
+  const owner = await environment.caller();
+  const stranger = await environment.caller();
   const { json: webhook } = await owner.call('POST', '/v1/webhooks', GOOD);
   const without = (answer: { json: { error: unknown } }) => answer.json.error;
 

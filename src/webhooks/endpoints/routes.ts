@@ -294,15 +294,15 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
         const shown = showWebhook(foundOr404(row));
         const details = { overlap_seconds: body.overlap_seconds };
         await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
-        if ((await store.wakeFirstAttempts(tx, account.lane, id)) > 0) await notifyDeliveriesDue(tx, account.lane);
+        if ((await store.wakeFirstAttempts(tx, account.shard, id)) > 0) await notifyDeliveriesDue(tx, account.shard);
         return await once.keep(tx, { status: 200, body: { ...shown, secret } });
       });
     },
   });
 }
 
-async function dropWaiting(db: Database, { lane }: Owner, webhook: WebhookRow): Promise<void> {
-  await dropAllWaiting(db, { lane, webhookId: webhook.id, url: webhook.url });
+async function dropWaiting(db: Database, { shard }: Owner, webhook: WebhookRow): Promise<void> {
+  await dropAllWaiting(db, { shard, webhookId: webhook.id, url: webhook.url });
 }
 
 function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {
@@ -310,7 +310,7 @@ function changeOf({ id }: Account, webhookId: string, action: AuditAction, detai
 }
 
 function ownerOf(account: Account): Owner {
-  return { lane: account.lane, accountId: account.id };
+  return { shard: account.shard, accountId: account.id };
 }
 
 /** Each type once, in the order of the catalogue. */

@@ -20,41 +20,41 @@ export type WebhookRow = {
 };
 
 /** Whose webhook; every statement names both. */
-export type Owner = { lane: number; accountId: string };
+export type Owner = { shard: number; accountId: string };
 
 const COLUMNS = `id, url, events, description, active, disabled_reason as "disabledReason",
   disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures", failing_since as "failingSince",
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Locks the account until the transaction ends, and gives its plan: two creations at once come one after the other. */
-export async function lockAccountPlan(tx: Sql, { lane, accountId }: Owner): Promise<Plan | null> {
+export async function lockAccountPlan(tx: Sql, { shard, accountId }: Owner): Promise<Plan | null> {
   const rows = await tx.rows<{ plan: Plan }>({
-    text: 'select plan from accounts where lane = $1 and id = $2 for update',
-    values: [lane, accountId],
+    text: 'select plan from accounts where shard = $1 and id = $2 for update',
+    values: [shard, accountId],
   });
   return rows[0]?.plan ?? null;
 }
 
 /** Disabled ones count. */
-export async function countWebhooks(tx: Sql, { lane, accountId }: Owner): Promise<number> {
+export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {
   const rows = await tx.rows<{ number: number }>({
-    text: 'select count(*) as number from webhooks where lane = $1 and account_id = $2',
-    values: [lane, accountId],
+    text: 'select count(*) as number from webhooks where shard = $1 and account_id = $2',
+    values: [shard, accountId],
   });
   return rows[0]!.number;
 }
 
 export async function insertWebhook(
   tx: Sql,
-  { lane, accountId }: Owner,
+  { shard, accountId }: Owner,
   webhook: { id: string; url: string; events: EventType[]; description: string | null; secret: Buffer; now: Date },
 ): Promise<WebhookRow> {
   const rows = await tx.rows<WebhookRow>({
-    text: `insert into webhooks (lane, account_id, id, url, events, description, secret, created_at, updated_at)
+    text: `insert into webhooks (shard, account_id, id, url, events, description, secret, created_at, updated_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
       returning ${COLUMNS}`,
     values: [
-      lane,
+      shard,
       accountId,
       webhook.id,
       webhook.url,
@@ -70,32 +70,32 @@ export async function insertWebhook(
 /** Newest first. @param beforeId  null for the first page */
 export async function listWebhooks(
   sql: Sql,
-  { lane, accountId }: Owner,
+  { shard, accountId }: Owner,
   { limit, beforeId }: { limit: number; beforeId: string | null },
 ): Promise<WebhookRow[]> {
   return await sql.rows<WebhookRow>({
     text: `select ${COLUMNS}
       from webhooks
-      where lane = $1 and account_id = $2 and ($3::text is null or id < $3)
+      where shard = $1 and account_id = $2 and ($3::text is null or id < $3)
       order by id desc
       limit $4`,
-    values: [lane, accountId, beforeId, limit],
+    values: [shard, accountId, beforeId, limit],
   });
 }
 
-export async function findWebhook(sql: Sql, { lane, accountId }: Owner, id: string): Promise<WebhookRow | null> {
+export async function findWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
-    text: `select ${COLUMNS} from webhooks where lane = $1 and account_id = $2 and id = $3`,
-    values: [lane, accountId, id],
+    text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3`,
+    values: [shard, accountId, id],
   });
   return rows[0] ?? null;
 }
 
 /** As `findWebhook`, and nobody changes or deletes it until the transaction ends. */
-export async function lockWebhook(tx: Sql, { lane, accountId }: Owner, id: string): Promise<WebhookRow | null> {
+export async function lockWebhook(tx: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await tx.rows<WebhookRow>({
-    text: `select ${COLUMNS} from webhooks where lane = $1 and account_id = $2 and id = $3 for update`,
-    values: [lane, accountId, id],
+    text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3 for update`,
+    values: [shard, accountId, id],
   });
   return rows[0] ?? null;
 }
@@ -115,7 +115,7 @@ export type WebhookChange = {
  */
 export async function updateWebhook(
   sql: Sql,
-  { lane, accountId }: Owner,
+  { shard, accountId }: Owner,
   id: string,
   change: WebhookChange,
 ): Promise<WebhookRow | null> {
@@ -131,10 +131,10 @@ export async function updateWebhook(
         consecutive_failures = case when not active and $8 then 0 else consecutive_failures end,
         failing_since = case when not active and $8 then null else failing_since end,
         updated_at = $9
-      where lane = $1 and account_id = $2 and id = $3
+      where shard = $1 and account_id = $2 and id = $3
       returning ${COLUMNS}`,
     values: [
-      lane,
+      shard,
       accountId,
       id,
       change.url ?? null,
@@ -151,7 +151,7 @@ export async function updateWebhook(
 /** Puts a new secret in place. For `overlapMs` the one before goes on signing too; with 0 it ends at once. */
 export async function rotateSecret(
   sql: Sql,
-  { lane, accountId }: Owner,
+  { shard, accountId }: Owner,
   id: string,
   { secret, overlapMs, now }: { secret: Buffer; overlapMs: number; now: Date },
 ): Promise<WebhookRow | null> {
@@ -161,9 +161,9 @@ export async function rotateSecret(
         previous_secret = case when $5::float8 > 0 then secret end,
         previous_secret_ends_at = case when $5 > 0 then $6::timestamptz + $5 * interval '1 millisecond' end,
         updated_at = $6
-      where lane = $1 and account_id = $2 and id = $3
+      where shard = $1 and account_id = $2 and id = $3
       returning ${COLUMNS}`,
-    values: [lane, accountId, id, secret, overlapMs, now],
+    values: [shard, accountId, id, secret, overlapMs, now],
   });
   return rows[0] ?? null;
 }
@@ -172,27 +172,27 @@ export async function rotateSecret(
  * Makes first attempts that were put off due at once, at most 1,000: they may have waited for a secret that can be
  * opened. Call it in the transaction that changes the webhook.
  */
-export async function wakeFirstAttempts(tx: Sql, lane: number, webhookId: string): Promise<number> {
+export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: string): Promise<number> {
   return await tx.run({
     text: `update deliveries d
       set next_at = clock_timestamp()
       from (
         select event_id, id
         from deliveries
-        where lane = $1 and state = 'waiting' and webhook_id = $2 and attempt = 1 and next_at > clock_timestamp()
+        where shard = $1 and state = 'waiting' and webhook_id = $2 and attempt = 1 and next_at > clock_timestamp()
         order by webhook_id, next_at
         limit 1000
       ) f
-      where d.lane = $1 and d.event_id = f.event_id and d.id = f.id and d.state = 'waiting'`,
-    values: [lane, webhookId],
+      where d.shard = $1 and d.event_id = f.event_id and d.id = f.id and d.state = 'waiting'`,
+    values: [shard, webhookId],
   });
 }
 
 /** The deleted webhook; null when there was none. */
-export async function deleteWebhook(sql: Sql, { lane, accountId }: Owner, id: string): Promise<WebhookRow | null> {
+export async function deleteWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
-    text: `delete from webhooks where lane = $1 and account_id = $2 and id = $3 returning ${COLUMNS}`,
-    values: [lane, accountId, id],
+    text: `delete from webhooks where shard = $1 and account_id = $2 and id = $3 returning ${COLUMNS}`,
+    values: [shard, accountId, id],
   });
   return rows[0] ?? null;
 }

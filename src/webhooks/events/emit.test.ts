@@ -5,16 +5,16 @@ import { RawJson } from '../../platform/json.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 import { emitEvent, emitWebhookTest } from './emit.ts';
 
-const ACCOUNT = { id: 'acct_a', lane: 7 };
+const ACCOUNT = { id: 'acct_a', shard: 7 };
 const NOW = new Date('2026-11-21T09:30:00.000Z');
 
-async function openRoom() {
+async function openEnvironment() {
   const db = await openTestDatabase();
   return {
     db,
     async webhook(id: string, events: string[], { active = true, account = ACCOUNT.id } = {}) {
       await db.run({
-        text: `insert into webhooks (lane, id, account_id, url, events, active, disabled_reason, disabled_at, secret, created_at, updated_at)
+        text: `insert into webhooks (shard, id, account_id, url, events, active, disabled_reason, disabled_at, secret, created_at, updated_at)
           values (7, $1, $2, 'https://x.example/', $3, $4, case when $4 then null else 'manual' end,
             case when $4 then null else now() end, '', now(), now())`,
         values: [id, account, events, active],
@@ -42,35 +42,35 @@ const EVENT = {
 };
 
 test('an event is written as the contract shows it, metadata unchanged', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  const id = await room.db.transaction((tx) => emitEvent(tx, { ...EVENT, metadata: '{"n": 12345678901234567890}' }));
+  const id = await fixture.db.transaction((tx) => emitEvent(tx, { ...EVENT, metadata: '{"n": 12345678901234567890}' }));
 
-  assert.deepEqual(await room.bodies(), [
+  assert.deepEqual(await fixture.bodies(), [
     `{"id":"${id}","type":"transcription.completed","created_at":"2026-11-21T09:30:00.000Z",` +
       '"metadata":{"n": 12345678901234567890},"data":{"job":{"id":"job_1","text":"hello","segments":[{"start":0.0}]}}}',
   ]);
 });
 
 test('without metadata the field is absent', async () => {
-  await using room = await openRoom();
+  await using fixture = await openEnvironment();
 
-  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+  await fixture.db.transaction((tx) => emitEvent(tx, EVENT));
 
-  assert.ok(!(await room.bodies())[0]!.includes('metadata'));
+  assert.ok(!(await fixture.bodies())[0]!.includes('metadata'));
 });
 
 test('only active webhooks of the account that subscribe to the type get a delivery, due at once', async () => {
-  await using room = await openRoom();
-  await room.webhook('wh_1', ['transcription.completed', 'transcription.failed']);
-  await room.webhook('wh_2', ['transcription.failed']);
-  await room.webhook('wh_3', ['transcription.completed'], { active: false });
-  await room.webhook('wh_4', ['transcription.completed'], { account: 'acct_b' });
-  await room.webhook('wh_5', ['transcription.completed']);
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['transcription.completed', 'transcription.failed']);
+  await fixture.webhook('wh_2', ['transcription.failed']);
+  await fixture.webhook('wh_3', ['transcription.completed'], { active: false });
+  await fixture.webhook('wh_4', ['transcription.completed'], { account: 'acct_b' });
+  await fixture.webhook('wh_5', ['transcription.completed']);
 
-  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+  await fixture.db.transaction((tx) => emitEvent(tx, EVENT));
 
-  const deliveries = await room.deliveries();
+  const deliveries = await fixture.deliveries();
   assert.deepEqual(
     deliveries.map(({ webhook_id, attempt, state, next_at }) => [webhook_id, attempt, state, next_at.getTime()]),
     [
@@ -82,35 +82,35 @@ test('only active webhooks of the account that subscribe to the type get a deliv
 });
 
 test('the first delay of the schedule is waited', async () => {
-  await using room = await openRoom();
-  await room.webhook('wh_1', ['transcription.completed']);
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['transcription.completed']);
 
-  await room.db.transaction((tx) => emitEvent(tx, { ...EVENT, firstDelayMs: 2500 }));
+  await fixture.db.transaction((tx) => emitEvent(tx, { ...EVENT, firstDelayMs: 2500 }));
 
-  assert.equal((await room.deliveries())[0]!.next_at.getTime(), NOW.getTime() + 2500);
+  assert.equal((await fixture.deliveries())[0]!.next_at.getTime(), NOW.getTime() + 2500);
 });
 
 test('a transaction that rolls back leaves no event and no delivery', async () => {
-  await using room = await openRoom();
-  await room.webhook('wh_1', ['transcription.completed']);
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['transcription.completed']);
 
   await assert.rejects(
-    room.db.transaction(async (tx) => {
+    fixture.db.transaction(async (tx) => {
       await emitEvent(tx, EVENT);
       throw new Error('later');
     }),
   );
 
-  assert.deepEqual([await room.bodies(), await room.deliveries()], [[], []]);
+  assert.deepEqual([await fixture.bodies(), await fixture.deliveries()], [[], []]);
 });
 
-test('deliverers are woken with the lane when the transaction commits', async () => {
-  await using room = await openRoom();
-  await room.webhook('wh_1', ['transcription.completed']);
+test('deliverers are woken with the shard when the transaction commits', async () => {
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['transcription.completed']);
   const woken = Promise.withResolvers<string>();
-  const stop = await room.db.listen('deliveries_due', (payload) => payload && woken.resolve(payload));
+  const stop = await fixture.db.listen('deliveries_due', (payload) => payload && woken.resolve(payload));
 
-  await room.db.transaction((tx) => emitEvent(tx, EVENT));
+  await fixture.db.transaction((tx) => emitEvent(tx, EVENT));
 
   assert.equal(await woken.promise, '7');
   await stop();
@@ -121,14 +121,14 @@ for (const { title, padding, omitted } of [
   { title: 'a body one byte over the limit leaves its segments out and says so', padding: 1, omitted: true },
 ]) {
   test(title, async () => {
-    await using room = await openRoom();
-    const emptyId = await room.db.transaction((tx) => emitEvent(tx, dataWith('')));
-    const emptyBytes = Buffer.byteLength((await room.bodies())[0]!);
-    await room.db.run({ text: 'delete from events where id = $1', values: [emptyId] });
+    await using fixture = await openEnvironment();
+    const emptyId = await fixture.db.transaction((tx) => emitEvent(tx, dataWith('')));
+    const emptyBytes = Buffer.byteLength((await fixture.bodies())[0]!);
+    await fixture.db.run({ text: 'delete from events where id = $1', values: [emptyId] });
 
-    await room.db.transaction((tx) => emitEvent(tx, dataWith('x'.repeat(MAX_BODY_BYTES - emptyBytes + padding))));
+    await fixture.db.transaction((tx) => emitEvent(tx, dataWith('x'.repeat(MAX_BODY_BYTES - emptyBytes + padding))));
 
-    const { job } = JSON.parse((await room.bodies())[0]!).data;
+    const { job } = JSON.parse((await fixture.bodies())[0]!).data;
     assert.equal('segments' in job, !omitted);
     assert.equal(job.segments_omitted, omitted ? true : undefined);
     assert.equal(job.id, 'job_1');
@@ -137,21 +137,21 @@ for (const { title, padding, omitted } of [
 const dataWith = (text: string) => ({ ...EVENT, data: { job: { id: 'job_1', segments: [{ text }] } } });
 
 test('a test goes to the webhook named alone, subscribed or not', async () => {
-  await using room = await openRoom();
-  await room.webhook('wh_1', ['transcription.completed']);
-  await room.webhook('wh_2', ['webhook.test']);
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['transcription.completed']);
+  await fixture.webhook('wh_2', ['webhook.test']);
 
   const webhook = { id: 'wh_1', url: 'https://x.example/' };
-  const id = await room.db.transaction((tx) => emitWebhookTest(tx, { account: ACCOUNT, webhook, now: NOW }));
+  const id = await fixture.db.transaction((tx) => emitWebhookTest(tx, { account: ACCOUNT, webhook, now: NOW }));
 
-  assert.deepEqual(JSON.parse((await room.bodies())[0]!), {
+  assert.deepEqual(JSON.parse((await fixture.bodies())[0]!), {
     id,
     type: 'webhook.test',
     created_at: NOW.toISOString(),
     data: { webhook },
   });
   assert.deepEqual(
-    (await room.deliveries()).map((delivery) => delivery.webhook_id),
+    (await fixture.deliveries()).map((delivery) => delivery.webhook_id),
     ['wh_1'],
   );
 });

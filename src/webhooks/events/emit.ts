@@ -6,7 +6,7 @@ import type { NewEvent } from './store.ts';
 import { findSubscribers, insertDeliveries, insertEvent, notifyDeliveriesDue } from './store.ts';
 
 export type Emission = {
-  account: { id: string; lane: number };
+  account: { id: string; shard: number };
   type: EventType;
   jobId: string | null;
   data: EventData;
@@ -25,7 +25,7 @@ export type Emission = {
  */
 export async function emitEvent(tx: Sql, emission: Emission): Promise<string> {
   const subscribers = await findSubscribers(tx, {
-    lane: emission.account.lane,
+    shard: emission.account.shard,
     accountId: emission.account.id,
     type: emission.type,
   });
@@ -52,7 +52,7 @@ async function emitTo(tx: Sql, emission: Emission, webhookIds: string[]): Promis
   const id = makeId('evt');
   const createdAt = now ?? new Date();
   const event: NewEvent = {
-    lane: account.lane,
+    shard: account.shard,
     id,
     accountId: account.id,
     type,
@@ -64,6 +64,6 @@ async function emitTo(tx: Sql, emission: Emission, webhookIds: string[]): Promis
   if (webhookIds.length === 0) return id;
   const deliveries = webhookIds.map((webhookId) => ({ id: makeId('dl'), attemptId: makeId('dlv'), webhookId }));
   await insertDeliveries(tx, event, deliveries, { firstDelayMs, now });
-  await notifyDeliveriesDue(tx, account.lane);
+  await notifyDeliveriesDue(tx, account.shard);
   return id;
 }

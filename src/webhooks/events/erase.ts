@@ -9,10 +9,10 @@ import { findEventsOfJob, replaceEventBody } from './store.ts';
  */
 export async function eraseEvents(
   tx: Sql,
-  { lane, jobId, job }: { lane: number; jobId: string; job: Record<string, unknown> },
+  { shard, jobId, job }: { shard: number; jobId: string; job: Record<string, unknown> },
 ): Promise<void> {
-  for (const event of await findEventsOfJob(tx, { lane, jobId })) {
+  for (const event of await findEventsOfJob(tx, { shard, jobId })) {
     const body = eventBody({ ...event, metadata: null, data: { job } });
-    await replaceEventBody(tx, { lane, id: event.id, body });
+    await replaceEventBody(tx, { shard, id: event.id, body });
   }
 }

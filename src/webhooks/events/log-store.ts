@@ -27,7 +27,7 @@ export type LoggedAttempt = {
   nextAttemptAt: Date | null;
 };
 
-type Owner = { lane: number; accountId: string };
+type Owner = { shard: number; accountId: string };
 
 // Four attempts per webhook and round; redeliveries add rounds.
 const MAX_ATTEMPTS_SHOWN = 500;
@@ -35,38 +35,38 @@ const MAX_ATTEMPTS_SHOWN = 500;
 /** Newest first, without bodies. @param beforeId  null for the first page */
 export async function listEvents(
   sql: Sql,
-  { lane, accountId }: Owner,
+  { shard, accountId }: Owner,
   { type, limit, beforeId }: { type: EventType | null; limit: number; beforeId: string | null },
 ): Promise<StoredEvent[]> {
   return await sql.rows<StoredEvent>({
     text: `
       select id, type, job_id as "jobId", created_at as "createdAt"
       from events
-      where lane = $1 and account_id = $2
+      where shard = $1 and account_id = $2
         and ($3::text is null or id < $3)
         and ($4::text is null or type = $4)
       order by id desc
       limit $5`,
-    values: [lane, accountId, beforeId, type, limit],
+    values: [shard, accountId, beforeId, type, limit],
   });
 }
 
 export async function findEvent(
   sql: Sql,
-  { lane, accountId, id }: Owner & { id: string },
+  { shard, accountId, id }: Owner & { id: string },
 ): Promise<(StoredEvent & { body: Buffer }) | null> {
   const rows = await sql.rows<StoredEvent & { body: Buffer }>({
     text: `
       select id, type, job_id as "jobId", created_at as "createdAt", body
       from events
-      where lane = $1 and id = $2 and account_id = $3`,
-    values: [lane, id, accountId],
+      where shard = $1 and id = $2 and account_id = $3`,
+    values: [shard, id, accountId],
   });
   return rows[0] ?? null;
 }
 
 /** Every attempt to deliver the event, those that wait included, newest first. */
-export async function listAttemptsOf(sql: Sql, { lane, id }: { lane: number; id: string }): Promise<LoggedAttempt[]> {
+export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<LoggedAttempt[]> {
   const rows = await sql.rows<LoggedAttempt>({
     text: `
       select attempts.id, attempts.webhook_id as "webhookId", attempts.event_id as "eventId",
@@ -79,21 +79,21 @@ export async function listAttemptsOf(sql: Sql, { lane, id }: { lane: number; id:
           when deliveries.attempt = attempts.attempt + 1 and deliveries.state = 'waiting' then deliveries.next_at
         end as "nextAttemptAt"
       from attempts
-      left join deliveries on deliveries.lane = $1 and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
-      where attempts.lane = $1 and attempts.event_id = $2
+      left join deliveries on deliveries.shard = $1 and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
+      where attempts.shard = $1 and attempts.event_id = $2
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
         deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, deliveries.created_at, null,
         -- While it is being sent, nobody knows when another follows.
         case when leases.ends_at is null then deliveries.next_at end
       from deliveries
-      left join delivery_leases leases on leases.lane = $1 and leases.webhook_id = deliveries.webhook_id
+      left join delivery_leases leases on leases.shard = $1 and leases.webhook_id = deliveries.webhook_id
         and leases.delivery_id = deliveries.id
-      left join webhooks on webhooks.lane = $1 and webhooks.id = deliveries.webhook_id
-      where deliveries.lane = $1 and deliveries.event_id = $2 and deliveries.state = 'waiting'
+      left join webhooks on webhooks.shard = $1 and webhooks.id = deliveries.webhook_id
+      where deliveries.shard = $1 and deliveries.event_id = $2 and deliveries.state = 'waiting'
       order by 1 desc
       limit $3`,
-    values: [lane, id, MAX_ATTEMPTS_SHOWN],
+    values: [shard, id, MAX_ATTEMPTS_SHOWN],
   });
   // A delivery row is as old as its first attempt; an entry is as old as its own id.
   return rows.map((row) => (row.status === 'pending' ? { ...row, createdAt: new Date(timeOfId(row.id)) } : row));

@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 
 export type OldEvents = {
-  lane: number;
+  shard: number;
   /** Days that an event is kept, by the account's plan as it is now. */
   keepDays: Record<Plan, number>;
   limit: number;
@@ -22,22 +22,22 @@ export async function deleteOldEvents(db: Database, request: OldEvents): Promise
   });
 }
 
-// Accounts of a lane with the time before which what they have may go. $2 is now, $3 and $4 are days.
+// Accounts of a shard with the time before which what they have may go. $2 is now, $3 and $4 are days.
 const PAST = `
   past as (
     select a.id as account_id,
       coalesce($2::timestamptz, clock_timestamp())
         - case a.plan when 'lite' then $3 else $4 end::float8 * interval '24 hours' as ends_at
     from accounts a
-    where a.lane = $1
+    where a.shard = $1
   )`;
 
 const IS_NEEDED = `exists (
   select from deliveries d
-  where d.lane = $1 and d.event_id = e.id and (d.state = 'waiting' or d.created_at > p.ends_at)
+  where d.shard = $1 and d.event_id = e.id and (d.state = 'waiting' or d.created_at > p.ends_at)
 )`;
 
-async function lockOldEvents(tx: Sql, { lane, keepDays, limit, now = null }: OldEvents): Promise<string[]> {
+async function lockOldEvents(tx: Sql, { shard, keepDays, limit, now = null }: OldEvents): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>({
     name: 'lock-old-events',
     text: `with ${PAST}
@@ -46,36 +46,36 @@ async function lockOldEvents(tx: Sql, { lane, keepDays, limit, now = null }: Old
       cross join lateral (
         select e.id
         from events e
-        where e.lane = $1 and e.account_id = p.account_id and e.created_at <= p.ends_at and not ${IS_NEEDED}
+        where e.shard = $1 and e.account_id = p.account_id and e.created_at <= p.ends_at and not ${IS_NEEDED}
         order by e.created_at
         limit $5
       ) old
-      join events e on e.lane = $1 and e.id = old.id
+      join events e on e.shard = $1 and e.id = old.id
       limit $5
       for update of e skip locked`,
-    values: [lane, now, keepDays.lite, keepDays.pro, limit],
+    values: [shard, now, keepDays.lite, keepDays.pro, limit],
   });
   return rows.map((row) => row.id);
 }
 
-async function deleteUnneeded(tx: Sql, { lane, keepDays, now = null }: OldEvents, ids: string[]): Promise<number> {
+async function deleteUnneeded(tx: Sql, { shard, keepDays, now = null }: OldEvents, ids: string[]): Promise<number> {
   const [row] = await tx.rows<{ events: number }>({
     name: 'delete-unneeded-events',
     text: `with ${PAST},
       gone as (
         delete from events e
         using past p
-        where e.lane = $1 and e.id = any($5::text[]) and p.account_id = e.account_id and not ${IS_NEEDED}
+        where e.shard = $1 and e.id = any($5::text[]) and p.account_id = e.account_id and not ${IS_NEEDED}
         returning e.id
       ),
       gone_deliveries as (
         delete from deliveries d
-        where d.lane = $1 and d.event_id = any(array(select id from gone))
+        where d.shard = $1 and d.event_id = any(array(select id from gone))
           and d.state in ('succeeded', 'exhausted', 'dropped')
       )
       select count(*) as events
       from gone`,
-    values: [lane, now, keepDays.lite, keepDays.pro, ids],
+    values: [shard, now, keepDays.lite, keepDays.pro, ids],
   });
   return row!.events;
 }

@@ -6,10 +6,10 @@ import { writeJson } from '../../platform/json.ts';
 import { emitEvent } from './emit.ts';
 import { eventRoutes } from './routes.ts';
 
-const ACCOUNT: Account = { id: 'acct_a', lane: 7, name: 'a', plan: 'pro', unlimited: true };
+const ACCOUNT: Account = { id: 'acct_a', shard: 7, name: 'a', plan: 'pro', unlimited: true };
 const STRANGER: Account = { ...ACCOUNT, id: 'acct_b' };
 
-async function openRoom() {
+async function openEnvironment() {
   const db = await openTestDatabase();
   const [list, one] = eventRoutes({ db });
   const ask = async (route: typeof list, account: Account, given: object) => {
@@ -30,27 +30,27 @@ async function openRoom() {
 }
 
 test('events are listed newest first, by type, and only to their account', async () => {
-  await using room = await openRoom();
-  const first = await room.emit('transcription.completed');
-  const second = await room.emit('transcription.failed');
+  await using fixture = await openEnvironment();
+  const first = await fixture.emit('transcription.completed');
+  const second = await fixture.emit('transcription.failed');
   const idsOf = (page: { data: { id: string }[] }) => page.data.map((event) => event.id);
 
-  assert.deepEqual(idsOf(await room.list({})), [second, first]);
-  assert.deepEqual(idsOf(await room.list({ type: 'transcription.completed' })), [first]);
-  assert.deepEqual(idsOf(await room.list({}, STRANGER)), []);
-  const { next_cursor } = await room.list({ limit: 1 });
-  assert.deepEqual(idsOf(await room.list({ limit: 1, cursor: next_cursor })), [first]);
+  assert.deepEqual(idsOf(await fixture.list({})), [second, first]);
+  assert.deepEqual(idsOf(await fixture.list({ type: 'transcription.completed' })), [first]);
+  assert.deepEqual(idsOf(await fixture.list({}, STRANGER)), []);
+  const { next_cursor } = await fixture.list({ limit: 1 });
+  assert.deepEqual(idsOf(await fixture.list({ limit: 1, cursor: next_cursor })), [first]);
 });
 
 test('an event shows the payload as it is sent and the attempts that wait', async () => {
-  await using room = await openRoom();
-  await room.db.run({
-    text: `insert into webhooks (lane, id, account_id, url, events, secret, created_at, updated_at)
+  await using fixture = await openEnvironment();
+  await fixture.db.run({
+    text: `insert into webhooks (shard, id, account_id, url, events, secret, created_at, updated_at)
       values (7, 'wh_1', 'acct_a', 'https://x.example/', '{transcription.completed}', '', now(), now())`,
   });
-  const id = await room.emit('transcription.completed', '{"n":12345678901234567890}');
+  const id = await fixture.emit('transcription.completed', '{"n":12345678901234567890}');
 
-  const text = await room.one(id);
+  const text = await fixture.one(id);
 
   assert.ok(text.includes('"metadata":{"n":12345678901234567890}'), text);
   const [delivery] = JSON.parse(text).deliveries;
@@ -62,22 +62,22 @@ test('an event shows the payload as it is sent and the attempts that wait', asyn
 });
 
 test('an attempt that failed shows why and when the next one comes', async () => {
-  await using room = await openRoom();
-  const id = await room.emit('transcription.completed');
-  await room.db.run({
-    text: `insert into deliveries (lane, id, account_id, webhook_id, event_id, event_type, state, attempt, attempt_id, next_at, created_at)
+  await using fixture = await openEnvironment();
+  const id = await fixture.emit('transcription.completed');
+  await fixture.db.run({
+    text: `insert into deliveries (shard, id, account_id, webhook_id, event_id, event_type, state, attempt, attempt_id, next_at, created_at)
       values (7, 'dl_1', 'acct_a', 'wh_1', $1, 'transcription.completed', 'waiting', 2, 'dlv_2', '2030-01-01Z', now())`,
     values: [id],
   });
-  await room.db.run({
-    text: `insert into attempts (lane, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
+  await fixture.db.run({
+    text: `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
         error_reason, error_message, duration_ms, created_at, completed_at)
       values (7, 'dlv_1', 'acct_a', 'wh_1', $1, 'transcription.completed', 'dl_1', 'https://x.example/', 1, 'failed',
         'timeout', 'no answer', 5000.5, now(), now())`,
     values: [id],
   });
 
-  const [pending, failed] = JSON.parse(await room.one(id)).deliveries;
+  const [pending, failed] = JSON.parse(await fixture.one(id)).deliveries;
 
   assert.deepEqual([pending.id, pending.status], ['dlv_2', 'pending']);
   assert.deepEqual([failed.id, failed.status, failed.duration_ms], ['dlv_1', 'failed', 5000.5]);
@@ -86,9 +86,9 @@ test('an attempt that failed shows why and when the next one comes', async () =>
 });
 
 test('an event of another account is not there', async () => {
-  await using room = await openRoom();
-  const id = await room.emit('transcription.completed');
+  await using fixture = await openEnvironment();
+  const id = await fixture.emit('transcription.completed');
 
-  await assert.rejects(room.one(id, STRANGER), { type: 'not_found' });
-  await assert.rejects(room.one('nonsense'), { type: 'not_found' });
+  await assert.rejects(fixture.one(id, STRANGER), { type: 'not_found' });
+  await assert.rejects(fixture.one('nonsense'), { type: 'not_found' });
 });

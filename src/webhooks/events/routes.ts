@@ -75,7 +75,7 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
         answers: { 200: eventListSchema },
       },
       async handle({ account, query }) {
-        const owner = { lane: account.lane, accountId: account.id };
+        const owner = { shard: account.shard, accountId: account.id };
         const beforeId = decodeCursor('evt', query.cursor);
         const rows = await listEvents(db, owner, { type: query.type ?? null, limit: query.limit + 1, beforeId });
         return { status: 200, body: pageOf(rows, query.limit, showEvent) };
@@ -93,10 +93,10 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
         answers: { 200: eventWithDeliveriesSchema },
       },
       async handle({ account, params: { id } }) {
-        const { lane } = account;
-        const event = isId('evt', id) ? await findEvent(db, { lane, accountId: account.id, id }) : null;
+        const { shard } = account;
+        const event = isId('evt', id) ? await findEvent(db, { shard, accountId: account.id, id }) : null;
         if (event === null) throw new ApiError('not_found', 'There is no such event.');
-        const attempts = await listAttemptsOf(db, { lane, id });
+        const attempts = await listAttemptsOf(db, { shard, id });
         const payload = new RawJson(event.body.toString('utf8'));
         return { status: 200, body: { ...showEvent(event), payload, deliveries: attempts.map(showAttempt) } };
       },

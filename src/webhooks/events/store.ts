@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { EventType } from './event-types.ts';
 
 export type NewEvent = {
-  lane: number;
+  shard: number;
   id: string;
   accountId: string;
   type: EventType;
@@ -16,24 +16,24 @@ export type NewDelivery = { id: string; attemptId: string; webhookId: string };
 export async function insertEvent(tx: Sql, event: NewEvent): Promise<void> {
   await tx.run({
     name: 'insert-event',
-    text: `insert into events (lane, id, account_id, type, job_id, body, created_at)
+    text: `insert into events (shard, id, account_id, type, job_id, body, created_at)
       values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [event.lane, event.id, event.accountId, event.type, event.jobId, event.body, event.createdAt],
+    values: [event.shard, event.id, event.accountId, event.type, event.jobId, event.body, event.createdAt],
   });
 }
 
 /** Ids of the account's webhooks that are active and subscribed to the type at this moment. */
 export async function findSubscribers(
   tx: Sql,
-  { lane, accountId, type }: { lane: number; accountId: string; type: EventType },
+  { shard, accountId, type }: { shard: number; accountId: string; type: EventType },
 ): Promise<string[]> {
   const rows = await tx.rows<{ id: string }>({
     name: 'find-subscribers',
     text: `select id
       from webhooks
-      where lane = $1 and account_id = $2 and active and $3 = any(events)
+      where shard = $1 and account_id = $2 and active and $3 = any(events)
       order by id`,
-    values: [lane, accountId, type],
+    values: [shard, accountId, type],
   });
   return rows.map((row) => row.id);
 }
@@ -48,12 +48,12 @@ export async function insertDeliveries(
   await tx.run({
     name: 'insert-deliveries',
     text: `insert into deliveries
-        (lane, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+        (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
       select $1, d.id, $2, d.webhook_id, $3, $4, 'waiting', d.attempt_id,
         coalesce($5::timestamptz, clock_timestamp()) + $6 * interval '1 millisecond', $7
       from unnest($8::text[], $9::text[], $10::text[]) as d (id, attempt_id, webhook_id)`,
     values: [
-      event.lane,
+      event.shard,
       event.accountId,
       event.id,
       event.type,
@@ -68,34 +68,34 @@ export async function insertDeliveries(
 }
 
 /** Wakes the deliverers when the transaction commits. */
-export async function notifyDeliveriesDue(tx: Sql, lane: number): Promise<void> {
-  await tx.run({ text: `select pg_notify('deliveries_due', $1)`, values: [String(lane)] });
+export async function notifyDeliveriesDue(tx: Sql, shard: number): Promise<void> {
+  await tx.run({ text: `select pg_notify('deliveries_due', $1)`, values: [String(shard)] });
 }
 
 /** The events that tell of a job; a job has one, or none. */
 export async function findEventsOfJob(
   tx: Sql,
-  { lane, jobId }: { lane: number; jobId: string },
+  { shard, jobId }: { shard: number; jobId: string },
 ): Promise<{ id: string; type: EventType; createdAt: Date }[]> {
   return await tx.rows({
     text: `
       select id, type, created_at as "createdAt"
       from events
-      where lane = $1 and job_id = $2`,
-    values: [lane, jobId],
+      where shard = $1 and job_id = $2`,
+    values: [shard, jobId],
   });
 }
 
 /** Puts another body in the place of an event's. For erasing alone: a body is sent as it was written otherwise. */
 export async function replaceEventBody(
   tx: Sql,
-  { lane, id, body }: { lane: number; id: string; body: Buffer },
+  { shard, id, body }: { shard: number; id: string; body: Buffer },
 ): Promise<void> {
   await tx.run({
     text: `
       update events
       set body = $3
-      where lane = $1 and id = $2`,
-    values: [lane, id, body],
+      where shard = $1 and id = $2`,
+    values: [shard, id, body],
   });
 }

@@ -4,7 +4,7 @@ import type { Deadline } from './deadlines.ts';
 import { openHandshakeGate } from './handshake-limiter.ts';
 
 /** A gate of 12 places whose deadlines never end by themselves. */
-function openRoom() {
+function openEnvironment() {
   const wheel = {
     start: (): Deadline => ({ isOver: false, onOver: () => undefined, cancel: () => undefined }),
     expireAll: () => undefined,
@@ -23,7 +23,7 @@ function openRoom() {
 }
 
 test('receivers of which nothing good is known have a sixth of the places, the others all', async () => {
-  const { come, entered, settle } = openRoom();
+  const { come, entered, settle } = openEnvironment();
 
   for (let at = 0; at < 14; at++) come(`suspect ${at}`, true);
   for (let at = 0; at < 14; at++) come(`proven ${at}`, false);
@@ -34,7 +34,7 @@ test('receivers of which nothing good is known have a sixth of the places, the o
 });
 
 test('a place that falls free goes to a proven receiver first, and to nobody past the share of the others', async () => {
-  const { come, entered, leaves, settle } = openRoom();
+  const { come, entered, leaves, settle } = openEnvironment();
   for (let at = 0; at < 10; at++) come(`proven ${at}`, false);
   for (let at = 0; at < 4; at++) come(`suspect ${at}`, true);
   come('late', false);

@@ -3,7 +3,7 @@ import { newId, timeOfId } from '../../rules/ids.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 
 /** Where a webhook's log is; the caller has checked that the webhook is the account's. */
-export type LogPlace = { lane: number; webhookId: string };
+export type LogPlace = { shard: number; webhookId: string };
 
 export type LogFilter = {
   status: LoggedAttempt['status'] | null;
@@ -42,8 +42,8 @@ export async function listAttempts(sql: Sql, place: LogPlace, filter: LogFilter)
   return await sql.rows<LoggedAttempt>({
     text: `select ${ATTEMPT_COLUMNS}
       from attempts a
-      left join deliveries d on d.lane = $1 and d.event_id = a.event_id and d.id = a.delivery_id
-      where a.lane = $1 and a.webhook_id = $2
+      left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
+      where a.shard = $1 and a.webhook_id = $2
         and ($3::text is null or a.status = $3)
         and ($4::text is null or a.event_type = $4)
         and ($5::text is null or a.event_id = $5)
@@ -81,9 +81,9 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
     -- While it is being sent, nobody knows when another follows.
     case when l.ends_at is null then d.next_at end as "nextAttemptAt"
   from deliveries d
-  join webhooks w on w.lane = $1 and w.id = d.webhook_id
-  left join delivery_leases l on l.lane = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
-  where d.lane = $1 and d.webhook_id || '' = $2 and d.state = 'waiting'`;
+  join webhooks w on w.shard = $1 and w.id = d.webhook_id
+  left join delivery_leases l on l.shard = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
+  where d.shard = $1 and d.webhook_id || '' = $2 and d.state = 'waiting'`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
@@ -91,16 +91,16 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
     text: `select ${ATTEMPT_COLUMNS}, a.remote_address as "remoteAddress", a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
         a.response_body as "responseBody", e.body as "requestBody"
       from attempts a
-      left join deliveries d on d.lane = $1 and d.event_id = a.event_id and d.id = a.delivery_id
-      left join events e on e.lane = $1 and e.id = a.event_id
-      where a.lane = $1 and a.webhook_id = $2 and a.id = $3 and a.created_at = $4`,
+      left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
+      left join events e on e.shard = $1 and e.id = a.event_id
+      where a.shard = $1 and a.webhook_id = $2 and a.id = $3 and a.created_at = $4`,
     // The id tells the time, and the time the one partition to look in.
-    values: [place.lane, place.webhookId, id, new Date(timeOfId(id))],
+    values: [place.shard, place.webhookId, id, new Date(timeOfId(id))],
   });
   if (attempts[0]) return attempts[0];
   const pending = await sql.rows<LoggedAttempt>({
     text: `${PENDING} and d.attempt_id = $3`,
-    values: [place.lane, place.webhookId, id],
+    values: [place.shard, place.webhookId, id],
   });
   const nothing = {
     remoteAddress: null,
@@ -126,7 +126,7 @@ function firstIdFrom(at: Date | null): string | null {
   return at && newId('dlv', Math.max(0, at.getTime()), new Uint8Array(10));
 }
 
-function filterValues({ lane, webhookId }: LogPlace, filter: LogFilter): unknown[] {
+function filterValues({ shard, webhookId }: LogPlace, filter: LogFilter): unknown[] {
   const { status, eventType, eventId, after, before, beforeId, limit } = filter;
-  return [lane, webhookId, status, eventType, eventId, after, before, beforeId, limit];
+  return [shard, webhookId, status, eventType, eventId, after, before, beforeId, limit];
 }

@@ -15,7 +15,7 @@ const MAX_MOVED = 10_000;
 export async function listDays(sql: Sql): Promise<LogDay[]> {
   const rows = await sql.rows<{ name: string }>({
     text: `
-      -- every lane: the catalogue of tables
+      -- every shard: the catalogue of tables
       select c.relname as name
       from pg_inherits i
       join pg_class c on c.oid = i.inhrelid
@@ -48,7 +48,7 @@ export async function makeDay(db: Database, day: LogDay): Promise<DayChange> {
           where created_at >= $1 and created_at < $2
           returning *
         )
-        -- every lane: the rows of a day
+        -- every shard: the rows of a day
         insert into ${day.name} select * from moved`,
       values: [day.from, day.to],
     });
@@ -98,7 +98,7 @@ async function exists(tx: Sql, { name }: LogDay): Promise<boolean> {
 async function countInDefault(tx: Sql, { from, to }: LogDay): Promise<number> {
   const [row] = await tx.rows<{ number: number }>({
     text: `
-      -- every lane: the rows of a day
+      -- every shard: the rows of a day
       select count(*) as number
       from (select from attempts_default where created_at >= $1 and created_at < $2 limit $3) counted`,
     values: [from, to, MAX_MOVED + 1],

@@ -4,7 +4,7 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 export type OldAttempts = {
   /** A partition of the log: `attempts_default`, or the name of a day of `listDays`. */
   partition: string;
-  lane: number;
+  shard: number;
   plan: Plan;
   /** What came to be then or earlier goes. */
   endsAt: Date;
@@ -17,23 +17,23 @@ export type OldAttempts = {
  */
 export async function deleteOldAttempts(
   sql: Sql,
-  { partition, lane, plan, endsAt, limit }: OldAttempts,
+  { partition, shard, plan, endsAt, limit }: OldAttempts,
 ): Promise<number> {
   return await sql.run({
     text: `delete from ${partition}
       -- By place: a log row is never updated, so it cannot have moved.
-      where lane = $1 and ctid = any(array(
+      where shard = $1 and ctid = any(array(
         select old.ctid
         from accounts a
         cross join lateral (
           select t.ctid
           from ${partition} t
-          where t.lane = $1 and t.account_id = a.id and t.created_at <= $3
+          where t.shard = $1 and t.account_id = a.id and t.created_at <= $3
           limit $4
         ) old
-        where a.lane = $1 and a.plan = $2
+        where a.shard = $1 and a.plan = $2
         limit $4
       ))`,
-    values: [lane, plan, endsAt, limit],
+    values: [shard, plan, endsAt, limit],
   });
 }

@@ -72,7 +72,7 @@ export async function sweepAttempts({ db, keepDays, signal, now = null }: LogRet
     const inDays = keepDays[plan] === longest ? [] : days.filter(({ from }) => from <= endsAt);
     for (const partition of ['attempts_default', ...inDays.map(({ name }) => name)]) {
       const batch = { partition, plan, endsAt, limit: SWEEP_BATCH };
-      deleted += await sweepLanes((lane) => deleteOldAttempts(db, { ...batch, lane }), signal);
+      deleted += await sweepLanes((shard) => deleteOldAttempts(db, { ...batch, shard }), signal);
     }
   }
   return deleted;

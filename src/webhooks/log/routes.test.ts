@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf } from '../../../test/delivery-fixture.ts';
-import { openWebhookRoom } from '../../../test/webhook-fixture.ts';
+import { openWebhookFixture } from '../../../test/webhook-fixture.ts';
 import { claimDueDeliveries } from '../deliveries/claim-store.ts';
 import type { FinishedAttempt } from '../deliveries/finish-store.ts';
 import { finishAttempts } from '../deliveries/finish-store.ts';
@@ -12,28 +12,28 @@ const ENTRY_KEYS = [
 ];
 
 /** A pro account with one webhook, and ways to make entries in its log. */
-async function openRoom(options: Parameters<typeof openWebhookRoom>[0] = {}) {
-  const web = await openWebhookRoom(options);
+async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0] = {}) {
+  const web = await openWebhookFixture(options);
   const { call, account } = await web.caller();
-  const webhook = await web.room.webhook(account);
+  const webhook = await web.fixture.webhook(account);
   const path = `/v1/webhooks/${webhook.id}`;
-  const { db } = web.room;
+  const { db } = web.fixture;
   async function attemptAll(result: Partial<FinishedAttempt>) {
-    const claimed = await claimDueDeliveries(db, { lane: account.lane, limit: 100, leaseMs: 20_000 });
+    const claimed = await claimDueDeliveries(db, { shard: account.shard, limit: 100, leaseMs: 20_000 });
     const attempts = claimed.map((delivery) => attemptOf(delivery, result));
-    await finishAttempts(db, { lane: account.lane, attempts, disableFailures: 1000, disableMs: 0 });
+    await finishAttempts(db, { shard: account.shard, attempts, disableFailures: 1000, disableMs: 0 });
     return attempts;
   }
   const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;
-  return { ...web, call, account, webhook, path, db, attemptAll, list, emit: () => web.room.emit(account) };
+  return { ...web, call, account, webhook, path, db, attemptAll, list, emit: () => web.fixture.emit(account) };
 }
 
 test('the log shows attempts made and the one that waits, newest first', async () => {
-  await using world = await openRoom();
-  const eventId = await world.emit();
-  const [failed] = await world.attemptAll({ succeeded: false, dnsMs: 1.5 });
+  await using environment = await openEnvironment();
+  const eventId = await environment.emit();
+  const [failed] = await environment.attemptAll({ succeeded: false, dnsMs: 1.5 });
 
-  const { data } = await world.list();
+  const { data } = await environment.list();
 
   assert.deepEqual(
     data.map((entry: { status: string; attempt: number }) => [entry.status, entry.attempt]),
@@ -54,19 +54,19 @@ test('the log shows attempts made and the one that waits, newest first', async (
 });
 
 test('pages show every entry once, although entries come in meanwhile', async () => {
-  await using world = await openRoom();
-  for (let i = 0; i < 7; i++) await world.emit();
-  await world.attemptAll({});
-  for (let i = 0; i < 3; i++) await world.emit();
-  const all = (await world.list('?limit=100')).data.map((entry: { id: string }) => entry.id);
+  await using environment = await openEnvironment();
+  for (let i = 0; i < 7; i++) await environment.emit();
+  await environment.attemptAll({});
+  for (let i = 0; i < 3; i++) await environment.emit();
+  const all = (await environment.list('?limit=100')).data.map((entry: { id: string }) => entry.id);
 
   const seen: string[] = [];
   let cursor = '';
   do {
-    const page = await world.list(`?limit=4${cursor}`);
+    const page = await environment.list(`?limit=4${cursor}`);
     seen.push(...page.data.map((entry: { id: string }) => entry.id));
     cursor = page.has_more ? `&cursor=${page.next_cursor}` : '';
-    await world.emit();
+    await environment.emit();
   } while (cursor !== '');
 
   assert.equal(all.length, 10);
@@ -74,11 +74,11 @@ test('pages show every entry once, although entries come in meanwhile', async ()
 });
 
 test('filters choose by status, type, event and time', async () => {
-  await using world = await openRoom();
-  await world.emit();
-  const [made] = await world.attemptAll({});
-  const eventId = await world.emit();
-  const count = async (query: string) => (await world.list(query)).data.length;
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const [made] = await environment.attemptAll({});
+  const eventId = await environment.emit();
+  const count = async (query: string) => (await environment.list(query)).data.length;
   const hour = 3_600_000;
   const [past, future] = [new Date(Date.now() - hour).toISOString(), new Date(Date.now() + hour).toISOString()];
 
@@ -92,23 +92,23 @@ test('filters choose by status, type, event and time', async () => {
   assert.equal(await count(`?after=${past}&before=${future}`), 2);
   assert.equal(await count(`?after=${future}`), 0);
   assert.equal(await count(`?before=${past}`), 0);
-  assert.equal((await world.call('GET', `${world.path}/deliveries?status=lost`)).status, 400);
-  assert.equal((await world.call('GET', `${world.path}/deliveries?after=yesterday`)).status, 400);
+  assert.equal((await environment.call('GET', `${environment.path}/deliveries?status=lost`)).status, 400);
+  assert.equal((await environment.call('GET', `${environment.path}/deliveries?after=yesterday`)).status, 400);
 });
 
 test('one entry shows the request as sent and the answer', async () => {
-  await using world = await openRoom();
-  await world.emit();
-  const [made] = await world.attemptAll({
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const [made] = await environment.attemptAll({
     requestHeaders: '{"X-Service-Attempt":"1"}',
     responseHeaders: '{"x-note":"hi"}',
     responseBody: Buffer.from('thanks'),
   });
-  await world.emit();
-  const pending = (await world.list('?status=pending')).data[0];
+  await environment.emit();
+  const pending = (await environment.list('?status=pending')).data[0];
 
-  const full = await world.call('GET', `${world.path}/deliveries/${made!.attemptId}`);
-  const waiting = await world.call('GET', `${world.path}/deliveries/${pending.id}`);
+  const full = await environment.call('GET', `${environment.path}/deliveries/${made!.attemptId}`);
+  const waiting = await environment.call('GET', `${environment.path}/deliveries/${pending.id}`);
 
   assert.deepEqual(full.json.request.headers, { 'X-Service-Attempt': '1' });
   assert.equal(JSON.parse(full.json.request.body).id, made!.eventId);
@@ -118,67 +118,67 @@ test('one entry shows the request as sent and the answer', async () => {
 });
 
 test('a redelivery sends the same event again from attempt 1, under new ids', async () => {
-  await using world = await openRoom();
-  const eventId = await world.emit();
-  const [made] = await world.attemptAll({});
+  await using environment = await openEnvironment();
+  const eventId = await environment.emit();
+  const [made] = await environment.attemptAll({});
 
-  const answer = await world.call('POST', `${world.path}/deliveries/${made!.attemptId}/redeliver`);
+  const answer = await environment.call('POST', `${environment.path}/deliveries/${made!.attemptId}/redeliver`);
 
   assert.deepEqual([answer.status, answer.json], [202, { event_id: eventId }]);
-  const [again, before] = (await world.list()).data;
+  const [again, before] = (await environment.list()).data;
   assert.deepEqual([again.event_id, again.attempt, again.status], [eventId, 1, 'pending']);
   assert.notEqual(again.id, before.id);
 });
 
 test('nothing is sent again to a disabled webhook', async () => {
-  await using world = await openRoom();
-  await world.emit();
-  const [made] = await world.attemptAll({});
-  await world.call('PATCH', world.path, { active: false });
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const [made] = await environment.attemptAll({});
+  await environment.call('PATCH', environment.path, { active: false });
 
-  const redelivered = await world.call('POST', `${world.path}/deliveries/${made!.attemptId}/redeliver`);
-  const recovered = await world.call('POST', `${world.path}/recover`, { since: '2026-01-01T00:00:00Z' });
+  const redelivered = await environment.call('POST', `${environment.path}/deliveries/${made!.attemptId}/redeliver`);
+  const recovered = await environment.call('POST', `${environment.path}/recover`, { since: '2026-01-01T00:00:00Z' });
 
   assert.deepEqual([redelivered.status, recovered.status], [409, 409]);
-  assert.equal((await world.list('?status=pending')).data.length, 0);
+  assert.equal((await environment.list('?status=pending')).data.length, 0);
 });
 
 test('a recovery sends what the webhook did not accept, once, however often it is asked for', async () => {
-  await using world = await openRoom();
-  await world.emit();
-  await world.attemptAll({});
-  const failedId = await world.emit();
-  await world.attemptAll({ succeeded: false, retryAfterMs: null });
-  await world.call('PATCH', world.path, { active: false });
-  const missedId = await world.emit();
-  await world.call('PATCH', world.path, { active: true });
-  const waitingId = await world.emit();
-  const recover = () => world.call('POST', `${world.path}/recover`, { since: '2020-01-01T00:00:00Z' });
+  await using environment = await openEnvironment();
+  await environment.emit();
+  await environment.attemptAll({});
+  const failedId = await environment.emit();
+  await environment.attemptAll({ succeeded: false, retryAfterMs: null });
+  await environment.call('PATCH', environment.path, { active: false });
+  const missedId = await environment.emit();
+  await environment.call('PATCH', environment.path, { active: true });
+  const waitingId = await environment.emit();
+  const recover = () => environment.call('POST', `${environment.path}/recover`, { since: '2020-01-01T00:00:00Z' });
 
   const answers = await Promise.all([recover(), recover(), recover()]);
-  const tooEarly = await world.call('POST', `${world.path}/recover`, {
+  const tooEarly = await environment.call('POST', `${environment.path}/recover`, {
     since: '2020-01-01T00:00:00Z',
     until: '2020-01-02T00:00:00Z',
   });
 
   assert.deepEqual(answers.map((answer) => answer.json.events).sort(), [0, 0, 2]);
   assert.deepEqual(tooEarly.json, { events: 0 });
-  const pending = (await world.list('?status=pending')).data.map((entry: { event_id: string }) => entry.event_id);
+  const pending = (await environment.list('?status=pending')).data.map((entry: { event_id: string }) => entry.event_id);
   assert.deepEqual(pending.sort(), [failedId, missedId, waitingId].sort());
 });
 
 test('a recovery of more events than one request looks at says from where to ask again, and none is left out', async () => {
-  await using world = await openRoom({ maxRecoveryBatches: 1 });
-  const { account } = world;
-  await world.db.run({
-    text: `insert into events (lane, id, account_id, type, body, created_at)
+  await using environment = await openEnvironment({ maxRecoveryBatches: 1 });
+  const { account } = environment;
+  await environment.db.run({
+    text: `insert into events (shard, id, account_id, type, body, created_at)
       select $1, 'evt_' || n, $2, 'transcription.completed', '{}', timestamptz '2026-01-01' + n / 3 * interval '1 s'
       from generate_series(1, 5000) n`,
-    values: [account.lane, account.id],
+    values: [account.shard, account.id],
   });
   const answers = [];
   for (let since: string | undefined = '2026-01-01T00:00:00Z'; since; since = answers.at(-1)?.next_since) {
-    const { json } = await world.call('POST', `${world.path}/recover`, { since });
+    const { json } = await environment.call('POST', `${environment.path}/recover`, { since });
     answers.push(json);
   }
 
@@ -187,37 +187,37 @@ test('a recovery of more events than one request looks at says from where to ask
     answers.reduce((sum, { events }) => sum + events, 0),
     5_000,
   );
-  const [waiting] = await world.db.rows<{ number: number }>({
+  const [waiting] = await environment.db.rows<{ number: number }>({
     text: 'select count(distinct event_id) as number from deliveries',
   });
   assert.equal(waiting!.number, 5_000);
 });
 
 test('an entry whose stored headers are no JSON is shown without them', async () => {
-  await using world = await openRoom();
-  await world.emit();
-  const [made] = await world.attemptAll({ responseHeaders: '{"x-note":"\\\\" \\\\"}' });
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const [made] = await environment.attemptAll({ responseHeaders: '{"x-note":"\\\\" \\\\"}' });
 
-  const entry = await world.call('GET', `${world.path}/deliveries/${made!.attemptId}`);
+  const entry = await environment.call('GET', `${environment.path}/deliveries/${made!.attemptId}`);
 
   assert.deepEqual([entry.status, entry.json.response.headers], [200, {}]);
 });
 
 test("another account's log is unknown, and so is an entry of another webhook", async () => {
-  await using world = await openRoom();
-  await world.emit();
-  const [made] = await world.attemptAll({});
-  const other = await world.room.webhook(world.account);
-  const stranger = await world.caller();
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const [made] = await environment.attemptAll({});
+  const other = await environment.fixture.webhook(environment.account);
+  const stranger = await environment.caller();
   const entry = `/deliveries/${made!.attemptId}`;
 
   const answers = [
-    await stranger.call('GET', `${world.path}/deliveries`),
-    await stranger.call('GET', world.path + entry),
-    await stranger.call('POST', `${world.path}${entry}/redeliver`),
-    await stranger.call('POST', `${world.path}/recover`, { since: '2020-01-01T00:00:00Z' }),
-    await world.call('GET', `/v1/webhooks/${other.id}${entry}`),
-    await world.call('GET', `${world.path}/deliveries/x`),
+    await stranger.call('GET', `${environment.path}/deliveries`),
+    await stranger.call('GET', environment.path + entry),
+    await stranger.call('POST', `${environment.path}${entry}/redeliver`),
+    await stranger.call('POST', `${environment.path}/recover`, { since: '2020-01-01T00:00:00Z' }),
+    await environment.call('GET', `/v1/webhooks/${other.id}${entry}`),
+    await environment.call('GET', `${environment.path}/deliveries/x`),
   ];
 
   assert.deepEqual(

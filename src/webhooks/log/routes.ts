@@ -91,7 +91,7 @@ function listDeliveries({ db }: DeliveryDeps): Route {
     },
     async handle({ account, params, query }) {
       const webhook = await webhookOr404(db, account, params.id);
-      const place = { lane: account.lane, webhookId: webhook.id };
+      const place = { shard: account.shard, webhookId: webhook.id };
       const filter = {
         status: query.status ?? null,
         eventType: query.event_type ?? null,
@@ -140,11 +140,11 @@ function redeliver({ db }: DeliveryDeps): Route {
       const { eventId, webhookId } = await entryOr404(db, account, params);
       return await db.transaction(async (tx) => {
         requireActive(await lockWebhook(tx, ownerOf(account), webhookId));
-        if (!(await hasEvent(tx, { lane: account.lane, eventId }))) {
+        if (!(await hasEvent(tx, { shard: account.shard, eventId }))) {
           throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
         }
         await insertResends(tx, { ...ownerOf(account), webhookId }, [eventId]);
-        await notifyDeliveriesDue(tx, account.lane);
+        await notifyDeliveriesDue(tx, account.shard);
         return await once.keep(tx, { status: 202, body: { event_id: eventId } });
       });
     },
@@ -178,7 +178,7 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
           requireActive(await findWebhook(tx, ownerOf(account), webhook.id));
           const missed = await findMissedEvents(tx, resend, { after, until });
           await insertResends(tx, resend, missed.ids);
-          await notifyDeliveriesDue(tx, account.lane);
+          await notifyDeliveriesDue(tx, account.shard);
           if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
           const events = found + missed.ids.length;
           const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
@@ -227,7 +227,7 @@ function readTime(param: string, text: string | undefined): Date | null {
 }
 
 function ownerOf(account: Account) {
-  return { lane: account.lane, accountId: account.id };
+  return { shard: account.shard, accountId: account.id };
 }
 
 async function webhookOr404(db: Database, account: Account, id: string): Promise<WebhookRow> {
@@ -242,7 +242,7 @@ async function entryOr404(
   params: { id: string; delivery_id: string },
 ): Promise<LoggedExchange> {
   const webhook = await webhookOr404(db, account, params.id);
-  const place = { lane: account.lane, webhookId: webhook.id };
+  const place = { shard: account.shard, webhookId: webhook.id };
   const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
   if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
   return entry;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountRoom } from '../../../test/account-fixture.ts';
+import { openAccountFixture } from '../../../test/account-fixture.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { sealedRoutes } from './sealed-api.ts';
@@ -13,17 +13,18 @@ const BEFORE = openSecretBox(OLD);
 const BOTH = openSecretBox(NEW, OLD);
 const AFTER = openSecretBox(NEW);
 
-const openRoom = () => openAccountRoom({ more: (db: Database) => sealedRoutes({ db, secretBox: BOTH, batch: 4 }) });
-type Room = Awaited<ReturnType<typeof openRoom>>;
+const openEnvironment = () =>
+  openAccountFixture({ more: (db: Database) => sealedRoutes({ db, secretBox: BOTH, batch: 4 }) });
+type Fixture = Awaited<ReturnType<typeof openEnvironment>>;
 
-/** Webhooks spread over lanes, each with its id for a secret, and every other with a previous one. */
-async function insertWebhooks(room: Room, count: number, box = BEFORE): Promise<string[]> {
-  const { id: accountId } = await room.account();
+/** Webhooks spread over shards, each with its id for a secret, and every other with a previous one. */
+async function insertWebhooks(fixture: Fixture, count: number, box = BEFORE): Promise<string[]> {
+  const { id: accountId } = await fixture.account();
   const ids = Array.from({ length: count }, () => makeId('wh'));
   for (const [i, id] of ids.entries()) {
-    await room.db.run({
+    await fixture.db.run({
       text: `
-        insert into webhooks (lane, id, account_id, url, events, secret, previous_secret, created_at, updated_at)
+        insert into webhooks (shard, id, account_id, url, events, secret, previous_secret, created_at, updated_at)
         values ($1, $2, $3, 'https://a.example', '{}', $4, $5, now(), now())`,
       values: [i % 3, id, accountId, box.seal(id, id), i % 2 ? box.seal(id, `previous ${id}`) : null],
     });
@@ -31,18 +32,18 @@ async function insertWebhooks(room: Room, count: number, box = BEFORE): Promise<
   return ids;
 }
 
-const rotate = (room: Room, cursor?: string) =>
-  room.ask('POST', '/admin/v1/secrets/rotate', cursor === undefined ? {} : { cursor });
-const rowsOf = (room: Room) =>
-  room.db.rows<SealedRow>({ text: 'select lane, id, secret, previous_secret as "previousSecret" from webhooks' });
+const rotate = (fixture: Fixture, cursor?: string) =>
+  fixture.ask('POST', '/admin/v1/secrets/rotate', cursor === undefined ? {} : { cursor });
+const rowsOf = (fixture: Fixture) =>
+  fixture.db.rows<SealedRow>({ text: 'select shard, id, secret, previous_secret as "previousSecret" from webhooks' });
 
 test('batch by batch all secrets are sealed by the first key, and the others are needed no more', async () => {
-  await using room = await openRoom();
-  await insertWebhooks(room, 10);
+  await using fixture = await openEnvironment();
+  await insertWebhooks(fixture, 10);
 
-  const first = (await rotate(room)).body;
-  const second = (await rotate(room, first.next_cursor)).body;
-  const third = (await rotate(room, second.next_cursor)).body;
+  const first = (await rotate(fixture)).body;
+  const second = (await rotate(fixture, first.next_cursor)).body;
+  const third = (await rotate(fixture, second.next_cursor)).body;
 
   assert.deepEqual(
     [first, second, third].map(({ rotated, unreadable, remaining }) => [rotated, unreadable, remaining]),
@@ -53,36 +54,36 @@ test('batch by batch all secrets are sealed by the first key, and the others are
     ],
   );
   assert.equal(third.next_cursor, null);
-  for (const { id, secret, previousSecret } of await rowsOf(room)) {
+  for (const { id, secret, previousSecret } of await rowsOf(fixture)) {
     assert.equal(AFTER.open(id, secret), id);
     if (previousSecret) assert.equal(AFTER.open(id, previousSecret), `previous ${id}`);
   }
 });
 
 test('a pass that was broken off is done again from its beginning, and does only what is left', async () => {
-  await using room = await openRoom();
-  await insertWebhooks(room, 7);
-  const first = (await rotate(room)).body;
-  const rows = await rowsOf(room);
+  await using fixture = await openEnvironment();
+  await insertWebhooks(fixture, 7);
+  const first = (await rotate(fixture)).body;
+  const rows = await rowsOf(fixture);
 
-  const again = (await rotate(room)).body;
-  const kept = (await rowsOf(room)).filter(({ secret }) => rows.some((row) => row.secret.equals(secret)));
+  const again = (await rotate(fixture)).body;
+  const kept = (await rowsOf(fixture)).filter(({ secret }) => rows.some((row) => row.secret.equals(secret)));
 
   assert.deepEqual([first.rotated, again.rotated, again.remaining], [4, 3, 0]);
   assert.equal(kept.length, 4);
 });
 
 test('secrets that no listed key opens are counted, left as they are, and do not stop the others', async () => {
-  await using room = await openRoom();
-  await insertWebhooks(room, 5, openSecretBox(FOREIGN));
-  const ids = await insertWebhooks(room, 3);
+  await using fixture = await openEnvironment();
+  await insertWebhooks(fixture, 5, openSecretBox(FOREIGN));
+  const ids = await insertWebhooks(fixture, 3);
 
-  const first = (await rotate(room)).body;
-  const second = (await rotate(room, first.next_cursor)).body;
+  const first = (await rotate(fixture)).body;
+  const second = (await rotate(fixture, first.next_cursor)).body;
 
   assert.deepEqual([first.rotated + second.rotated, first.unreadable + second.unreadable], [3, 5]);
-  assert.equal((second.next_cursor ? (await rotate(room, second.next_cursor)).body : second).remaining, 5);
-  const rows = await rowsOf(room);
+  assert.equal((second.next_cursor ? (await rotate(fixture, second.next_cursor)).body : second).remaining, 5);
+  const rows = await rowsOf(fixture);
   assert.deepEqual(
     ids.map((id) => AFTER.open(id, rows.find((row) => row.id === id)!.secret)),
     ids,
@@ -90,28 +91,28 @@ test('secrets that no listed key opens are counted, left as they are, and do not
 });
 
 test('a secret that its owner rotates meanwhile is not put back', async () => {
-  await using room = await openRoom();
-  const [id] = (await insertWebhooks(room, 1)) as [string];
-  const [read] = await listNotSealedBy(room.db, BOTH.currentHeader, { after: null, limit: 1 });
-  await room.db.run({ text: 'update webhooks set secret = $1', values: [BOTH.seal(id, 'its own')] });
+  await using fixture = await openEnvironment();
+  const [id] = (await insertWebhooks(fixture, 1)) as [string];
+  const [read] = await listNotSealedBy(fixture.db, BOTH.currentHeader, { after: null, limit: 1 });
+  await fixture.db.run({ text: 'update webhooks set secret = $1', values: [BOTH.seal(id, 'its own')] });
 
-  const isReplaced = await replaceSealed(room.db, read!, {
+  const isReplaced = await replaceSealed(fixture.db, read!, {
     secret: BOTH.reseal(id, read!.secret),
     previousSecret: null,
   });
 
   assert.equal(isReplaced, false);
-  assert.equal(AFTER.open(id, (await rowsOf(room))[0]!.secret), 'its own');
+  assert.equal(AFTER.open(id, (await rowsOf(fixture))[0]!.secret), 'its own');
 });
 
 for (const cursor of ['x', Buffer.from('1 wh_x').toString('base64url'), '']) {
   test(`the cursor ${JSON.stringify(cursor)} is a 400, and a key is no operator`, async () => {
-    await using room = await openRoom();
-    const { key } = await room.account();
+    await using fixture = await openEnvironment();
+    const { key } = await fixture.account();
 
-    const answer = await rotate(room, cursor);
+    const answer = await rotate(fixture, cursor);
 
     assert.deepEqual([answer.status, answer.body.error.param], [400, 'cursor']);
-    assert.equal((await room.askAs(key, 'POST', '/admin/v1/secrets/rotate', {})).status, 401);
+    assert.equal((await fixture.askAs(key, 'POST', '/admin/v1/secrets/rotate', {})).status, 401);
   });
 }

@@ -70,15 +70,15 @@ function resealed({ id, secret, previousSecret }: SealedRow, box: SecretBox) {
   }
 }
 
-function writePlace({ lane, id }: SealedPlace): string {
-  return Buffer.from(`${lane} ${id}`).toString('base64url');
+function writePlace({ shard, id }: SealedPlace): string {
+  return Buffer.from(`${shard} ${id}`).toString('base64url');
 }
 
 /** @throws ApiError  400 */
 function readPlace(cursor: string | undefined): SealedPlace | null {
   if (cursor === undefined) return null;
-  const [lane = '', id = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
-  if (/^\d{1,2}$/.test(lane) && isId('wh', id)) return { lane: Number(lane), id };
+  const [shard = '', id = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
+  if (/^\d{1,2}$/.test(shard) && isId('wh', id)) return { shard: Number(shard), id };
   throw new ApiError(
     'invalid_request',
     'cursor is not one of this list; pass on the next_cursor of the answer before.',

@@ -1,17 +1,17 @@
 import type { Sql } from '../../db/database.ts';
 
 /** A webhook's secrets as they are stored. */
-export type SealedRow = { lane: number; id: string; secret: Buffer; previousSecret: Buffer | null };
+export type SealedRow = { shard: number; id: string; secret: Buffer; previousSecret: Buffer | null };
 
 /** Where a pass over all webhooks stands: after this one, in the order of the primary key. */
-export type SealedPlace = { lane: number; id: string };
+export type SealedPlace = { shard: number; id: string };
 
 const NOT_CURRENT = `(
   substring(secret from 1 for length($1::bytea)) <> $1
   or substring(previous_secret from 1 for length($1::bytea)) <> $1
 )`;
 
-/** The next webhooks, over all lanes, with a secret that does not begin with `header`. */
+/** The next webhooks, over all shards, with a secret that does not begin with `header`. */
 export async function listNotSealedBy(
   sql: Sql,
   header: Buffer,
@@ -19,22 +19,22 @@ export async function listNotSealedBy(
 ): Promise<SealedRow[]> {
   return await sql.rows<SealedRow>({
     text: `
-      select lane, id, secret, previous_secret as "previousSecret"
+      select shard, id, secret, previous_secret as "previousSecret"
       from webhooks
-      where (lane, id) > ($2, $3) and ${NOT_CURRENT}
-      order by lane, id
+      where (shard, id) > ($2, $3) and ${NOT_CURRENT}
+      order by shard, id
       limit $4`,
-    values: [header, after?.lane ?? -1, after?.id ?? '', limit],
+    values: [header, after?.shard ?? -1, after?.id ?? '', limit],
   });
 }
 
-/** How many webhooks, over all lanes, have a secret that does not begin with `header`. */
+/** How many webhooks, over all shards, have a secret that does not begin with `header`. */
 export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number> {
   const [row] = await sql.rows<{ webhooks: number }>({
     text: `
       select count(*) as webhooks
       from webhooks
-      where lane >= 0 and ${NOT_CURRENT}`,
+      where shard >= 0 and ${NOT_CURRENT}`,
     values: [header],
   });
   return row!.webhooks;
@@ -43,7 +43,7 @@ export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number
 /** Puts the same secrets in place, sealed anew. Whether they were still those that were read. */
 export async function replaceSealed(
   sql: Sql,
-  { lane, id, secret, previousSecret }: SealedRow,
+  { shard, id, secret, previousSecret }: SealedRow,
   fresh: Pick<SealedRow, 'secret' | 'previousSecret'>,
 ): Promise<boolean> {
   const replaced = await sql.run({
@@ -51,8 +51,8 @@ export async function replaceSealed(
     text: `
       update webhooks
       set secret = $5, previous_secret = $6
-      where lane = $1 and id = $2 and secret = $3 and previous_secret is not distinct from $4`,
-    values: [lane, id, secret, previousSecret, fresh.secret, fresh.previousSecret],
+      where shard = $1 and id = $2 and secret = $3 and previous_secret is not distinct from $4`,
+    values: [shard, id, secret, previousSecret, fresh.secret, fresh.previousSecret],
   });
   return replaced > 0;
 }
