@@ -82,7 +82,7 @@ export function isSql(literal: string): boolean {
 
 /** Whether a statement itself names the shard's column; its comments do not count. */
 export function namesShard(statement: string): boolean {
-  return /\blane\b/.test(statement.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''));
+  return /\bshard\b/.test(statement.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''));
 }
 
 /** The tests in a file: the first line of each, and its text. */

@@ -8,7 +8,7 @@ export const SWEEP_BATCH = 500;
  * the signal aborts, or the process dies, is found by the next sweep.
  * @param deleteBatch  deletes at most `SWEEP_BATCH` rows of a shard, and tells how many
  */
-export async function sweepLanes(
+export async function deleteInBatches(
   deleteBatch: (shard: number) => Promise<number>,
   signal: AbortSignal | undefined,
 ): Promise<number> {

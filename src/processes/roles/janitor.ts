@@ -2,7 +2,7 @@ import { countDriftedAccounts } from '../../accounts/ledger/drift.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import { AUDIT_KEEP_DAYS } from '../../audit/record.ts';
 import { deleteOldChanges } from '../../audit/store.ts';
-import { SWEEP_BATCH, sweepLanes } from '../../db/batched-delete.ts';
+import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
@@ -48,12 +48,12 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
   ];
 
   function sweepEvents(): Promise<number> {
-    return sweepLanes((shard) => deleteOldEvents(db, { shard, keepDays, limit: SWEEP_BATCH }), signal);
+    return deleteInBatches((shard) => deleteOldEvents(db, { shard, keepDays, limit: SWEEP_BATCH }), signal);
   }
 
   function sweepJobs(): Promise<number> {
     const old = { keepDays: config.jobRetentionDays, limit: SWEEP_BATCH };
-    return sweepLanes((shard) => deleteOldJobs(db, { ...old, shard }), signal);
+    return deleteInBatches((shard) => deleteOldJobs(db, { ...old, shard }), signal);
   }
 
   const deleteKeys = () => deleteExpiredKeys(db, { limit: SWEEP_BATCH, now: null });

@@ -1,4 +1,4 @@
-import { SWEEP_BATCH, sweepLanes } from '../../db/batched-delete.ts';
+import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
@@ -72,7 +72,7 @@ export async function sweepAttempts({ db, keepDays, signal, now = null }: LogRet
     const inDays = keepDays[plan] === longest ? [] : days.filter(({ from }) => from <= endsAt);
     for (const partition of ['attempts_default', ...inDays.map(({ name }) => name)]) {
       const batch = { partition, plan, endsAt, limit: SWEEP_BATCH };
-      deleted += await sweepLanes((shard) => deleteOldAttempts(db, { ...batch, shard }), signal);
+      deleted += await deleteInBatches((shard) => deleteOldAttempts(db, { ...batch, shard }), signal);
     }
   }
   return deleted;
