@@ -76,7 +76,7 @@ test('audio that is posted comes back as exact text through a signed webhook, an
   assert.equal(job.text, 'hello quiet world');
   assert.deepEqual(
     job.segments.flatMap((segment: { words: { text: string }[] }) => segment.words.map((word) => word.text)),
-    ['hello', 'quiet', 'environment'],
+    ['hello', 'quiet', 'world'],
   );
   assert.equal(balance.held, 0);
   assert.ok(Math.abs(10 - balance.amount - job.cost) < 1e-6);

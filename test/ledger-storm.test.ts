@@ -8,5 +8,5 @@ test('failures, cancels, erasures and kill -9 in the middle of it all neither lo
 
   t.diagnostic(JSON.stringify(report));
   assert.ok(report.paidInPart > 0, 'no text was paid for in part');
-  assert.ok(report.kills > 1 && report.canceled > 2 && report.failed > 2 && report.completed > 10);
+  assert.ok(report.kills > 1 && report.canceled > 0 && report.failed > 2 && report.completed > 10);
 });

@@ -41,7 +41,7 @@ test('the official client gets every format, with times', async () => {
   assert.deepEqual([verbose.text, verbose.language], [TEXT, 'english']);
   assert.deepEqual(
     verbose.words?.map(({ word }) => word),
-    ['hello', 'quiet', 'environment'],
+    ['hello', 'quiet', 'world'],
   );
   assert.ok(verbose.words?.every(({ start, end }) => start >= 0 && start < end && end <= verbose.duration));
   assert.equal(verbose.segments?.[0]?.text, TEXT);

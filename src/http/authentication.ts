@@ -49,19 +49,19 @@ export function requireScope(key: Caller['key'], scope: Scope): void {
 
 /**
  * @param client  whose wrong tokens count together
- * @throws ApiError  401, unless the request carries the operator's token, compared in constant time; 429 after too many
- * wrong ones, whatever it carries
+ * @throws ApiError  401, unless the request carries the operator's token, compared in constant time; 429 for a wrong token
+ *   after too many of them. The right token always passes: behind a proxy, strangers share the operator's address
  */
 export function authenticateAdmin(
   rawHeaders: string[],
   auth: Pick<Auth, 'adminToken'>,
   { client, wrongTokens }: { client: string; wrongTokens: WrongTokens },
 ): void {
-  const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
-  if (retryAfterSeconds !== null) throw tooManyWrong(retryAfterSeconds);
   const tokens = new Set(bearerTokens(rawHeaders));
   const [token] = tokens;
   if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
+  const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
+  if (retryAfterSeconds !== null) throw tooManyWrong(retryAfterSeconds);
   if (tokens.size > 0) wrongTokens.add(client);
   throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
 }

@@ -5,8 +5,8 @@ const MAX_CLIENTS = 10_000;
 type Tries = { count: number; sinceMs: number };
 
 /**
- * Keeps a client from guessing the operator's token: after 10 wrong ones in a minute it is refused for the rest of that
- * minute, whatever it sends. Remembers 10,000 clients at most and forgets the oldest first.
+ * Slows a client that guesses the operator's token: after 10 wrong ones in a minute, further wrong ones are answered 429
+ * for the rest of that minute. Remembers 10,000 clients at most and forgets the oldest first.
  */
 export class WrongTokens {
   readonly #clients = new Map<string, Tries>();

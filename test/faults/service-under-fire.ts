@@ -145,7 +145,7 @@ function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
 }
 
 function isRole({ arguments: args }: ProcessEntry): boolean {
-  return args.some((argument) => argument.endsWith('roles/process.ts'));
+  return args.some((argument) => argument.endsWith('roles/role-process.ts'));
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {

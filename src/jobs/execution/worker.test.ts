@@ -76,7 +76,7 @@ test('a job ends with its transcript, its price, its event and without its audio
       confidence: 0.93,
       words: [
         { start: 0, end: 0.75, text: 'hello', confidence: 0.9 },
-        { start: 0.75, end: 1.5, text: 'environment', confidence: 0.9 },
+        { start: 0.75, end: 1.5, text: 'world', confidence: 0.9 },
       ],
     },
   ]);

@@ -1,10 +1,8 @@
 import { recordChange } from '../../audit/record.ts';
 import type { Database } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, nullable, Type } from '../../http/schema.ts';
-import { isId } from '../../rules/ids.ts';
 import type { SealedPlace, SealedRow } from './sealed-store.ts';
 import { countNotSealedBy, listNotSealedBy, replaceSealed } from './sealed-store.ts';
 import type { SecretBox } from './secrets.ts';
@@ -13,6 +11,14 @@ export type SealedDeps = { db: Database; secretBox: SecretBox; batch?: number };
 
 // One update each: a tenth of a second in all, and no locks that deliveries wait for.
 const BATCH = 100;
+
+const ID_PREFIX = 'wh_';
+
+const cursorSchema = Type.String({
+  pattern: '^([1-5]?[0-9]|6[0-3])_[0-9a-hjkmnp-tv-z]{26}$',
+  errorMessage: 'is not one of this list; pass on the next_cursor of the answer before',
+  description: '`next_cursor` of the answer before; absent to begin. Opaque.',
+});
 
 const answerSchema = Type.Object(
   {
@@ -35,7 +41,7 @@ export function sealedRoutes({ db, secretBox, batch = BATCH }: SealedDeps): Rout
       description: 'Each secret is a statement of its own: what was done stays done, and a pass may begin anew.',
       tag: 'Secrets',
       schema: {
-        body: Type.Object({ cursor: Type.Optional(Type.String({ maxLength: 200 })) }),
+        body: Type.Object({ cursor: Type.Optional(cursorSchema) }),
         answers: { 200: answerSchema },
       },
       async handle({ body, actor }) {
@@ -71,19 +77,12 @@ function resealed({ id, secret, previousSecret }: SealedRow, box: SecretBox) {
 }
 
 function writePlace({ shard, id }: SealedPlace): string {
-  return Buffer.from(`${shard} ${id}`).toString('base64url');
+  return `${shard}_${id.slice(ID_PREFIX.length)}`;
 }
 
-/** @throws ApiError  400 */
+/** @param cursor  matches the pattern of the schema */
 function readPlace(cursor: string | undefined): SealedPlace | null {
   if (cursor === undefined) return null;
-  const [shard = '', id = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
-  if (/^\d{1,2}$/.test(shard) && isId('wh', id)) return { shard: Number(shard), id };
-  throw new ApiError(
-    'invalid_request',
-    'cursor is not one of this list; pass on the next_cursor of the answer before.',
-    {
-      param: 'cursor',
-    },
-  );
+  const [shard, unique] = cursor.split('_');
+  return { shard: Number(shard), id: `${ID_PREFIX}${unique}` };
 }
