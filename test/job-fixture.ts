@@ -15,8 +15,8 @@ import type { PieceTimeout } from '../src/jobs/execution/pipeline.ts';
 import { startTranscriber } from '../src/jobs/execution/worker.ts';
 import type { Job } from '../src/jobs/job.ts';
 import { readMoment, returnLapsedJobs } from '../src/jobs/queue/lease-store.ts';
-import { openJobEndings } from '../src/jobs/stream/completion-waiter.ts';
-import { openJobFeed } from '../src/jobs/stream/job-notifications.ts';
+import { openCompletionWaiter } from '../src/jobs/stream/completion-waiter.ts';
+import { openJobNotifications } from '../src/jobs/stream/job-notifications.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { writeJson } from '../src/platform/json.ts';
 import { openLog } from '../src/platform/log.ts';
@@ -58,9 +58,9 @@ export async function openJobFixture(env: Record<string, string> = {}) {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'jobs-'));
   const config = readConfig(env);
   const storage = await openFileStorage(folder);
-  const endings = await openJobEndings({ db, clock: systemClock, log: LOG });
-  const feed = await openJobFeed({ db, clock: systemClock, log: LOG });
-  const deps = { db, config, storage, tools: TEST_TOOLS, endings, feed, clock: systemClock, log: LOG };
+  const completions = await openCompletionWaiter({ db, clock: systemClock, log: LOG });
+  const notifications = await openJobNotifications({ db, clock: systemClock, log: LOG });
+  const deps = { db, config, storage, tools: TEST_TOOLS, completions, notifications, clock: systemClock, log: LOG };
   const counted: Job[] = [];
   const metrics = { jobEnded: (job: Job) => void counted.push(job) };
   const routes = checkedRoutes(jobRoutes({ ...deps, metrics }));
@@ -85,7 +85,7 @@ export async function openJobFixture(env: Record<string, string> = {}) {
     folder,
     config,
     storage,
-    endings,
+    completions,
     routes,
     /** The jobs that the metrics were told of. */
     counted,
@@ -147,7 +147,7 @@ export async function openJobFixture(env: Record<string, string> = {}) {
     },
     /** Waits until the job has ended, and shows it. */
     async ended(account: Account, id: string) {
-      using watch = endings.watch({ shard: account.shard, id });
+      using watch = completions.subscribe({ shard: account.shard, id });
       // It may have ended before the watch began.
       const { json } = await call(account, 'GET', '/v1/jobs/:id', { params: { id } });
       if (json.completed_at !== null) return json;
@@ -156,7 +156,7 @@ export async function openJobFixture(env: Record<string, string> = {}) {
     },
     async [Symbol.asyncDispose]() {
       for (const stop of stops) await stop();
-      await Promise.all([endings.close(), feed.close()]);
+      await Promise.all([completions.close(), notifications.close()]);
       await db[Symbol.asyncDispose]();
       await rm(folder, { recursive: true });
     },

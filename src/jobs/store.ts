@@ -113,10 +113,10 @@ export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number>
   return rows[0]!.count;
 }
 
-export type JobName = { shard: number; id: string };
+export type JobKey = { shard: number; id: string };
 
 /** Which of these jobs have ended, or are gone. */
-export async function findEnded(sql: Sql, jobs: JobName[]): Promise<string[]> {
+export async function findEnded(sql: Sql, jobs: JobKey[]): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     name: 'find_ended_jobs',
     text: `

@@ -4,7 +4,7 @@ import type { Engine } from '../../src/engines/engine.ts';
 import { EngineError } from '../../src/engines/engine.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
-import { openJobEndings } from '../../src/jobs/stream/completion-waiter.ts';
+import { openCompletionWaiter } from '../../src/jobs/stream/completion-waiter.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
@@ -112,9 +112,9 @@ function deliverer(actor: Actor, holder: string, clock: Clock, { server, receive
 async function transcriber(actor: Actor, holder: string, clock: Clock, environment: Environment) {
   const db = environment.server.open(actor);
   const engine = engineOf(actor, environment);
-  const endings = await openJobEndings({ db, clock, log: LOG });
+  const completions = await openCompletionWaiter({ db, clock, log: LOG });
   return await startTranscriber({
-    ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, endings, clock, log: LOG },
+    ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, completions, clock, log: LOG },
     holder,
     tools: { folder: null },
   });

@@ -9,7 +9,7 @@ import { fileSchema, languageSchema, TRANSCRIPT_MEDIA } from '../schemas.ts';
 import { renderTranscript } from '../transcript.ts';
 import type { UploadRequest } from './request.ts';
 import { permitPlan, readBoolean, readChoice, readLanguage, refusal } from './request.ts';
-import type { Dialect, TranscribeDeps } from './transcribe.ts';
+import type { RequestFormat, TranscribeDeps } from './transcribe.ts';
 import { locationOf, transcribe } from './transcribe.ts';
 
 const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
@@ -75,11 +75,11 @@ export function openAiRoute(deps: TranscribeDeps): Route {
       body: formSchema,
       answers: { 200: { media: { 'application/json': answerSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    handle: (call) => transcribe(deps, call, OPENAI_DIALECT),
+    handle: (call) => transcribe(deps, call, OPENAI_FORMAT),
   });
 }
 
-const OPENAI_DIALECT: Dialect<OpenAiRequest, Answer & { status: 200 }> = {
+const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
   fieldBytes: {
     ...{ model: WORD_BYTES, language: WORD_BYTES, response_format: WORD_BYTES, stream: WORD_BYTES },
     [GRANULARITY_FIELD]: WORD_BYTES,

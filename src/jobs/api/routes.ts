@@ -22,19 +22,19 @@ import {
   transcriptSchema,
 } from '../schemas.ts';
 import { findJob, listJobs } from '../store.ts';
-import { watchJob } from '../stream/job-events.ts';
-import type { JobFeed } from '../stream/job-notifications.ts';
+import { streamJobEvents } from '../stream/job-events.ts';
+import type { JobNotifications } from '../stream/job-notifications.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showJobInList, showWaitingJob } from '../view.ts';
 import { cancelJob, deleteJob } from './control.ts';
 import { openAiRoute } from './openai-routes.ts';
 import type { TranscribeDeps } from './transcribe.ts';
-import { OWN_DIALECT, transcribe } from './transcribe.ts';
+import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
 
 export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'> & {
   config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
-  feed: JobFeed;
+  notifications: JobNotifications;
   /** Told of the jobs that end here: those that are canceled. */
   metrics?: JobMetrics;
 };
@@ -75,7 +75,7 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
         body: transcribeForm,
         answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
       },
-      handle: (call) => transcribe(transcribeDeps, call as Parameters<typeof transcribe>[1], OWN_DIALECT),
+      handle: (call) => transcribe(transcribeDeps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
     }),
     openAiRoute(transcribeDeps),
     defineRoute({
@@ -161,13 +161,13 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
       async handle({ account, params, signal }) {
         const { shard, accountId, id } = await jobOf(deps, account, params.id);
-        const watch = deps.feed.watch({ shard, accountId, id });
+        const watch = deps.notifications.subscribe({ shard, accountId, id });
         if (watch === null) throw tooManyWatched();
         // A caller who leaves before the first word is read never starts the generator that would do this.
         const dispose = () => watch[Symbol.dispose]();
         if (signal.aborted) dispose();
         else signal.addEventListener('abort', dispose, { once: true });
-        const stream = Readable.from(watchJob({ ...deps, positions }, { shard, accountId, id }, watch, signal));
+        const stream = Readable.from(streamJobEvents({ ...deps, positions }, { shard, accountId, id }, watch, signal));
         // Proxies are told to pass each word on as it comes.
         const headers = { 'x-accel-buffering': 'no' };
         return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };

@@ -16,7 +16,7 @@ import { modelLanguage } from '../../rules/jobs/language.ts';
 import type { Job } from '../job.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob } from '../store.ts';
-import type { JobEndings } from '../stream/completion-waiter.ts';
+import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
 import { showJob } from '../view.ts';
 import type { StoredAudio } from './create.ts';
@@ -34,7 +34,7 @@ export type TranscribeDeps = {
   >;
   storage: AudioStorage;
   tools: ToolPaths;
-  endings: JobEndings;
+  completions: CompletionWaiter;
   clock: Clock;
   /** Keeps a burst of uploads from becoming a burst of processes; its owners are the accounts. */
   probes: FairSemaphore;
@@ -45,7 +45,7 @@ export type TranscribeDeps = {
 const MAX_STALL_MS = 30_000;
 
 /** How an endpoint speaks: the fields that it takes, and how it answers. */
-export type Dialect<Request extends UploadRequest, Result extends Answer> = {
+export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
   /** @throws ApiError  naming the first field at fault */
@@ -60,7 +60,7 @@ type TranscribeAnswer =
   | (Answer & { status: 200 });
 
 /** As section 6 of the contract has it. */
-export const OWN_DIALECT: Dialect<TranscribeRequest, TranscribeAnswer> = {
+export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
   readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
@@ -76,16 +76,16 @@ type UploadCall = Call<unknown, unknown, unknown>;
 export async function transcribe<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   call: UploadCall,
-  dialect: Dialect<Request, Result>,
+  format: RequestFormat<Request, Result>,
 ): Promise<Result> {
   const { account, once } = call;
   using upload = await deps.uploads.admit(call);
-  const taken = await takeUpload(deps, call, dialect);
+  const taken = await receiveUpload(deps, call, format);
   // The answer to the same request, kept: it is of the same kind.
   if (taken.kind === 'replay') return taken.answer as Result;
   const { request } = taken;
   const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
-  using watch = deps.endings.watch({ shard: account.shard, id });
+  using watch = deps.completions.subscribe({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
   const job =
     taken.kind === 'resume'
@@ -93,24 +93,24 @@ export async function transcribe<Request extends UploadRequest, Result extends A
       : await createJob(deps, { id, account, request, audio: taken.audio, rate, once });
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
-  if (request.isAsync) return dialect.answerOpen(job);
+  if (request.isAsync) return format.answerOpen(job);
   await waitFor(watch.ended, deps, call.signal);
   const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
-  return answerEnded(ended ?? job, request, dialect);
+  return answerEnded(ended ?? job, request, format);
 }
 
-type Taken<Request> =
+type UploadResult<Request> =
   | { kind: 'new'; request: Request; audio: StoredAudio }
   /** The job that a request with the same Idempotency-Key made before its process died. */
   | { kind: 'resume'; request: Request; job: Job }
   | { kind: 'replay'; answer: Answer };
 
 /** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
-async function takeUpload<Request extends UploadRequest, Result extends Answer>(
+async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   { account, upload, once }: UploadCall,
-  { fieldBytes, listFields = [], readRequest }: Dialect<Request, Result>,
-): Promise<Taken<Request>> {
+  { fieldBytes, listFields = [], readRequest }: RequestFormat<Request, Result>,
+): Promise<UploadResult<Request>> {
   const { storage, config, clock } = deps;
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   const { file, ...form } = await acceptUpload({
@@ -176,14 +176,14 @@ async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(
   job: Job,
   request: Request,
-  dialect: Dialect<Request, Result>,
+  format: RequestFormat<Request, Result>,
 ): Result {
   switch (job.state) {
     case 'queued':
     case 'processing':
-      return dialect.answerOpen(job);
+      return format.answerOpen(job);
     case 'completed':
-      return dialect.answerCompleted(job, request);
+      return format.answerCompleted(job, request);
     case 'failed':
       throw failure(job);
     case 'canceled':

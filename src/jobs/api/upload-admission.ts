@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Account, Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { mayUsePlan } from '../../rules/accounts/plan.ts';
-import { openQueueGauge } from '../queue/admission.ts';
+import { openQueueAdmission } from '../queue/admission.ts';
 
 export type UploadAdmission = {
   /**
@@ -39,7 +39,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Decides by what is known without the body: balance, uploads under way, free disk, jobs that wait. */
 export function openUploadAdmission({ db, storage, clock, config }: AdmissionDeps): UploadAdmission {
-  const queue = openQueueGauge({ db, clock, config });
+  const queue = openQueueAdmission({ db, clock, config });
   const enterUpload = openUploadCounts(config.maxUploadsPerAccount);
 
   async function requireCredit(account: Account): Promise<void> {

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { emitEvent } from '../../webhooks/events/emit.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
-import type { Ending } from '../queue/queue-store.ts';
+import type { JobResult } from '../queue/queue-store.ts';
 import { endClaimedJob, lockClaimedJob } from '../queue/queue-store.ts';
 import { showJob } from '../view.ts';
 
@@ -27,11 +27,11 @@ export async function endJob(
   return await db.transaction(async (tx) => {
     const locked = await lockClaimedJob(tx, job);
     if (locked === null) return null;
-    const ending = endingOf(outcome, rates[job.plan], locked.transcribedUnits);
+    const result = resultOf(outcome, rates[job.plan], locked.transcribedUnits);
     const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
     const held = { account, jobId: job.id, heldUnits: locked.heldUnits };
-    await settleJob(tx, { ...held, costUnits: ending.costUnits });
-    const ended = await endClaimedJob(tx, job, ending, null);
+    await settleJob(tx, { ...held, costUnits: result.costUnits });
+    const ended = await endClaimedJob(tx, job, result, null);
     if (ended === null) throw new Error(`job ${job.id} changed under its lock`);
     await emitEvent(tx, {
       account,
@@ -45,7 +45,7 @@ export async function endJob(
   });
 }
 
-function endingOf(outcome: Outcome, rate: number, transcribedUnits: number): Ending {
+function resultOf(outcome: Outcome, rate: number, transcribedUnits: number): JobResult {
   if (outcome.kind === 'failed')
     return failure(outcome, chargedUnits(outcome.type, { audioUnits: 0, transcribedUnits }));
   const audioUnits = costUnits(outcome.durationMs, rate);
@@ -55,7 +55,7 @@ function endingOf(outcome: Outcome, rate: number, transcribedUnits: number): End
 type Completed = Extract<Outcome, { kind: 'completed' }>;
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 
-function completion(outcome: Completed, cost: number): Ending {
+function completion(outcome: Completed, cost: number): JobResult {
   return {
     state: 'completed',
     model: outcome.model,
@@ -69,7 +69,7 @@ function completion(outcome: Completed, cost: number): Ending {
   };
 }
 
-function failure({ type, message, model, durationMs }: Failed, cost: number): Ending {
+function failure({ type, message, model, durationMs }: Failed, cost: number): JobResult {
   return {
     state: 'failed',
     model,

@@ -6,14 +6,14 @@ import type { Leases } from '../queue/lease.ts';
 import { LeaseLostError } from '../queue/lease.ts';
 import { handBackJob } from '../queue/lease-store.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
-import type { JobEndings } from '../stream/completion-waiter.ts';
+import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
 import type { Cover } from './hold.ts';
 import { growHold, openHold } from './hold.ts';
-import { openPreview } from './partial-results.ts';
-import type { GatedEngine, RunDeps } from './pipeline.ts';
-import { runJob } from './pipeline.ts';
+import { openPartialResults } from './partial-results.ts';
+import type { LimitedEngine, PipelineDeps } from './pipeline.ts';
+import { runPipeline } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
 
 /** The process stops: jobs under way go back to the queue. */
@@ -38,32 +38,37 @@ const MAX_ATTEMPTS = 3;
 const AWAY_RETRIES = { most: 720, delayMs: 5_000, firstDelayMs: 250 };
 
 /** A claimed job's stay in this process: lease kept, work done, end written down, audio erased; or handed back. */
-export async function workOn(
+export async function executeJob(
   job: ClaimedJob,
-  gated: GatedEngine,
-  deps: TranscriberDeps & { endings: JobEndings; leases: Leases },
+  limited: LimitedEngine,
+  deps: TranscriberDeps & { completions: CompletionWaiter; leases: Leases },
   stopSignal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController();
   const signal = AbortSignal.any([stopSignal, lost.signal]);
   let progress = 0;
   using _lease = deps.leases.hold(job, { progress: () => progress, onLost: (cause) => lost.abort(cause) });
-  using watch = deps.endings.watch(job);
+  using watch = deps.completions.subscribe(job);
   void watch.ended.then(() => lost.abort(new EndedElsewhereError()));
-  const preview = openPreview(job, deps);
+  const partialResults = openPartialResults(job, deps);
   try {
     const rate = ratesOf(deps)[job.plan];
-    const onPiece: RunDeps['onPiece'] = (piece, { transcribedMs, isWhole, ...reached }) => {
+    const onPiece: PipelineDeps['onPiece'] = (piece, { transcribedMs, isWhole, ...reached }) => {
       progress = reached.progress;
       // A piece that is all of the audio is shown by the end of the job.
-      if (!isWhole) preview.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
+      if (!isWhole) partialResults.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
     };
     const cover = coverUnderLease(job, rate, deps, lost, signal);
-    const outcome = await outcomeOf(job, gated, { ...deps, onPiece, cover, onWarning: warningsOf(job, deps) }, signal);
+    const outcome = await outcomeOf(
+      job,
+      limited,
+      { ...deps, onPiece, cover, onWarning: warningsOf(job, deps) },
+      signal,
+    );
     // The end charges what could be read: every piece that was finished is stored before.
-    if (outcome.kind === 'failed') await preview.close();
+    if (outcome.kind === 'failed') await partialResults.close();
     const endDeps = { db: deps.db, rates: ratesOf(deps), firstDelayMs: deps.config.webhookRetryDelaysMs[0]! };
-    const ended = await patiently(END_PATIENCE, () => endJob(endDeps, job, outcome), job, deps, signal);
+    const ended = await retryWhileAway(END_RETRY, () => endJob(endDeps, job, outcome), job, deps, signal);
     if (ended === null) throw new LeaseLostError(job.id);
     await afterEnd(ended, deps);
   } catch (cause) {
@@ -72,11 +77,11 @@ export async function workOn(
     if (!(cause instanceof LeaseLostError)) throw cause;
     deps.log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; what was found out is thrown away');
   } finally {
-    await preview.close();
+    await partialResults.close();
   }
 }
 
-function warningsOf(job: ClaimedJob, { log }: TranscriberDeps): NonNullable<RunDeps['onWarning']> {
+function warningsOf(job: ClaimedJob, { log }: TranscriberDeps): NonNullable<PipelineDeps['onWarning']> {
   return ({ code, startSeconds, endSeconds }) =>
     log.warn(
       { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds },
@@ -86,37 +91,43 @@ function warningsOf(job: ClaimedJob, { log }: TranscriberDeps): NonNullable<RunD
 
 async function outcomeOf(
   job: ClaimedJob,
-  gated: GatedEngine,
-  deps: TranscriberDeps & Pick<RunDeps, 'onPiece' | 'onWarning' | 'cover'>,
+  limited: LimitedEngine,
+  deps: TranscriberDeps & Pick<PipelineDeps, 'onPiece' | 'onWarning' | 'cover'>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (job.attempts > MAX_ATTEMPTS) {
     const message = `The transcription was begun ${MAX_ATTEMPTS} times and never came to its end.`;
-    return { kind: 'failed', type: 'engine_error', message, model: gated.engine.name };
+    return { kind: 'failed', type: 'engine_error', message, model: limited.engine.name };
   }
-  const runDeps = { ...deps, maxAudioSeconds: deps.config.maxAudioSeconds };
+  const pipelineDeps = { ...deps, maxAudioSeconds: deps.config.maxAudioSeconds };
   try {
-    return await patiently(STORAGE_PATIENCE, () => runJob(job, gated, runDeps, signal), job, deps, signal);
+    return await retryWhileAway(
+      STORAGE_RETRY,
+      () => runPipeline(job, limited, pipelineDeps, signal),
+      job,
+      deps,
+      signal,
+    );
   } catch (cause) {
     signal.throwIfAborted();
     deps.log.error({ job_id: job.id, err: cause }, 'a job failed by a fault of the service');
     const message = 'The transcription failed by a fault of the service. Send the audio again.';
-    return { kind: 'failed', type: 'engine_error', message, model: gated.engine.name };
+    return { kind: 'failed', type: 'engine_error', message, model: limited.engine.name };
   }
 }
 
-type Patience = { isAway: (cause: unknown) => boolean; message: string };
+type AwayRetry = { isAway: (cause: unknown) => boolean; message: string };
 
-const STORAGE_PATIENCE: Patience = {
+const STORAGE_RETRY: AwayRetry = {
   isAway: (cause) => cause instanceof StorageAwayError,
   message: 'audio storage away; a job waits',
 };
-const HOLD_PATIENCE: Patience = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
-const END_PATIENCE: Patience = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
+const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
+const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
 
 /** Tries again while the storage or the database is away. The work may be done twice: a fence or a lock tells. */
-async function patiently<Result>(
-  { isAway, message }: Patience,
+async function retryWhileAway<Result>(
+  { isAway, message }: AwayRetry,
   work: () => Promise<Result>,
   job: ClaimedJob,
   { clock, log }: TranscriberDeps,
@@ -147,7 +158,7 @@ function coverUnderLease(
     rate,
     async grow(decodedUnits) {
       const grow = () => growHold(deps.db, job, decodedUnits);
-      const growth = await patiently(HOLD_PATIENCE, grow, job, deps, signal);
+      const growth = await retryWhileAway(HOLD_RETRY, grow, job, deps, signal);
       if (growth.kind !== 'lost') return growth;
       const cause = new LeaseLostError(job.id);
       lost.abort(cause);

@@ -6,8 +6,8 @@ import { lockClaimedJob, setHeldUnits } from '../queue/queue-store.ts';
 
 export type Growth =
   | { kind: 'held'; heldUnits: number }
-  /** `thereUnits` are the hold and the amount together. */
-  | { kind: 'short'; thereUnits: number }
+  /** `availableUnits` are the hold and the amount together. */
+  | { kind: 'short'; availableUnits: number }
   /** The job is no longer held under this claim. */
   | { kind: 'lost' };
 
@@ -25,7 +25,7 @@ export async function growHold(db: Database, job: ClaimedJob, decodedUnits: numb
     if (units === 0) return { kind: 'held', heldUnits };
     const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
     const hold = await holdForJob(tx, { account, jobId: job.id, units });
-    if (hold.kind === 'short') return { kind: 'short', thereUnits: decodedUnits - hold.missingUnits };
+    if (hold.kind === 'short') return { kind: 'short', availableUnits: decodedUnits - hold.missingUnits };
     await setHeldUnits(tx, job, decodedUnits);
     return { kind: 'held', heldUnits: decodedUnits };
   });
@@ -58,9 +58,9 @@ export function openHold(
   };
 }
 
-function shortageMessage(decodedMs: number, units: number, { thereUnits }: { thereUnits: number }): string {
+function shortageMessage(decodedMs: number, units: number, { availableUnits }: { availableUnits: number }): string {
   return (
     `The audio is longer than its headers say: its first ${decodedMs / 1000} seconds cost ${creditsFromUnits(units)} ` +
-    `credits and the balance holds ${creditsFromUnits(thereUnits)}. Add credits, send it again.`
+    `credits and the balance holds ${creditsFromUnits(availableUnits)}. Add credits, send it again.`
   );
 }

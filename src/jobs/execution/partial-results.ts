@@ -6,7 +6,7 @@ import type { PieceTranscript } from '../transcript.ts';
 import { joinPieces, segmentsJson } from '../transcript.ts';
 
 /** Shows a job's pieces, as they are done, to whoever watches the job from any process. */
-export type Preview = {
+export type PartialResults = {
   /** Never waits and never fails: the job does not depend on being watched. */
   add(piece: PieceTranscript, reached: { progress: number; transcribedUnits: number }): void;
   /** Resolves when nothing is being written any more. */
@@ -17,7 +17,7 @@ export type Preview = {
 const PIECES_PER_WRITE = 100;
 
 /** Writes one batch at a time; what a database that is away did not take goes with the next piece. */
-export function openPreview(job: ClaimedJob, { db, log }: { db: Database; log: Log }): Preview {
+export function openPartialResults(job: ClaimedJob, { db, log }: { db: Database; log: Log }): PartialResults {
   const unsaved: { segments: string; transcribedUnits: number }[] = [];
   let saved = 0;
   let progress = 0;

@@ -16,15 +16,15 @@ import { joinPieces, segmentsJson, textOf } from '../transcript.ts';
 import type { Cover, Shortage } from './hold.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
-import { soundTranscript } from './sanitised-transcript.ts';
+import { sanitiseTranscript } from './sanitised-transcript.ts';
 
 /** An engine and the gate that lets in as many pieces at once as it has slots. */
-export type GatedEngine = { engine: Engine; gate: Gate };
+export type LimitedEngine = { engine: Engine; gate: Gate };
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 type Progress = ReturnType<typeof openProgress>;
 
-export type RunDeps = {
+export type PipelineDeps = {
   storage: AudioStorage;
   tools: ToolPaths;
   maxAudioSeconds: number;
@@ -60,10 +60,10 @@ const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
  * One job from its audio to its transcript: decode, cut, transcribe, join. Failures of the audio or the engine are
  * outcomes; it rejects when the signal aborts, and on bugs of ours.
  */
-export async function runJob(
+export async function runPipeline(
   job: ClaimedJob,
-  { engine, gate }: GatedEngine,
-  deps: RunDeps,
+  { engine, gate }: LimitedEngine,
+  deps: PipelineDeps,
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
@@ -90,8 +90,8 @@ export async function runJob(
 async function transcribePieces(
   job: ClaimedJob,
   pieces: AsyncIterable<Piece>,
-  { engine, gate, progress }: GatedEngine & { progress: Progress },
-  deps: RunDeps,
+  { engine, gate, progress }: LimitedEngine & { progress: Progress },
+  deps: PipelineDeps,
   signal: AbortSignal,
 ): Promise<PieceTranscript[]> {
   const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
@@ -109,7 +109,11 @@ async function transcribePieces(
       const said = mayHoldSpeech
         ? await gate(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
-      return { done: { startSeconds, transcript: soundTranscript(said, seconds) }, isWhole, endSample: endOf(piece) };
+      return {
+        done: { startSeconds, transcript: sanitiseTranscript(said, seconds) },
+        isWhole,
+        endSample: endOf(piece),
+      };
     },
   });
   const transcripts: PieceTranscript[] = [];

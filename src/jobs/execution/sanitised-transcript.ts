@@ -6,20 +6,20 @@ import { EngineError } from '../../engines/engine.ts';
  * start. Engines run foreign code, so that their word is checked like any other input.
  * @throws EngineError  when it is no transcript at all
  */
-export function soundTranscript(said: Transcript | undefined, pieceSeconds: number): Transcript {
+export function sanitiseTranscript(said: Transcript | undefined, pieceSeconds: number): Transcript {
   if (!Array.isArray(said?.segments)) throw nonsense();
   const language = typeof said.language === 'string' ? said.language : null;
-  const segments = said.segments.map((segment) => soundSegment(segment, pieceSeconds));
+  const segments = said.segments.map((segment) => sanitiseSegment(segment, pieceSeconds));
   return { language, segments, ...(said.isCut === true && { isCut: true }) };
 }
 
-function soundSegment(segment: Segment, pieceSeconds: number): Segment {
+function sanitiseSegment(segment: Segment, pieceSeconds: number): Segment {
   if (!Array.isArray(segment?.words)) throw nonsense();
-  const words = segment.words.map((word) => soundPart(word, pieceSeconds));
-  return { ...soundPart(segment, pieceSeconds), words };
+  const words = segment.words.map((word) => sanitisePart(word, pieceSeconds));
+  return { ...sanitisePart(segment, pieceSeconds), words };
 }
 
-function soundPart(part: Word | undefined, pieceSeconds: number): Word {
+function sanitisePart(part: Word | undefined, pieceSeconds: number): Word {
   const { text, startSeconds, endSeconds, confidence } = part ?? ({} as Partial<Word>);
   if (typeof text !== 'string' || !Number.isFinite(startSeconds) || !Number.isFinite(endSeconds)) throw nonsense();
   const start = Math.min(Math.max(0, startSeconds!), pieceSeconds);

@@ -13,9 +13,9 @@ import { claimNextJob } from '../queue/claim.ts';
 import { LEASE_MS, openLeases } from '../queue/lease.ts';
 import type { Holder } from '../queue/lease-store.ts';
 import { readMoment, returnLapsedJobs } from '../queue/lease-store.ts';
-import { openJobEndings } from '../stream/completion-waiter.ts';
-import { StopError, workOn } from './execute.ts';
-import type { GatedEngine, PieceTimeout } from './pipeline.ts';
+import { openCompletionWaiter } from '../stream/completion-waiter.ts';
+import { executeJob, StopError } from './execute.ts';
+import type { LimitedEngine, PieceTimeout } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
 
 // NOTIFY starts jobs at once; the poll finds what a lost connection did not tell.
@@ -32,13 +32,13 @@ const STOP_MS = 8_000;
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` gives back what is under way. */
 export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
   const { db, config, clock, log } = deps;
-  const engines = gateEngines(deps.engines);
+  const engines = limitEngines(deps.engines);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  const bell = openBell();
-  const stopListening = await db.listen('jobs_due', bell.ring);
+  const wake = openWakeSignal();
+  const stopListening = await db.listen('jobs_due', wake.ring);
   // Jobs that are canceled, or ended by others, while they are worked on here.
-  const endings = await openJobEndings(deps);
+  const completions = await openCompletionWaiter(deps);
   const leases = openLeases(deps);
   const sweeping = sweepUntilStopped();
   const claiming = claimUntilStopped();
@@ -46,7 +46,7 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
   async function claimUntilStopped(): Promise<void> {
     let failures = 0;
     while (!stopping.signal.aborted) {
-      const rung = bell.next();
+      const rung = wake.next();
       try {
         await fillPlaces();
         failures = 0;
@@ -90,11 +90,11 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
   }
 
   function start(job: ClaimedJob): void {
-    const work: Promise<void> = workOn(job, engines[job.plan], { ...deps, endings, leases }, stopping.signal)
+    const work: Promise<void> = executeJob(job, engines[job.plan], { ...deps, completions, leases }, stopping.signal)
       .catch((cause: unknown) => log.error({ job_id: job.id, err: cause }, 'a job is left to its lease'))
       .finally(() => {
         running.delete(work);
-        bell.ring();
+        wake.ring();
       });
     running.add(work);
   }
@@ -102,27 +102,27 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
   return {
     async stop() {
       stopping.abort(new StopError());
-      bell.ring();
+      wake.ring();
       await stopListening();
       await Promise.all([claiming, sweeping]);
       const done = new AbortController();
       await Promise.race([Promise.all(running), clock.sleep(STOP_MS, done.signal)]);
       done.abort();
-      await Promise.all([endings.close(), leases[Symbol.asyncDispose]()]);
+      await Promise.all([completions.close(), leases[Symbol.asyncDispose]()]);
     },
   };
 }
 
 /** One gate per engine, also where both plans share one. */
-function gateEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: GatedEngine; pro: GatedEngine } {
-  const gatedLite = { engine: lite, gate: openGate(lite.slots) };
-  return { lite: gatedLite, pro: pro === lite ? gatedLite : { engine: pro, gate: openGate(pro.slots) } };
+function limitEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: LimitedEngine; pro: LimitedEngine } {
+  const limitedLite = { engine: lite, gate: openGate(lite.slots) };
+  return { lite: limitedLite, pro: pro === lite ? limitedLite : { engine: pro, gate: openGate(pro.slots) } };
 }
 
-type Bell = { ring: () => void; next(): Promise<void> };
+type WakeSignal = { ring: () => void; next(): Promise<void> };
 
 /** A ring between two calls of `next` is not lost as long as `next` is called before the look at the queue. */
-function openBell(): Bell {
+function openWakeSignal(): WakeSignal {
   let armed = Promise.withResolvers<void>();
   return {
     ring: () => armed.resolve(),

@@ -7,13 +7,13 @@ import { countQueuedJobs } from '../store.ts';
 const COUNT_EVERY_MS = 1_000;
 const RETRY_AFTER_SECONDS = 30;
 
-export type QueueGauge = {
+export type QueueAdmission = {
   /** @throws ApiError  503 while MAX_QUEUED_JOBS wait; the limit may be passed by what one second brings */
   admit(): Promise<void>;
 };
 
 /** Knows about how many jobs wait, and refuses more when there are too many. */
-export function openQueueGauge({
+export function openQueueAdmission({
   db,
   clock,
   config,
@@ -21,7 +21,7 @@ export function openQueueGauge({
   db: Database;
   clock: Clock;
   config: { maxQueuedJobs: number };
-}): QueueGauge {
+}): QueueAdmission {
   let countedAtMs = Number.NEGATIVE_INFINITY;
   let counting: Promise<number> = Promise.resolve(0);
   return {

@@ -145,7 +145,7 @@ export async function setHeldUnits(tx: Sql, { shard, id }: Claim, heldUnits: num
   });
 }
 
-export type Ending = {
+export type JobResult = {
   state: 'completed' | 'failed';
   model: string | null;
   detectedLanguage: string | null;
@@ -159,7 +159,7 @@ export type Ending = {
 };
 
 /** Writes a job's end and tells who waits for it. Null when the lease was lost: nothing was changed. */
-export async function endClaimedJob(tx: Sql, claim: Claim, ending: Ending, now: Now): Promise<Job | null> {
+export async function endClaimedJob(tx: Sql, claim: Claim, result: JobResult, now: Now): Promise<Job | null> {
   const rows = await tx.rows<Job>({
     name: 'end_claimed_job',
     text: `
@@ -178,8 +178,8 @@ export async function endClaimedJob(tx: Sql, claim: Claim, ending: Ending, now: 
       select ended.*
       from ended`,
     values: [
-      ...[claim.shard, claim.id, claim.lease, ending.state, ending.model, ending.detectedLanguage, ending.transcript],
-      ...[ending.segments, ending.durationMs, ending.costUnits, ending.errorType, ending.errorMessage, now],
+      ...[claim.shard, claim.id, claim.lease, result.state, result.model, result.detectedLanguage, result.transcript],
+      ...[result.segments, result.durationMs, result.costUnits, result.errorType, result.errorMessage, now],
     ],
   });
   return rows[0] ?? null;

@@ -1,13 +1,13 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { JobName } from '../store.ts';
+import type { JobKey } from '../store.ts';
 import { findEnded } from '../store.ts';
 
 /** Tells when jobs end, whichever process ends them. */
-export type JobEndings = {
+export type CompletionWaiter = {
   /** Begin before the job is committed, or its end may be missed until the next poll. */
-  watch(job: JobName): { ended: Promise<void> } & Disposable;
+  subscribe(job: JobKey): { ended: Promise<void> } & Disposable;
   /** Lets everybody who still waits go, as if the job had ended: they look, and answer that it has not. */
   close(): Promise<void>;
 };
@@ -16,7 +16,7 @@ export type JobEndings = {
 const POLL_MS = 1_000;
 
 /** One listener and one poll for all who wait in this process, however many they are. */
-export async function openJobEndings({
+export async function openCompletionWaiter({
   db,
   clock,
   log,
@@ -24,8 +24,8 @@ export async function openJobEndings({
   db: Database;
   clock: Clock;
   log: Log;
-}): Promise<JobEndings> {
-  const watched = new Map<string, { job: JobName; waiters: Set<() => void> }>();
+}): Promise<CompletionWaiter> {
+  const watched = new Map<string, { job: JobKey; waiters: Set<() => void> }>();
   const closing = new AbortController();
   const stopListening = await db.listen('job_ended', tellAll);
   const polling = poll();
@@ -48,7 +48,7 @@ export async function openJobEndings({
   }
 
   return {
-    watch(job) {
+    subscribe(job) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const { waiters } = watched.get(job.id) ?? { waiters: new Set() };
       watched.set(job.id, { job, waiters: waiters.add(resolve) });

@@ -8,7 +8,7 @@ import { wavFile } from '../../../test/wav.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { claimNextJob } from '../queue/claim.ts';
 import { findJob } from '../store.ts';
-import { watchJob } from './job-events.ts';
+import { streamJobEvents } from './job-events.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;
@@ -170,7 +170,7 @@ test('a stream that breaks off for a fault of ours fails, where a database that 
   const follow = (of: () => Promise<number | null>) => {
     const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
     const deps = { db: fixture.db, clock: systemClock, positions: { of } };
-    return watchJob(deps, job!, watch, new AbortController().signal);
+    return streamJobEvents(deps, job!, watch, new AbortController().signal);
   };
 
   const broken = follow(async () => {

@@ -7,9 +7,9 @@ import type { Job } from '../job.ts';
 import { findPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { findJob } from '../store.ts';
-import type { JobWatch } from './job-notifications.ts';
+import type { JobSubscription } from './job-notifications.ts';
 
-export type WatchDeps = { db: Database; clock: Clock; positions: QueuePositions };
+export type JobEventDeps = { db: Database; clock: Clock; positions: QueuePositions };
 
 // Below the 60 s after which proxies commonly close a connection that says nothing.
 const KEEP_ALIVE_MS = 15_000;
@@ -25,10 +25,10 @@ type Told = { status: string; progress: number; lease: number; pieces: number; s
  * The whole of what is known comes first, so that whoever connects again misses nothing. Segments are numbered; when the
  * job has to be begun again they come again from number 0. A reader who is slow slows this down and nothing else.
  */
-export async function* watchJob(
-  deps: WatchDeps,
+export async function* streamJobEvents(
+  deps: JobEventDeps,
   name: { shard: number; accountId: string; id: string },
-  watch: JobWatch,
+  watch: JobSubscription,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   using _watch = watch;
@@ -47,7 +47,7 @@ export async function* watchJob(
   }
 }
 
-async function* tellNews(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<string> {
+async function* tellNews(deps: JobEventDeps, job: Job, told: Told): AsyncGenerator<string> {
   if (job.lease !== told.lease) Object.assign(told, { lease: job.lease, pieces: 0, segments: 0 });
   // The word that ends the stream comes last.
   if (!isTerminal(job.state)) yield* tellStatus(deps, job, told);
@@ -57,7 +57,7 @@ async function* tellNews(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<
   if (isTerminal(job.state)) yield* tellStatus(deps, job, told);
 }
 
-async function* tellStatus(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<string> {
+async function* tellStatus(deps: JobEventDeps, job: Job, told: Told): AsyncGenerator<string> {
   const place = await orUndefinedWhileAway(deps.positions.of(job));
   const error = job.errorType === null ? null : { type: job.errorType, message: job.errorMessage };
   const status = writeJson({ id: job.id, status: job.state, ...(place && { queue_position: place }), error });
@@ -72,7 +72,7 @@ function* tellProgress(job: Job, told: Told): Generator<string> {
   yield `event: progress\ndata: ${writeJson({ progress: job.progress })}\n\n`;
 }
 
-async function* tellPieces(deps: WatchDeps, job: Job, told: Told): AsyncGenerator<string> {
+async function* tellPieces(deps: JobEventDeps, job: Job, told: Told): AsyncGenerator<string> {
   while (true) {
     const asked = { firstNumber: told.pieces, limit: PIECES_PER_READ };
     const pieces = (await orUndefinedWhileAway(findPieces(deps.db, job, asked))) ?? [];

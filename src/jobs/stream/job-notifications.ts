@@ -1,19 +1,19 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { JobName } from '../store.ts';
-import type { JobPulse } from './notification-store.ts';
-import { findPulses } from './notification-store.ts';
+import type { JobKey } from '../store.ts';
+import type { JobSnapshot } from './notification-store.ts';
+import { findJobSnapshots } from './notification-store.ts';
 
 /** Tells when something about a job changed, whichever process changed it. */
-export type JobFeed = {
+export type JobNotifications = {
   /** Null when as many are watched as may be. */
-  watch(job: JobName & { accountId: string }): JobWatch | null;
+  subscribe(job: JobKey & { accountId: string }): JobSubscription | null;
   /** Ends every watch. */
   close(): Promise<void>;
 };
 
-export type JobWatch = Disposable & {
+export type JobSubscription = Disposable & {
   /** Resolves at the next change after this call, or at the close. Call it before looking, or a change is missed. */
   next(): Promise<void>;
   isClosed(): boolean;
@@ -26,10 +26,18 @@ const POLLS_PER_QUEUE_LOOK = 3;
 const MAX_WATCHES = 1_000;
 const MAX_WATCHES_PER_ACCOUNT = 100;
 
-type Watcher = { job: JobName; accountId: string; lastPulse: string; tell: () => void };
+type Watcher = { job: JobKey; accountId: string; lastSeen: string; tell: () => void };
 
 /** One listener and one poll for all who watch in this process, however many they are. */
-export async function openJobFeed({ db, clock, log }: { db: Database; clock: Clock; log: Log }): Promise<JobFeed> {
+export async function openJobNotifications({
+  db,
+  clock,
+  log,
+}: {
+  db: Database;
+  clock: Clock;
+  log: Log;
+}): Promise<JobNotifications> {
   const watchers = new Set<Watcher>();
   const closing = new AbortController();
   const stopListening = await db.listen('job_changed', (id) => {
@@ -43,11 +51,11 @@ export async function openJobFeed({ db, clock, log }: { db: Database; clock: Clo
       if (watchers.size === 0 || closing.signal.aborted) continue;
       const asked = [...watchers];
       try {
-        const pulses = await findPulses(
+        const snapshots = await findJobSnapshots(
           db,
           asked.map(({ job }) => job),
         );
-        tellChanged(asked, new Map(pulses.map((pulse) => [pulse.id, pulse])), polls);
+        tellChanged(asked, new Map(snapshots.map((snapshot) => [snapshot.id, snapshot])), polls);
       } catch (error) {
         log.warn({ err: error }, 'could not look at the jobs that are watched');
       }
@@ -55,10 +63,10 @@ export async function openJobFeed({ db, clock, log }: { db: Database; clock: Clo
   }
 
   return {
-    watch({ accountId, ...job }) {
+    subscribe({ accountId, ...job }) {
       const ofAccount = [...watchers].filter((watcher) => watcher.accountId === accountId).length;
       if (watchers.size >= MAX_WATCHES || ofAccount >= MAX_WATCHES_PER_ACCOUNT) return null;
-      const watcher: Watcher = { job, accountId, lastPulse: '', tell: () => undefined };
+      const watcher: Watcher = { job, accountId, lastSeen: '', tell: () => undefined };
       watchers.add(watcher);
       return {
         next() {
@@ -79,12 +87,12 @@ export async function openJobFeed({ db, clock, log }: { db: Database; clock: Clo
   };
 }
 
-function tellChanged(watchers: Watcher[], pulses: Map<string, JobPulse>, polls: number): void {
+function tellChanged(watchers: Watcher[], snapshots: Map<string, JobSnapshot>, polls: number): void {
   for (const watcher of watchers) {
-    const pulse = pulses.get(watcher.job.id);
-    const now = pulse ? `${pulse.state} ${pulse.lease} ${pulse.progress}` : 'gone';
-    const isQueueLook = pulse?.state === 'queued' && polls % POLLS_PER_QUEUE_LOOK === 0;
-    if (now !== watcher.lastPulse || isQueueLook) watcher.tell();
-    watcher.lastPulse = now;
+    const snapshot = snapshots.get(watcher.job.id);
+    const now = snapshot ? `${snapshot.state} ${snapshot.lease} ${snapshot.progress}` : 'gone';
+    const isQueueLook = snapshot?.state === 'queued' && polls % POLLS_PER_QUEUE_LOOK === 0;
+    if (now !== watcher.lastSeen || isQueueLook) watcher.tell();
+    watcher.lastSeen = now;
   }
 }

@@ -1,14 +1,14 @@
 import type { Sql } from '../../db/database.ts';
 import type { JobState } from '../../rules/jobs/job-state.ts';
-import type { JobName } from '../store.ts';
+import type { JobKey } from '../store.ts';
 
 /** What of a job changes while it is watched. */
-export type JobPulse = { shard: number; id: string; state: JobState; lease: number; progress: number };
+export type JobSnapshot = { shard: number; id: string; state: JobState; lease: number; progress: number };
 
 /** Where these jobs stand; those that are gone are left out. */
-export async function findPulses(sql: Sql, jobs: JobName[]): Promise<JobPulse[]> {
-  return await sql.rows<JobPulse>({
-    name: 'find_job_pulses',
+export async function findJobSnapshots(sql: Sql, jobs: JobKey[]): Promise<JobSnapshot[]> {
+  return await sql.rows<JobSnapshot>({
+    name: 'find_job_snapshots',
     text: `
       select jobs.shard, jobs.id, jobs.state, jobs.lease, jobs.progress
       from unnest($1::smallint[], $2::text[]) as asked (shard, id)

@@ -13,8 +13,8 @@ import type { Route } from '../../http/route.ts';
 import { buildServer, closeServer } from '../../http/server/server.ts';
 import { consoleRoutes } from '../../http/service/console.ts';
 import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes.ts';
-import { openJobEndings } from '../../jobs/stream/completion-waiter.ts';
-import { openJobFeed } from '../../jobs/stream/job-notifications.ts';
+import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
+import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
@@ -102,8 +102,8 @@ async function openApi(
   metrics: Metrics,
 ): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
-  const endings = await openJobEndings({ db, clock, log });
-  const feed = await openJobFeed({ db, clock, log });
+  const completions = await openCompletionWaiter({ db, clock, log });
+  const notifications = await openJobNotifications({ db, clock, log });
   const streams = watchStreamKeys({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
@@ -111,7 +111,7 @@ async function openApi(
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
   const deps = {
-    ...{ db, config, storage, endings, feed, clock, secretBox, rates },
+    ...{ db, config, storage, completions, notifications, clock, secretBox, rates },
     tools: { folder: config.toolsDir },
     metrics: jobMetrics(metrics),
   };
@@ -119,7 +119,7 @@ async function openApi(
     ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
     async close() {
       idempotency.close();
-      await Promise.all([endings.close(), feed.close(), streams.close()]);
+      await Promise.all([completions.close(), notifications.close(), streams.close()]);
     },
   };
 }
