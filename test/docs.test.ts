@@ -13,3 +13,29 @@ for (const [name, text] of Object.entries(await makeDocuments())) {
     assert.equal(fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '', text);
   });
 }
+
+const PAGES = fs
+  .globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'sdk/*.md', 'examples/**/*.md'], { cwd: ROOT })
+  .filter((file) => file !== 'CHANGELOG.md');
+
+test('every file that a page or bin/verbatim names exists', () => {
+  const missing = [...PAGES, 'bin/verbatim'].flatMap((file) => {
+    const text = fs.readFileSync(path.join(ROOT, file), 'utf8');
+    const named = text.match(/\b(?:src|test|bench|scripts|sdk|docs|ops|console|examples)\/[\w/.-]*\w\.\w+\b/g) ?? [];
+    return named.filter((name) => !fs.existsSync(path.join(ROOT, name))).map((name) => `${file}: ${name}`);
+  });
+
+  assert.deepEqual(missing, []);
+});
+
+test('every link between pages leads to a file', () => {
+  const dead = PAGES.flatMap((file) => {
+    const text = fs.readFileSync(path.join(ROOT, file), 'utf8');
+    const links = [...text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map((match) => match[1]!);
+    return links
+      .filter((link) => !fs.existsSync(path.join(ROOT, path.dirname(file), link)))
+      .map((link) => `${file}: ${link}`);
+  });
+
+  assert.deepEqual(dead, []);
+});
