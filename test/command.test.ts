@@ -206,3 +206,14 @@ function openFolder(files: Record<string, string>) {
     },
   };
 }
+
+test('every program that a command runs is there', () => {
+  const text = fs.readFileSync(path.join(ROOT, 'bin/verbatim'), 'utf8');
+  const programs = [...text.matchAll(/'((?:src|test)\/[\w/.-]+\.ts)'/g)].map(([, file]) => file!);
+
+  assert.ok(programs.length > 3);
+  assert.deepEqual(
+    programs.filter((file) => !fs.existsSync(path.join(ROOT, file))),
+    [],
+  );
+});
