@@ -189,7 +189,7 @@ function writeFiles() {
 function sampleHeaders(body: Buffer): Record<string, string> {
   const secretBox = openSecretBox(SECRETS_KEY);
   const delivery = {
-    ...{ shard: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url: '', isSuspect: false, body },
+    ...{ shard: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url: '', isDegraded: false, body },
     ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
     attemptId: 'dlv_00000000000000000000000000',
     secret: secretBox.seal('wh_x', makeWebhookSecret()),

@@ -1,4 +1,4 @@
-import { judgeStreak } from '../../src/rules/webhooks/auto-disable.ts';
+import { evaluateStreak } from '../../src/rules/webhooks/auto-disable.ts';
 import type { Run } from './check.ts';
 import { SETTINGS } from './nodes.ts';
 import type { Change } from './schema.ts';
@@ -48,7 +48,7 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], complain:
   if (!hasSuccess && count !== expected) complain(`streaks: ${id} counts ${count} instead of ${expected}`);
   if (hasSuccess && count > failed) complain(`streaks: ${id} counts ${count} after a success`);
   if (!before.active) return;
-  const verdict = judgeStreak({
+  const verdict = evaluateStreak({
     consecutiveFailures: count,
     failingSinceMs: count === 0 ? null : hasSuccess ? atMs : Date.parse(before.failing_since ?? after.failing_since),
     nowMs: atMs,

@@ -57,7 +57,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
       arrivals.push({ ...times, slot: actor.slot, url, headers, body, status, isAnswerLost: mood === 'losing' });
     }
     if (mood === 'hanging') return null;
-    return mood === 'losing' || status === null ? BROKEN_OFF : { kind: 'answered', status };
+    return mood === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
   }
 
   const receivers: Receivers = {
@@ -86,7 +86,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
           });
         },
         close() {
-          for (const resolve of open) resolve(reportOf(BROKEN_OFF));
+          for (const resolve of open) resolve(reportOf(CONNECTION_RESET));
           open.clear();
         },
       };
@@ -95,8 +95,12 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   return receivers;
 }
 
-const BROKEN_OFF: PostResult = { kind: 'broken', reason: 'reset', message: 'The connection was broken off.' };
-const TIMED_OUT: PostResult = { kind: 'broken', reason: 'timeout', message: 'No answer came in time.' };
+const CONNECTION_RESET: PostResult = {
+  kind: 'transport_error',
+  reason: 'reset',
+  message: 'The connection was broken off.',
+};
+const TIMED_OUT: PostResult = { kind: 'transport_error', reason: 'timeout', message: 'No answer came in time.' };
 
 function reportOf(result: PostResult): PostReport {
   const phases = { durationMs: 1, dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null };

@@ -39,4 +39,4 @@ drop index webhooks_by_account;
 create index webhooks_by_account on webhooks (account_id, id desc, shard);
 
 -- Its url has answered with success once. Whoever has not yet never stands before those who have.
-alter table webhooks add column if not exists proven boolean not null default false;
+alter table webhooks add column if not exists has_succeeded boolean not null default false;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AllowedTarget, WebhookTarget } from './url-guard.ts';
-import { judgeAddresses } from './url-guard.ts';
+import { evaluateAddresses } from './url-guard.ts';
 
 const LOOPBACK_8443: AllowedTarget = { address: '127.0.0.1', prefixBits: 32, port: 8443 };
 const PRIVATE_443: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: null };
@@ -96,7 +96,7 @@ const JUDGED: {
 
 for (const row of JUDGED) {
   test(`${row.ok ? 'connects to' : 'never connects to'} ${row.what}`, () => {
-    const verdict = judgeAddresses({
+    const verdict = evaluateAddresses({
       target: target(row.target),
       addresses: row.addresses,
       allowed: row.allowed ?? [],
@@ -107,7 +107,7 @@ for (const row of JUDGED) {
 }
 
 test('the refusal of a name does not tell which address it has inside', () => {
-  const verdict = judgeAddresses({ target: target({}), addresses: ['10.11.12.13'], allowed: [] });
+  const verdict = evaluateAddresses({ target: target({}), addresses: ['10.11.12.13'], allowed: [] });
 
   assert.ok(verdict.kind === 'refused' && !verdict.message.includes('10.11'));
 });

@@ -213,7 +213,7 @@ for (const [why, list] of Object.entries(REFUSED)) {
 
   test(`opening a port or a network elsewhere does not help: ${why}`, () => {
     const elsewhere: AllowedTarget[] = [{ address: '9.9.9.9', prefixBits: 32, port: 9443 }];
-    // Local names parse then; judgeAddresses refuses them unless they lead into an opened network.
+    // Local names parse then; evaluateAddresses refuses them unless they lead into an opened network.
     const accepted = list.filter((raw) => {
       const verdict = parseWebhookUrl(raw, elsewhere);
       return verdict.kind === 'ok' && !verdict.target.isLocalName;

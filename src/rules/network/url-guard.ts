@@ -41,7 +41,7 @@ const METADATA_NAMES = new Set([
  * Whether a webhook may have this URL, as far as its text tells: https, port 443, no credentials, no literal address
  * that is not public, no name that is local by nature. Asked at creation, at every change and again at each attempt;
  * what is accepted stays accepted in its `href`.
- * A fragment is dropped, it never reaches a server. Where a name leads is for `judgeAddresses` to say.
+ * A fragment is dropped, it never reaches a server. Where a name leads is for `evaluateAddresses` to say.
  * @param allowed  what the operator opened; it lifts the address rules, and the port rule for the ports it names
  */
 export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
@@ -57,7 +57,7 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
   }
   if (target.isLocalName && allowed.length === 0) return refuse(LOCAL_NAME);
   if (target.literal === null) return { kind: 'ok', target };
-  const verdict = judgeAddresses({ target, addresses: [target.literal], allowed });
+  const verdict = evaluateAddresses({ target, addresses: [target.literal], allowed });
   return verdict.kind === 'ok' ? { kind: 'ok', target } : verdict;
 }
 
@@ -66,7 +66,7 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
  * the whole answer: a public receiver has no private address, so such an answer is an attack or a mistake.
  * The message does not name the address: it would tell outsiders about the network inside.
  */
-export function judgeAddresses(asked: {
+export function evaluateAddresses(asked: {
   target: WebhookTarget;
   addresses: readonly string[];
   allowed: readonly AllowedTarget[];

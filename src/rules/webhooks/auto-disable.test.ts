@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/random.ts';
-import { judgeStreak } from './auto-disable.ts';
+import { evaluateStreak } from './auto-disable.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
 const SINCE_MS = 1_000_000_000;
@@ -31,12 +31,12 @@ for (const [consecutiveFailures, spanMs, verdict] of ROWS) {
   test(`${consecutiveFailures} failures over ${spanMs} ms: ${verdict}`, () => {
     const streak = { consecutiveFailures, failingSinceMs: SINCE_MS, nowMs: SINCE_MS + spanMs, ...BOUNDS };
 
-    assert.equal(judgeStreak(streak), verdict);
+    assert.equal(evaluateStreak(streak), verdict);
   });
 }
 
 test('without a start of the streak nothing happens', () => {
-  assert.equal(judgeStreak({ consecutiveFailures: 10, failingSinceMs: null, nowMs: SINCE_MS, ...BOUNDS }), 'keep');
+  assert.equal(evaluateStreak({ consecutiveFailures: 10, failingSinceMs: null, nowMs: SINCE_MS, ...BOUNDS }), 'keep');
 });
 
 const WARNINGS: [disableFailures: number, warnedAt: number[]][] = [
@@ -53,7 +53,7 @@ for (const [disableFailures, warnedAt] of WARNINGS) {
   test(`with a bound of ${disableFailures} it warns at ${warnedAt.join(', ') || 'nothing'}`, () => {
     const counts = Array.from({ length: 200 }, (_, index) => index);
     const judge = (consecutiveFailures: number) =>
-      judgeStreak({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
+      evaluateStreak({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
 
     assert.deepEqual(
       counts.filter((count) => judge(count) === 'warn'),
@@ -75,6 +75,6 @@ test('it disables exactly when both bounds are reached', () => {
     const isOver =
       streak.consecutiveFailures >= streak.disableFailures && streak.nowMs - streak.failingSinceMs >= streak.disableMs;
 
-    assert.equal(judgeStreak(streak) === 'disable', isOver);
+    assert.equal(evaluateStreak(streak) === 'disable', isOver);
   }
 });

@@ -14,7 +14,7 @@ export type Streak = {
 const WARN_AT = [0.5, 0.7, 0.9];
 
 /** What a failed attempt means for its webhook; judged once per attempt, after it was counted. */
-export function judgeStreak(streak: Streak): 'keep' | 'warn' | 'disable' {
+export function evaluateStreak(streak: Streak): 'keep' | 'warn' | 'disable' {
   const { consecutiveFailures, failingSinceMs, nowMs, disableFailures, disableMs } = streak;
   if (failingSinceMs === null || consecutiveFailures < 1) return 'keep';
   if (consecutiveFailures >= disableFailures && nowMs - failingSinceMs >= disableMs) return 'disable';

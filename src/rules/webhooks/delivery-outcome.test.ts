@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FailureReason } from './delivery-outcome.ts';
-import { FAILURE_REASONS, judgePost } from './delivery-outcome.ts';
+import { classifyPost, FAILURE_REASONS } from './delivery-outcome.ts';
 
 const ANSWERS: [status: number, outcome: 'succeeded' | FailureReason][] = [
   [200, 'succeeded'],
@@ -35,7 +35,7 @@ const ANSWERS: [status: number, outcome: 'succeeded' | FailureReason][] = [
 
 for (const [status, expected] of ANSWERS) {
   test(`an answer of ${status} is ${expected}`, () => {
-    const outcome = judgePost({ kind: 'answered', status });
+    const outcome = classifyPost({ kind: 'answered', status });
 
     assert.equal(outcome.kind === 'failed' ? outcome.reason : outcome.kind, expected);
   });
@@ -43,7 +43,7 @@ for (const [status, expected] of ANSWERS) {
 
 test('only the 100 statuses from 200 to 299 succeed', () => {
   const succeeded = Array.from({ length: 1000 }, (_, status) => status).filter(
-    (status) => judgePost({ kind: 'answered', status }).kind === 'succeeded',
+    (status) => classifyPost({ kind: 'answered', status }).kind === 'succeeded',
   );
 
   assert.deepEqual(
@@ -53,14 +53,16 @@ test('only the 100 statuses from 200 to 299 succeed', () => {
 });
 
 test('a failed answer says which status came', () => {
-  const outcome = judgePost({ kind: 'answered', status: 503 });
+  const outcome = classifyPost({ kind: 'answered', status: 503 });
 
   assert.ok(outcome.kind === 'failed' && outcome.message.includes('503'));
 });
 
 test('a broken exchange fails with its own reason and message', () => {
   const reasons = FAILURE_REASONS.filter((reason) => reason !== 'http_status' && reason !== 'redirect');
-  const outcomes = reasons.map((reason) => judgePost({ kind: 'broken', reason, message: `it was ${reason}` }));
+  const outcomes = reasons.map((reason) =>
+    classifyPost({ kind: 'transport_error', reason, message: `it was ${reason}` }),
+  );
 
   assert.deepEqual(
     outcomes,

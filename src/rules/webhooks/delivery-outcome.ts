@@ -15,13 +15,13 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 /** What came of one POST: a status line and headers in time, or the way in which the exchange broke. */
 export type PostResult =
   | { kind: 'answered'; status: number }
-  | { kind: 'broken'; reason: Exclude<FailureReason, 'http_status' | 'redirect'>; message: string };
+  | { kind: 'transport_error'; reason: Exclude<FailureReason, 'http_status' | 'redirect'>; message: string };
 
 export type Outcome = { kind: 'succeeded' } | { kind: 'failed'; reason: FailureReason; message: string };
 
 /** Whether a POST counts as delivered: a 2xx does, everything else fails with one reason. */
-export function judgePost(result: PostResult): Outcome {
-  if (result.kind === 'broken') return { kind: 'failed', reason: result.reason, message: result.message };
+export function classifyPost(result: PostResult): Outcome {
+  if (result.kind === 'transport_error') return { kind: 'failed', reason: result.reason, message: result.message };
   const { status } = result;
   if (status >= 200 && status <= 299) return { kind: 'succeeded' };
   if (status >= 300 && status <= 399) {

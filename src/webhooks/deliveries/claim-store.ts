@@ -17,7 +17,7 @@ export type ClaimedDelivery = {
   previousSecret: Buffer | null;
   previousSecretEndsAt: Date | null;
   /** The webhook has been failing, or has never succeeded. */
-  isSuspect: boolean;
+  isDegraded: boolean;
   body: Buffer;
 };
 
@@ -174,7 +174,7 @@ const CLAIM = `
     select w.id
     from webhooks w
     where w.shard = $1 and w.id = any(array(select distinct webhook_id from early)) and w.active
-      and (not $6::boolean or (w.consecutive_failures = 0 and w.proven))
+      and (not $6::boolean or (w.consecutive_failures = 0 and w.has_succeeded))
   ),
   -- Unless a few webhooks stand there before all others and hide them: then each is asked after all.
   hidden as materialized (
@@ -237,17 +237,17 @@ const CLAIM = `
   ),
   ranked as materialized (
     select d.*, w.account_id, w.url, w.secret, w.previous_secret, w.previous_secret_ends_at,
-      w.consecutive_failures > 0 or not w.proven as is_suspect,
+      w.consecutive_failures > 0 or not w.has_succeeded as is_degraded,
       row_number() over (partition by d.webhook_id order by d.attempt > 1, d.next_at, d.id) as turn
     from due d
     cross join lateral (select w.* from webhooks w where w.shard = $1 and w.id = d.webhook_id limit 1) w
-    where w.active and (not $6::boolean or (d.attempt = 1 and w.consecutive_failures = 0 and w.proven))
+    where w.active and (not $6::boolean or (d.attempt = 1 and w.consecutive_failures = 0 and w.has_succeeded))
   ),
   chosen as materialized (
     select r.*, r.id in (select delivery_id from leases where not is_held) as was_leased
     from ranked r
     where r.turn + coalesce(((select numbers from in_flight) ->> r.webhook_id)::int, 0) <= $5
-    order by r.turn, r.is_suspect, r.attempt > 1, r.next_at
+    order by r.turn, r.is_degraded, r.attempt > 1, r.next_at
     limit $2
   ),
   fresh as (
@@ -273,7 +273,7 @@ const CLAIM = `
   )
   select c.id, coalesce(r.attempt_id, c.attempt_id) as "attemptId", c.webhook_id as "webhookId", c.event_id as "eventId", c.attempt, c.url,
     c.secret, c.previous_secret as "previousSecret", c.previous_secret_ends_at as "previousSecretEndsAt",
-    c.is_suspect as "isSuspect", $1::int as shard, c.account_id as "accountId", e.type as "eventType", e.body
+    c.is_degraded as "isDegraded", $1::int as shard, c.account_id as "accountId", e.type as "eventType", e.body
   from chosen c
   left join renewed r on r.delivery_id = c.id
   cross join lateral (select e.type, e.body from events e where e.shard = $1 and e.id = c.event_id limit 1) e

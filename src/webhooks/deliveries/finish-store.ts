@@ -133,7 +133,7 @@ const FINISH = `
     where w.shard = $1
       and (
         w.id = any($30::text[])
-        or ((w.consecutive_failures > 0 or not w.proven) and w.id = any($29::text[]))
+        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($29::text[]))
       )
     order by w.id
     for update
@@ -168,7 +168,7 @@ const FINISH = `
     from touched t
     join counted c on c.webhook_id = t.id
   ),
-  judged as materialized (
+  evaluated as materialized (
     select s.*,
       s.active and s.failures >= $3
         and (select now from moment) - s.failing_since >= $4 * interval '1 millisecond' as disables
@@ -176,27 +176,27 @@ const FINISH = `
   ),
   changed_webhooks as (
     update webhooks w
-    set consecutive_failures = j.failures,
-      failing_since = j.failing_since,
-      proven = w.proven or j.has_success,
-      active = case when j.disables then false else w.active end,
-      disabled_reason = case when j.disables then 'consecutive_failures' else w.disabled_reason end,
-      disabled_at = case when j.disables then (select now from moment) else w.disabled_at end,
-      updated_at = case when j.disables then (select now from moment) else w.updated_at end
-    from judged j
-    where w.shard = $1 and w.id = j.id
+    set consecutive_failures = e.failures,
+      failing_since = e.failing_since,
+      has_succeeded = w.has_succeeded or e.has_success,
+      active = case when e.disables then false else w.active end,
+      disabled_reason = case when e.disables then 'consecutive_failures' else w.disabled_reason end,
+      disabled_at = case when e.disables then (select now from moment) else w.disabled_at end,
+      updated_at = case when e.disables then (select now from moment) else w.updated_at end
+    from evaluated e
+    where w.shard = $1 and w.id = e.id
   ),
   settled as materialized (
     select o.*,
       case
         when o.succeeded then 'succeeded'
         when o.retry_after_ms is null then 'exhausted'
-        when t.active and not coalesce(j.disables, false) then 'waiting'
+        when t.active and not coalesce(e.disables, false) then 'waiting'
         else 'dropped'
       end as next_state
     from owned o
     left join touched t on t.id = o.webhook_id
-    left join judged j on j.id = o.webhook_id
+    left join evaluated e on e.id = o.webhook_id
   ),
   changed_deliveries as (
     update deliveries d
@@ -233,6 +233,6 @@ const FINISH = `
     (
       select json_agg(json_build_object('webhookId', id, 'failuresBefore', failures_before,
         'failuresAfter', failures, 'disabled', disables))
-      from judged
+      from evaluated
       where failures_before > 0 or failures > 0
     ) as streaks`;

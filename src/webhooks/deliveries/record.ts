@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { judgeStreak } from '../../rules/webhooks/auto-disable.ts';
+import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { dropAllWaiting } from './drop-store.ts';
 import type { FinishedAttempt, FinishResult, StreakChange } from './finish-store.ts';
 import { finishAttempts } from './finish-store.ts';
@@ -133,7 +133,7 @@ export function openRecorder(deps: RecorderDeps): Recorder {
   function reachesWarning({ failuresBefore, failuresAfter }: StreakChange): boolean {
     for (let failures = failuresBefore + 1; failures <= failuresAfter; failures++) {
       const streak = { consecutiveFailures: failures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs };
-      if (judgeStreak(streak) === 'warn') return true;
+      if (evaluateStreak(streak) === 'warn') return true;
     }
     return false;
   }

@@ -3,7 +3,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
-import { judgePost } from '../../rules/webhooks/delivery-outcome.ts';
+import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
 import type { Poster, PostReport } from '../http-client/post.ts';
 import type { Signers, SigningKeys } from '../secrets/signers.ts';
@@ -27,8 +27,8 @@ const USER_AGENT = `Verbatim/${packageJson.version}`;
 /** One attempt's life: sign, post, judge. Null when it was not begun; nothing was sent then. */
 export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
   const headers = signedHeaders(delivery, options);
-  const { url, accountId, body, isSuspect } = delivery;
-  const report = await options.poster.post({ url, accountId, headers, body, isSuspect });
+  const { url, accountId, body, isDegraded } = delivery;
+  const report = await options.poster.post({ url, accountId, headers, body, isDegraded });
   return report && finish(delivery, headers, report, options);
 }
 
@@ -85,7 +85,7 @@ function finish(
   report: PostReport,
   { clock, retryDelaysMs, random }: SendOptions,
 ): FinishedAttempt {
-  const outcome = judgePost(report.result);
+  const outcome = classifyPost(report.result);
   const succeeded = outcome.kind === 'succeeded';
   const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random() };
   const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf, openDeliveryFixture } from '../../../test/delivery-fixture.ts';
-import { judgeStreak } from '../../rules/webhooks/auto-disable.ts';
+import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { updateWebhook } from '../endpoints/store.ts';
 import { claimDueDeliveries, handBackDeliveries, lockClaims, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
@@ -130,7 +130,7 @@ test('when places are scarce, only first attempts of webhooks that work are clai
   const healthy = await fixture.webhook(account);
   const failing = await fixture.webhook(account);
   const fresh = await fixture.webhook(account);
-  await fixture.db.run({ text: 'update webhooks set proven = true where id <> $1', values: [fresh.id] });
+  await fixture.db.run({ text: 'update webhooks set has_succeeded = true where id <> $1', values: [fresh.id] });
   await fixture.db.run({ text: 'update webhooks set consecutive_failures = 1 where id = $1', values: [failing.id] });
   await fixture.emit(account);
   await fixture.emit(account);
@@ -171,10 +171,10 @@ test('a webhook is proven by its first success, stands before new ones, and is n
   await fixture.emit(account);
   const moved = await claim(10);
 
-  assert.deepEqual([...fresh.map(({ isSuspect }) => isSuspect), streaks], [true, true, []]);
-  assert.deepEqual([proven!.webhookId, proven!.isSuspect], [answering.id, false]);
+  assert.deepEqual([...fresh.map(({ isDegraded }) => isDegraded), streaks], [true, true, []]);
+  assert.deepEqual([proven!.webhookId, proven!.isDegraded], [answering.id, false]);
   assert.ok(moved.some(({ webhookId }) => webhookId === answering.id));
-  assert.ok(moved.every(({ isSuspect }) => isSuspect));
+  assert.ok(moved.every(({ isDegraded }) => isDegraded));
 });
 
 test('what is not due yet is not claimed, and its shard is not named', async () => {
@@ -358,7 +358,7 @@ for (const [failuresBefore, spanMs] of STREAKS) {
     const { streaks } = await finishAttempts(fixture.db, { shard: account.shard, attempts, ...BOUNDS, now });
 
     const streak = { consecutiveFailures: failuresBefore + 1, failingSinceMs: failingSinceMs ?? now.getTime() };
-    const shouldDisable = judgeStreak({ ...streak, nowMs: now.getTime(), ...BOUNDS }) === 'disable';
+    const shouldDisable = evaluateStreak({ ...streak, nowMs: now.getTime(), ...BOUNDS }) === 'disable';
     const state = await fixture.webhookState(webhook.id);
     assert.equal(streaks[0]?.disabled, shouldDisable);
     assert.equal(state.active, !shouldDisable);

@@ -131,7 +131,7 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
   }
 
   function begin(delivery: ClaimedDelivery): void {
-    const suspects = delivery.isSuspect ? 1 : 0;
+    const suspects = delivery.isDegraded ? 1 : 0;
     inFlightBytes += delivery.body.length;
     suspectsInFlight += suspects;
     const done = attempt(delivery).finally(() => {

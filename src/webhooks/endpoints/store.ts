@@ -122,7 +122,7 @@ export async function updateWebhook(
   const rows = await sql.rows<WebhookRow>({
     text: `update webhooks
       set url = coalesce($4, url),
-        proven = proven and url = coalesce($4, url),
+        has_succeeded = has_succeeded and url = coalesce($4, url),
         events = coalesce($5::text[], events),
         description = case when $6::boolean then $7 else description end,
         active = coalesce($8, active),

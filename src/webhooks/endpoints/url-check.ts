@@ -2,7 +2,7 @@ import type { AllowedTarget } from '../../config/values.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { WebhookTarget } from '../../rules/network/url-guard.ts';
-import { judgeAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
+import { evaluateAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { Resolver } from '../dns/resolve.ts';
 
 // A name server that is slow must not keep the caller waiting; each attempt resolves the name again.
@@ -39,7 +39,7 @@ export async function resolveWebhookUrl(
   if (target.literal !== null) return target.href;
   const addresses = await lookUpInTime(target.hostname, { accountId, resolver, clock });
   if (addresses.length === 0 && !target.isLocalName) return target.href;
-  const verdict = judgeAddresses({ target, addresses, allowed: allowedTargets });
+  const verdict = evaluateAddresses({ target, addresses, allowed: allowedTargets });
   if (verdict.kind === 'refused') throw forbiddenUrl(verdict.message);
   return target.href;
 }

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Deadline } from './deadlines.ts';
-import { Broken, codeOf } from './transport-error.ts';
+import { codeOf, TransportError } from './transport-error.ts';
 import type { EgressProxy } from './tunnel.ts';
 import { openTunnel } from './tunnel.ts';
 
@@ -23,7 +23,7 @@ export type ConnectRequest = {
 
 /**
  * A TLS connection, version 1.2 or newer, certificate and name verified, to the first judged address that accepts.
- * @throws Broken  connect, tls, reset, timeout or forbidden_address
+ * @throws TransportError  connect, tls, reset, timeout or forbidden_address
  */
 export async function connectTls(request: ConnectRequest): Promise<Connected> {
   const startedAt = performance.now();
@@ -39,7 +39,7 @@ async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket;
     try {
       return { tcp: await connectTo(address, request), address };
     } catch (cause) {
-      if (request.deadline.isOver || (cause as Broken).reason !== 'connect') throw cause;
+      if (request.deadline.isOver || (cause as TransportError).reason !== 'connect') throw cause;
       last = cause;
     }
   }
@@ -54,20 +54,20 @@ function connectTo(address: string, request: ConnectRequest): Promise<net.Socket
 function connectTcp(address: string, { port, deadline, isAllowedPeer }: ConnectRequest): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const tcp = net.connect({ host: address, port, autoSelectFamily: false, noDelay: true });
-    const fail = (broken: Broken) => {
+    const fail = (broken: TransportError) => {
       tcp.destroy();
       reject(broken);
     };
     deadline.onOver = () =>
-      fail(new Broken('timeout', 'No connection to the receiver within the time for an attempt.'));
+      fail(new TransportError('timeout', 'No connection to the receiver within the time for an attempt.'));
     tcp.on('error', (cause) => {
-      fail(new Broken('connect', `The connection to the receiver failed (${codeOf(cause)}).`, { cause }));
+      fail(new TransportError('connect', `The connection to the receiver failed (${codeOf(cause)}).`, { cause }));
     });
     tcp.once('connect', () => {
       tcp.removeAllListeners('error');
       // A second look at what is really at the other end, in case anything between the check and here went wrong.
       if (isAllowedPeer(tcp.remoteAddress ?? '')) return resolve(tcp);
-      fail(new Broken('forbidden_address', 'The receiver is at an address that webhooks may not point to.'));
+      fail(new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.'));
     });
   });
 }
@@ -84,13 +84,13 @@ function handshake(tcp: net.Socket, address: string, request: ConnectRequest): P
       ALPNProtocols: ['http/1.1'],
       rejectUnauthorized: true,
     });
-    const fail = (broken: Broken) => {
+    const fail = (broken: TransportError) => {
       socket.destroy();
       tcp.destroy();
       reject(broken);
     };
     deadline.onOver = () =>
-      fail(new Broken('timeout', 'The TLS handshake did not end within the time for an attempt.'));
+      fail(new TransportError('timeout', 'The TLS handshake did not end within the time for an attempt.'));
     socket.on('error', (cause) => fail(handshakeError(cause)));
     socket.once('secureConnect', () => {
       socket.removeAllListeners('error');
@@ -101,10 +101,10 @@ function handshake(tcp: net.Socket, address: string, request: ConnectRequest): P
   });
 }
 
-function handshakeError(cause: unknown): Broken {
+function handshakeError(cause: unknown): TransportError {
   const code = codeOf(cause);
   if (code === 'ECONNRESET' || code === 'EPIPE') {
-    return new Broken('reset', 'The receiver closed the connection during the TLS handshake.', { cause });
+    return new TransportError('reset', 'The receiver closed the connection during the TLS handshake.', { cause });
   }
-  return new Broken('tls', `The TLS handshake with the receiver failed (${code}).`, { cause });
+  return new TransportError('tls', `The TLS handshake with the receiver failed (${code}).`, { cause });
 }

@@ -1,7 +1,7 @@
 import type { Client, Dispatcher } from 'undici';
 import { errors } from 'undici';
 import type { Deadline } from './deadlines.ts';
-import { Broken, codeOf } from './transport-error.ts';
+import { codeOf, TransportError } from './transport-error.ts';
 
 export type Answer = {
   status: number;
@@ -23,7 +23,7 @@ const MAX_INFORMATIONAL = 10;
 /**
  * One POST on an open connection. Once status line and headers are there the answer stands: a body that is slow,
  * endless or broken off only ends what is kept of it.
- * @throws Broken  timeout, reset, tls or protocol, when no status line and headers came
+ * @throws TransportError  timeout, reset, tls or protocol, when no status line and headers came
  */
 export function exchange(client: Client, request: HttpRequest, deadline: Deadline): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export function exchange(client: Client, request: HttpRequest, deadline: Deadlin
 
 class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (broken: Broken) => void;
+  readonly #reject: (broken: TransportError) => void;
   readonly #startedAt = performance.now();
   #controller: Dispatcher.DispatchController | null = null;
   #informational = 0;
@@ -44,7 +44,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #isSettled = false;
 
-  constructor(resolve: (answer: Answer) => void, reject: (broken: Broken) => void) {
+  constructor(resolve: (answer: Answer) => void, reject: (broken: TransportError) => void) {
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -58,7 +58,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (status >= 200) {
       this.#head = { status, headers, firstByteMs: performance.now() - this.#startedAt };
     } else if (++this.#informational > MAX_INFORMATIONAL) {
-      this.#fail(new Broken('protocol', `The receiver sent more than ${MAX_INFORMATIONAL} informational answers.`));
+      this.#fail(
+        new TransportError('protocol', `The receiver sent more than ${MAX_INFORMATIONAL} informational answers.`),
+      );
     }
   }
 
@@ -81,7 +83,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   timeIsUp(): void {
     if (this.#head) this.#succeed(false);
-    else this.#fail(new Broken('timeout', 'The receiver did not answer within the time for an attempt.'));
+    else this.#fail(new TransportError('timeout', 'The receiver did not answer within the time for an attempt.'));
   }
 
   #succeed(isComplete: boolean): void {
@@ -91,7 +93,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (!isComplete) this.#controller?.abort(new Error('the rest is not needed'));
   }
 
-  #fail(broken: Broken): void {
+  #fail(broken: TransportError): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#reject(broken);
@@ -102,7 +104,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 // undici gives these one code with a peer that closed; only the text tells them apart.
 const NOT_HTTP = new Set(['bad response', 'bad upgrade']);
 
-function exchangeError(cause: Error): Broken {
+function exchangeError(cause: Error): TransportError {
   const code = codeOf(cause);
   const isTooLarge = cause instanceof errors.HeadersOverflowError;
   // Before the headers ended, undici calls a parser's error after a content-length this.
@@ -110,10 +112,10 @@ function exchangeError(cause: Error): Broken {
     cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError;
   if (isTooLarge || isUnreadable || NOT_HTTP.has(cause.message)) {
     const what = isTooLarge ? 'has more than 16 KiB of headers' : 'is not valid HTTP';
-    return new Broken('protocol', `The receiver's answer ${what}.`, { cause });
+    return new TransportError('protocol', `The receiver's answer ${what}.`, { cause });
   }
   if (code.startsWith('ERR_SSL')) {
-    return new Broken('tls', `The receiver ended the TLS connection (${code}).`, { cause });
+    return new TransportError('tls', `The receiver ended the TLS connection (${code}).`, { cause });
   }
-  return new Broken('reset', 'The receiver closed the connection before it answered.', { cause });
+  return new TransportError('reset', 'The receiver closed the connection before it answered.', { cause });
 }

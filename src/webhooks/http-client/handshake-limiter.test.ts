@@ -12,14 +12,14 @@ function openEnvironment() {
   const gate = openHandshakeGate({ places: 12, maxWaitMs: 5_000, wheel });
   const entered: string[] = [];
   const leaves = new Map<string, () => void>();
-  async function come(name: string, isSuspect: boolean): Promise<void> {
-    const leave = await gate.enter(isSuspect);
+  async function come(name: string, isDegraded: boolean): Promise<void> {
+    const leave = await gate.enter(isDegraded);
     entered.push(name);
     leaves.set(name, leave!);
   }
   /** Lets everybody in who has a place. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return { come: (name: string, isSuspect: boolean) => void come(name, isSuspect), entered, leaves, settle };
+  return { come: (name: string, isDegraded: boolean) => void come(name, isDegraded), entered, leaves, settle };
 }
 
 test('receivers of which nothing good is known have a sixth of the places, the others all', async () => {

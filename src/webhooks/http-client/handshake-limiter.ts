@@ -3,9 +3,9 @@ import type { DeadlineWheel } from './deadlines.ts';
 export type HandshakeGate = {
   /**
    * Waits for a place to connect. Resolves to the way to leave, or to null when none came free in time.
-   * @param isSuspect  nothing good is known of the receiver: it waits behind those that work, for a share of the places
+   * @param isDegraded  nothing good is known of the receiver: it waits behind those that work, for a share of the places
    */
-  enter(isSuspect: boolean): Promise<(() => void) | null>;
+  enter(isDegraded: boolean): Promise<(() => void) | null>;
   /** Sends away everyone who waits. */
   close(): void;
 };
@@ -28,9 +28,9 @@ export function openHandshakeGate(options: { places: number; maxWaitMs: number; 
   let inside = 0;
   let suspectsInside = 0;
 
-  function enter(isSuspect: boolean): Promise<(() => void) | null> {
-    if (hasPlace(isSuspect)) return Promise.resolve(stay(isSuspect));
-    const queue = isSuspect ? queues.suspect : queues.healthy;
+  function enter(isDegraded: boolean): Promise<(() => void) | null> {
+    if (hasPlace(isDegraded)) return Promise.resolve(stay(isDegraded));
+    const queue = isDegraded ? queues.suspect : queues.healthy;
     return new Promise((resolve) => {
       const patience = wheel.start(maxWaitMs);
       const visitor: Visitor = {
@@ -45,13 +45,13 @@ export function openHandshakeGate(options: { places: number; maxWaitMs: number; 
     });
   }
 
-  function hasPlace(isSuspect: boolean): boolean {
-    return inside < places && (!isSuspect || suspectsInside < suspectPlaces);
+  function hasPlace(isDegraded: boolean): boolean {
+    return inside < places && (!isDegraded || suspectsInside < suspectPlaces);
   }
 
-  function stay(isSuspect: boolean): () => void {
+  function stay(isDegraded: boolean): () => void {
     inside += 1;
-    if (isSuspect) suspectsInside += 1;
+    if (isDegraded) suspectsInside += 1;
     let left = false;
     const longest = wheel.start(MAX_STAY_MS);
     function leave(): void {
@@ -59,7 +59,7 @@ export function openHandshakeGate(options: { places: number; maxWaitMs: number; 
       left = true;
       longest.cancel();
       inside -= 1;
-      if (isSuspect) suspectsInside -= 1;
+      if (isDegraded) suspectsInside -= 1;
       admitNext();
     }
     longest.onOver = leave;

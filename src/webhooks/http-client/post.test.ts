@@ -126,7 +126,7 @@ for (const [mode, reason] of BROKEN) {
 
     const report = await poster.post({ ...REQUEST, url: receiver.url });
 
-    assert.equal(report?.result.kind, 'broken');
+    assert.equal(report?.result.kind, 'transport_error');
     assert.equal(reasonOf(report), reason);
     assert.ok(reason !== 'tls' || receiver.requestBytes() === 0);
   });
@@ -181,7 +181,7 @@ for (const [what, addresses] of ANSWERS) {
     const report = await poster.post({ ...REQUEST, url: `https://hooks.example.com:${receiver.port}/` });
 
     assert.deepEqual(report?.result, {
-      kind: 'broken',
+      kind: 'transport_error',
       reason: 'forbidden_address',
       message: 'The receiver is at an address that webhooks may not point to.',
     });
@@ -240,7 +240,7 @@ test('an attempt that gets no turn to look its name up is not begun', async () =
   const [late, other] = await Promise.all([post(8, 'acct_a'), post(9, 'acct_b')]);
 
   assert.equal(late, null);
-  assert.equal(other?.result.kind === 'broken' && other.result.reason, 'dns');
+  assert.equal(other?.result.kind === 'transport_error' && other.result.reason, 'dns');
   assert.ok((await Promise.all(hanging)).every((report) => report?.dnsMs === null && report.durationMs < 1_500));
 });
 
@@ -257,7 +257,7 @@ test('a receiver that hangs in its handshake does not hold up others for longer 
 });
 
 function reasonOf(report: PostReport | null): string | null {
-  return report?.result.kind === 'broken' ? report.result.reason : null;
+  return report?.result.kind === 'transport_error' ? report.result.reason : null;
 }
 
 function openTwoTargetPoster(...ports: number[]) {

@@ -1,7 +1,7 @@
 import tls from 'node:tls';
 import type { AllowedTarget } from '../../config/values.ts';
 import type { WebhookTarget } from '../../rules/network/url-guard.ts';
-import { judgeAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
+import { evaluateAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 import type { Lookup } from '../dns/lookup.ts';
 import type { RunningLookup } from '../dns/resolve.ts';
@@ -16,7 +16,7 @@ import { exchange } from './exchange.ts';
 import { openHandshakeGate } from './handshake-limiter.ts';
 import type { Turn } from './per-host-limiter.ts';
 import { openOriginTurns } from './per-host-limiter.ts';
-import { Broken, codeOf } from './transport-error.ts';
+import { codeOf, TransportError } from './transport-error.ts';
 import { readProxy } from './tunnel.ts';
 
 export type PostRequest = {
@@ -26,7 +26,7 @@ export type PostRequest = {
   headers: Record<string, string>;
   body: Buffer;
   /** The receiver has been failing, or is new: it waits for a connection behind those that work. */
-  isSuspect?: boolean;
+  isDegraded?: boolean;
 };
 
 /** What became of one POST, with phases in ms; a phase that did not take place is null. */
@@ -104,7 +104,7 @@ export function openPoster(options: PosterOptions): Poster {
     try {
       const place = turn.kept
         ? { kept: turn.kept, leave: turn.connected }
-        : await findPlace(origin, turn, request.isSuspect);
+        : await findPlace(origin, turn, request.isDegraded);
       return place && (await resolveAndBegin({ ...request, ...destination }, place));
     } finally {
       turn.leave();
@@ -149,8 +149,8 @@ export function openPoster(options: PosterOptions): Poster {
   }
 
   /** Leave to make a connection, or one that came back; null when neither came in time. */
-  async function findPlace(origin: string, turn: Turn, isSuspect = false): Promise<Place | null> {
-    const leaveGate = isClosed ? null : await gate.enter(isSuspect);
+  async function findPlace(origin: string, turn: Turn, isDegraded = false): Promise<Place | null> {
+    const leaveGate = isClosed ? null : await gate.enter(isDegraded);
     if (!leaveGate) return null;
     const leave = () => {
       leaveGate();
@@ -181,7 +181,7 @@ export function openPoster(options: PosterOptions): Poster {
     const startedAt = performance.now();
     const addresses = lookup ? await answerBefore(deadline, lookup) : [target.hostname];
     if (lookup) trace.dnsMs = performance.now() - startedAt;
-    const verdict = judgeAddresses({ target, addresses, allowed: options.allowedTargets });
+    const verdict = evaluateAddresses({ target, addresses, allowed: options.allowedTargets });
     if (verdict.kind === 'refused') throw forbidden();
     return addresses;
   }
@@ -204,7 +204,7 @@ export function openPoster(options: PosterOptions): Poster {
   }
 
   function isAllowedPeer(target: WebhookTarget, address: string): boolean {
-    return judgeAddresses({ target, addresses: [address], allowed: options.allowedTargets }).kind === 'ok';
+    return evaluateAddresses({ target, addresses: [address], allowed: options.allowedTargets }).kind === 'ok';
   }
 
   async function exchangeOn(connection: Connection, aim: Aim, { deadline, trace }: Step): Promise<Answer> {
@@ -243,9 +243,10 @@ function destinationOf(target: WebhookTarget): Destination {
 
 function answerBefore(deadline: Deadline, { addresses }: RunningLookup): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    deadline.onOver = () => reject(new Broken('dns', 'The name was not resolved within the time for an attempt.'));
+    deadline.onOver = () =>
+      reject(new TransportError('dns', 'The name was not resolved within the time for an attempt.'));
     addresses.then(resolve, (cause) => {
-      reject(new Broken('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
+      reject(new TransportError('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
     });
   });
 }
@@ -256,19 +257,19 @@ function answerBefore(deadline: Deadline, { addresses }: RunningLookup): Promise
  */
 function nullWhenStale(deadline: Deadline): (cause: unknown) => null {
   return (cause) => {
-    if (cause instanceof Broken && cause.reason === 'reset' && !deadline.isOver) return null;
+    if (cause instanceof TransportError && cause.reason === 'reset' && !deadline.isOver) return null;
     throw cause;
   };
 }
 
 function brokenOf(cause: unknown): PostResult {
-  if (!(cause instanceof Broken)) throw cause;
-  return { kind: 'broken', reason: cause.reason, message: cause.message };
+  if (!(cause instanceof TransportError)) throw cause;
+  return { kind: 'transport_error', reason: cause.reason, message: cause.message };
 }
 
 /** Says no more than that: which rule, or which address, would map the operator's network. */
-function forbidden(): Broken {
-  return new Broken('forbidden_address', 'The receiver is at an address that webhooks may not point to.');
+function forbidden(): TransportError {
+  return new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.');
 }
 
 function emptyTrace(): Trace {

@@ -1,14 +1,14 @@
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 
-export type BrokenReason = Extract<PostResult, { kind: 'broken' }>['reason'];
+export type TransportErrorReason = Extract<PostResult, { kind: 'transport_error' }>['reason'];
 
 /** How an exchange with a receiver broke: thrown by its steps, caught once in post.ts. The message is for the customer. */
-export class Broken extends Error {
-  readonly reason: BrokenReason;
+export class TransportError extends Error {
+  readonly reason: TransportErrorReason;
 
-  constructor(reason: BrokenReason, message: string, options?: { cause?: unknown }) {
+  constructor(reason: TransportErrorReason, message: string, options?: { cause?: unknown }) {
     super(message, options);
-    this.name = 'Broken';
+    this.name = 'TransportError';
     this.reason = reason;
   }
 }

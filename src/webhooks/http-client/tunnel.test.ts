@@ -22,7 +22,7 @@ function posterBehind(proxyUrl: string, ports: readonly number[], options: Parti
     poster.post({ url, accountId: 'acct_x', headers: { 'Content-Type': 'application/json' }, body: Buffer.from('{}') });
   async function outcome(url: string) {
     const report = await post(url);
-    return report?.result.kind === 'broken' ? report.result.reason : report?.result.status;
+    return report?.result.kind === 'transport_error' ? report.result.reason : report?.result.status;
   }
   return { post, outcome, [Symbol.dispose]: () => poster.close() };
 }
@@ -131,7 +131,7 @@ for (const [what, answer, reason] of ANSWERS) {
 
     const report = await poster.post('https://127.0.0.1:1/');
 
-    assert.equal(report?.result.kind === 'broken' && report.result.reason, reason);
+    assert.equal(report?.result.kind === 'transport_error' && report.result.reason, reason);
     assert.ok(report!.durationMs < 1_500);
   });
 }

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Deadline } from './deadlines.ts';
-import { Broken, codeOf } from './transport-error.ts';
+import { codeOf, TransportError } from './transport-error.ts';
 
 /** An egress proxy that all deliveries go through. */
 export type EgressProxy = {
@@ -41,7 +41,7 @@ export function readProxy(url: string): EgressProxy {
 
 /**
  * A connection to an address through the proxy (CONNECT, RFC 9110 section 9.3.6); the first byte on it is the caller's.
- * @throws Broken  connect, timeout or forbidden_address
+ * @throws TransportError  connect, timeout or forbidden_address
  */
 export function openTunnel(request: TunnelRequest): Promise<net.Socket> {
   const { proxy, deadline, secureContext } = request;
@@ -50,16 +50,18 @@ export function openTunnel(request: TunnelRequest): Promise<net.Socket> {
     const socket: net.Socket = proxy.isTls
       ? tls.connect({ host, port, secureContext, ...(net.isIP(host) === 0 && { servername: host }) })
       : net.connect({ host, port, noDelay: true });
-    const fail = (broken: Broken) => {
+    const fail = (broken: TransportError) => {
       socket.destroy();
       reject(broken);
     };
     deadline.onOver = () =>
-      fail(new Broken('timeout', 'The egress proxy did not answer within the time for an attempt.'));
+      fail(new TransportError('timeout', 'The egress proxy did not answer within the time for an attempt.'));
     socket.on('error', (cause) =>
-      fail(new Broken('connect', `The egress proxy failed (${codeOf(cause)}).`, { cause })),
+      fail(new TransportError('connect', `The egress proxy failed (${codeOf(cause)}).`, { cause })),
     );
-    socket.on('end', () => fail(new Broken('connect', 'The egress proxy closed the connection before it answered.')));
+    socket.on('end', () =>
+      fail(new TransportError('connect', 'The egress proxy closed the connection before it answered.')),
+    );
     socket.once(proxy.isTls ? 'secureConnect' : 'connect', () => socket.write(connectRequest(request)));
     readAnswer(socket, (answer) => {
       const failure = failureOf(answer);
@@ -91,16 +93,20 @@ function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void 
 }
 
 /** What the answer to CONNECT means for the attempt; null when the tunnel is open. */
-function failureOf(answer: string): Broken | null {
+function failureOf(answer: string): TransportError | null {
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1]);
   // The receiver speaks after us: bytes behind the headers are the proxy's own.
   const isWhole = answer.indexOf(END_OF_HEADERS) === answer.length - END_OF_HEADERS.length;
   if (status >= 200 && status <= 299 && isWhole) return null;
   // Smokescreen says 407 of a receiver that its rules do not allow.
   if (status === 403 || (status === 407 && /^x-smokescreen-error:/im.test(answer))) {
-    return new Broken('forbidden_address', "The operator's egress proxy does not allow connections to the receiver.");
+    return new TransportError(
+      'forbidden_address',
+      "The operator's egress proxy does not allow connections to the receiver.",
+    );
   }
-  if (status === 504) return new Broken('timeout', 'The egress proxy could not reach the receiver in time (504).');
+  if (status === 504)
+    return new TransportError('timeout', 'The egress proxy could not reach the receiver in time (504).');
   const what = Number.isNaN(status) || status <= 299 ? 'did not answer as a proxy' : `answered ${status}`;
-  return new Broken('connect', `No connection to the receiver: the egress proxy ${what}.`);
+  return new TransportError('connect', `No connection to the receiver: the egress proxy ${what}.`);
 }
