@@ -5,7 +5,7 @@ import { makeId } from '../platform/clock.ts';
 import type { AuditAction } from './actions.ts';
 import { insertChange, secondsUntilFree } from './store.ts';
 
-export type Change = {
+type Change = {
   accountId: string;
   action: AuditAction;
   targetId: string;

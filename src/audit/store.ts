@@ -15,7 +15,7 @@ export type AuditRow = {
   createdAt: Date;
 };
 
-export type NewAuditRow = Omit<AuditRow, 'createdAt'>;
+type NewAuditRow = Omit<AuditRow, 'createdAt'>;
 
 export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | null = null): Promise<void> {
   await sql.run({

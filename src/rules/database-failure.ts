@@ -1,5 +1,5 @@
 /** What a start makes of a database that failed: it tries again, or it ends with advice for the operator. */
-export type StartDecision = { kind: 'retry' } | { kind: 'end'; advice: string };
+type StartDecision = { kind: 'retry' } | { kind: 'end'; advice: string };
 
 const DEFAULT_ADVICE = 'Correct DATABASE_URL.';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { KeyVerdict, StoredKey } from './idempotency.ts';
-import { isIdempotencyKey, isKeptStatus, judgeKey } from './idempotency.ts';
+import type { KeyDecision, StoredKey } from './idempotency.ts';
+import { evaluateKey, isIdempotencyKey, isKeptStatus } from './idempotency.ts';
 
 const ROUTE = 'POST /v1/webhooks';
 const running: StoredKey = {
@@ -14,9 +14,9 @@ const CASES: {
   what: string;
   stored: StoredKey | null;
   route?: string;
-  unread: KeyVerdict;
-  same: KeyVerdict;
-  other: KeyVerdict;
+  unread: KeyDecision;
+  same: KeyDecision;
+  other: KeyDecision;
 }[] = [
   { what: 'a new key', stored: null, unread: 'run', same: 'run', other: 'run' },
   { what: 'a key in use', stored: running, unread: 'in_progress', same: 'in_progress', other: 'in_progress' },
@@ -84,7 +84,7 @@ const CASES: {
 ];
 for (const { what, stored, route = ROUTE, unread, same, other } of CASES) {
   test(`${what}: ${unread} before the body is read, then ${same}, or ${other} for another body`, () => {
-    const verdicts = [null, 'a', 'b'].map((fingerprint) => judgeKey({ stored, route, fingerprint }));
+    const verdicts = [null, 'a', 'b'].map((fingerprint) => evaluateKey({ stored, route, fingerprint }));
 
     assert.deepEqual(verdicts, [unread, same, other]);
   });

@@ -21,14 +21,14 @@ export type StoredKey = {
  * - `conflict`: the key belongs to another request
  * - `read_body`: only the body can tell
  */
-export type KeyVerdict = 'run' | 'replay' | 'resume' | 'in_progress' | 'conflict' | 'read_body';
+export type KeyDecision = 'run' | 'replay' | 'resume' | 'in_progress' | 'conflict' | 'read_body';
 
 /**
  * What to do with a request that carries an Idempotency-Key.
  * @param stored  null for a key that nobody has used
  * @param fingerprint  null while the body is unread
  */
-export function judgeKey({
+export function evaluateKey({
   stored,
   route,
   fingerprint,
@@ -36,7 +36,7 @@ export function judgeKey({
   stored: StoredKey | null;
   route: string;
   fingerprint: string | null;
-}): KeyVerdict {
+}): KeyDecision {
   if (!stored) return 'run';
   const isHeld = !stored.isAnswered && !stored.isLeaseOver;
   const isEmpty = !stored.isAnswered && stored.jobId === null;

@@ -1,5 +1,5 @@
 import { signBody } from '#sdk/signature.ts';
-import { DELIVERY_MOVES, isTerminal } from '../../src/rules/webhooks/delivery-state.ts';
+import { DELIVERY_MOVES } from '../../src/rules/webhooks/delivery-state.ts';
 import type { Run } from './check.ts';
 import { SETTINGS } from './nodes.ts';
 import type { Change } from './schema.ts';
@@ -114,7 +114,7 @@ function checkLog(id: string, last: { state: string }, log: Change[], complain: 
   if (!isWhole) complain(`log: ${id} has the attempts ${numbers.join()}`);
   const statuses = log.map(({ after }) => after.status as string);
   const expected = { succeeded: 'succeeded', exhausted: 'failed', dropped: 'dropped' }[last.state];
-  if (isTerminal(last.state as Parameters<typeof isTerminal>[0]) && statuses.at(-1) !== expected) {
+  if (!DELIVERY_MOVES.some(({ from }) => from === last.state) && statuses.at(-1) !== expected) {
     complain(`log: ${id} is ${last.state}, and its last attempt ${statuses.at(-1)}`);
   }
   if (statuses.slice(0, -1).some((status) => status !== 'failed'))

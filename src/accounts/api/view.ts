@@ -52,7 +52,7 @@ const keyFields = {
   expires_at: nullable(timeSchema, 'From when on the key is refused; null: never.'),
   last_used_at: nullable(timeSchema, 'At most a minute old; null: not used yet.'),
 };
-export const keySchema = Type.Object(keyFields, component('Key'));
+const keySchema = Type.Object(keyFields, component('Key'));
 export const keyListSchema = pageSchema('KeyList', keySchema);
 export const newKeySchema = Type.Object(
   { ...keyFields, key: Type.String({ description: 'Shown only in this answer.' }) },

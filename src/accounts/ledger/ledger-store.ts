@@ -3,9 +3,9 @@ import type { Account } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
 
 /** Whose balance moves. Unlimited accounts have no balance: nothing is written for them. */
-export type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;
+type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;
 
-export type LedgerEntry = { id: string; amountChange: number; note: string | null; createdAt: Date; amount: number };
+type LedgerEntry = { id: string; amountChange: number; note: string | null; createdAt: Date; amount: number };
 
 type Move = {
   kind: 'credit' | 'hold' | 'capture' | 'release';

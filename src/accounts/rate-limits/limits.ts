@@ -5,7 +5,7 @@ import type { Account, Bucket } from '../../http/route.ts';
 import { admit } from './rate-store.ts';
 
 /** Limit of each bucket; null for none. */
-export type BucketLimits = Record<Bucket, RateLimit>;
+type BucketLimits = Record<Bucket, RateLimit>;
 
 const MAX_REMEMBERED_REFUSALS = 10_000;
 

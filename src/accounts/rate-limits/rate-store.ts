@@ -2,7 +2,7 @@ import type { RateLimit } from '../../config/values.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Account, Bucket } from '../../http/route.ts';
 
-export type Admission =
+type Admission =
   | { kind: 'admitted'; remaining: number; resetSeconds: number }
   | { kind: 'refused'; retryAfterSeconds: number; retryAfterMs: number };
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
-import { isIdempotencyKey, isKeptStatus, judgeKey } from '../../rules/idempotency.ts';
+import { evaluateKey, isIdempotencyKey, isKeptStatus } from '../../rules/idempotency.ts';
 import { renderAnswer } from '../answer-text.ts';
 import { ApiError } from '../api-error.ts';
 import { headerValues } from '../authentication.ts';
@@ -131,7 +131,7 @@ async function takeUsedKey(tx: Sql, name: KeyName, route: string): Promise<Found
   if (!stored) return null;
   const held = { ...name, lease: stored.lease };
   const taken = { ...name, lease: stored.lease + 1 };
-  switch (judgeKey({ stored, route, fingerprint: null })) {
+  switch (evaluateKey({ stored, route, fingerprint: null })) {
     case 'run':
       await store.takeKeyAnew(tx, held, { route, leaseMs: LEASE_MS, keepMs: KEEP_MS });
       return { held: taken, stored: null };
@@ -179,7 +179,7 @@ function openTicket({ db, box, log }: IdempotencyDeps, { name, route, held, stor
   return {
     isRepeat: stored !== null,
     identify(given): Identified {
-      const verdict = judgeKey({ stored, route, fingerprint: given });
+      const verdict = evaluateKey({ stored, route, fingerprint: given });
       if (verdict === 'conflict') throw conflict();
       const answer = stored?.answer;
       if (verdict === 'replay' && answer && !isWrittenAnew(stored)) {

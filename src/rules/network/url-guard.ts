@@ -16,8 +16,8 @@ export type WebhookTarget = {
   isLocalName: boolean;
 };
 
-export type UrlVerdict = { kind: 'ok'; target: WebhookTarget } | { kind: 'refused'; message: string };
-export type AddressVerdict = { kind: 'ok' } | { kind: 'refused'; message: string };
+type UrlVerdict = { kind: 'ok'; target: WebhookTarget } | { kind: 'refused'; message: string };
+type AddressVerdict = { kind: 'ok' } | { kind: 'refused'; message: string };
 
 export const MAX_URL_CHARS = 2048;
 const MAX_NAME_CHARS = 253;

@@ -1,5 +1,5 @@
 /** The headers of an answer as the HTTP parser gives them. */
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** How much of an answer's headers the delivery log keeps, as JSON text. */
 export const MAX_KEPT_HEADER_BYTES = 4 * 1024;

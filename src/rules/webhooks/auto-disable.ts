@@ -1,5 +1,5 @@
 /** A webhook's run of failed attempts since its last success, and the bounds at which it is disabled. */
-export type Streak = {
+type Streak = {
   consecutiveFailures: number;
   /** When the first failed attempt of the streak was recorded; null when there is none. */
   failingSinceMs: number | null;

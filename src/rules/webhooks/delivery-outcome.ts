@@ -17,7 +17,7 @@ export type PostResult =
   | { kind: 'answered'; status: number }
   | { kind: 'transport_error'; reason: Exclude<FailureReason, 'http_status' | 'redirect'>; message: string };
 
-export type Outcome = { kind: 'succeeded' } | { kind: 'failed'; reason: FailureReason; message: string };
+type Outcome = { kind: 'succeeded' } | { kind: 'failed'; reason: FailureReason; message: string };
 
 /** Whether a POST counts as delivered: a 2xx does, everything else fails with one reason. */
 export function classifyPost(result: PostResult): Outcome {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DeliveryMove } from './delivery-state.ts';
-import { DELIVERY_STATES, isTerminal, nextState } from './delivery-state.ts';
+import { DELIVERY_MOVES, DELIVERY_STATES } from './delivery-state.ts';
 
-// state by state, what each move leads to; - where it is not legal.
+// For each state, the state that each move leads to; - where the move is not legal.
 const TABLE = `
            claim    reclaim  hand_back  succeed    retry    exhaust    drop
 waiting    sending  -        -          -          -        -          dropped
@@ -14,20 +13,19 @@ dropped    -        -        -          -          -        -          -`;
 
 const [moves, ...rows] = TABLE.trim()
   .split('\n')
-  .map((line) => line.trim().split(/\s+/)) as [DeliveryMove[], ...string[][]];
+  .map((line) => line.trim().split(/\s+/)) as [string[], ...string[][]];
 
 for (const [state, ...expected] of rows) {
-  test(`a ${state} delivery moves only as drawn`, () => {
-    const found = moves.map((move) => nextState(state as never, move) ?? '-');
+  test(`a ${state} delivery makes only the moves of the table`, () => {
+    const found = moves.map((move) => DELIVERY_MOVES.find((row) => row.from === state && row.move === move)?.to ?? '-');
 
     assert.deepEqual(found, expected);
   });
 }
 
-test('every state is in the table, and a delivery ends succeeded, exhausted or dropped', () => {
+test('every state is in the table', () => {
   assert.deepEqual(
     rows.map(([state]) => state),
     [...DELIVERY_STATES],
   );
-  assert.deepEqual(DELIVERY_STATES.filter(isTerminal), ['succeeded', 'exhausted', 'dropped']);
 });

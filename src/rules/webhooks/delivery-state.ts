@@ -1,7 +1,7 @@
 export const DELIVERY_STATES = ['waiting', 'sending', 'succeeded', 'exhausted', 'dropped'] as const;
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
+type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-export type DeliveryMove = 'claim' | 'reclaim' | 'hand_back' | 'succeed' | 'retry' | 'exhaust' | 'drop';
+type DeliveryMove = 'claim' | 'reclaim' | 'hand_back' | 'succeed' | 'retry' | 'exhaust' | 'drop';
 
 type Move = { from: DeliveryState; move: DeliveryMove; to: DeliveryState; meaning: string };
 
@@ -21,13 +21,3 @@ export const DELIVERY_MOVES: readonly Move[] = [
   { from: 'sending', move: 'exhaust', to: 'exhausted', meaning: 'the last attempt failed' },
   { from: 'sending', move: 'drop', to: 'dropped', meaning: 'its webhook was disabled or deleted meanwhile' },
 ];
-
-/** The state a move leads to; null when the move is not legal from there. */
-export function nextState(state: DeliveryState, move: DeliveryMove): DeliveryState | null {
-  return DELIVERY_MOVES.find((row) => row.from === state && row.move === move)?.to ?? null;
-}
-
-/** Whether a delivery in this state never moves again. */
-export function isTerminal(state: DeliveryState): boolean {
-  return !DELIVERY_MOVES.some((row) => row.from === state);
-}

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { EventType } from '../events/event-types.ts';
 
-export type DisabledReason = 'manual' | 'consecutive_failures';
+type DisabledReason = 'manual' | 'consecutive_failures';
 
 /** A webhook without its secrets. */
 export type WebhookRow = {
@@ -100,7 +100,7 @@ export async function lockWebhook(tx: Sql, { shard, accountId }: Owner, id: stri
   return rows[0] ?? null;
 }
 
-export type WebhookChange = {
+type WebhookChange = {
   url?: string | undefined;
   events?: EventType[] | undefined;
   /** Null takes the description away. */

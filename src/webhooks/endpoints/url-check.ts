@@ -8,7 +8,7 @@ import type { Resolver } from '../dns/resolve.ts';
 // A name server that is slow must not keep the caller waiting; each attempt resolves the name again.
 const LOOKUP_WAIT_MS = 2_000;
 
-export type ResolveOptions = {
+type ResolveOptions = {
   /** On whose behalf the name is looked up. */
   accountId: string;
   allowedTargets: AllowedTarget[];

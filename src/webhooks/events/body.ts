@@ -4,7 +4,7 @@ import type { EventData, EventType } from './event-types.ts';
 /** Past this many bytes a body leaves the segments out: receivers commonly refuse larger ones. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-export type EventEnvelope = {
+type EventEnvelope = {
   id: string;
   type: EventType;
   createdAt: Date;

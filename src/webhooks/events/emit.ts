@@ -5,7 +5,7 @@ import type { EventData, EventType } from './event-types.ts';
 import type { NewEvent } from './store.ts';
 import { findSubscribers, insertDeliveries, insertEvent, notifyDeliveriesDue } from './store.ts';
 
-export type Emission = {
+type Emission = {
   account: { id: string; shard: number };
   type: EventType;
   jobId: string | null;

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 
-export type OldEvents = {
+type OldEvents = {
   shard: number;
   /** Days that an event is kept, by the account's plan as it is now. */
   keepDays: Record<Plan, number>;

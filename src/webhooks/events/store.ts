@@ -11,7 +11,7 @@ export type NewEvent = {
   createdAt: Date;
 };
 
-export type NewDelivery = { id: string; attemptId: string; webhookId: string };
+type NewDelivery = { id: string; attemptId: string; webhookId: string };
 
 export async function insertEvent(tx: Sql, event: NewEvent): Promise<void> {
   await tx.run({

@@ -3,7 +3,7 @@ import { newId, timeOfId } from '../../rules/ids.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 
 /** Where a webhook's log is; the caller has checked that the webhook is the account's. */
-export type LogPlace = { shard: number; webhookId: string };
+type LogPlace = { shard: number; webhookId: string };
 
 export type LogFilter = {
   status: LoggedAttempt['status'] | null;

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 
-export type OldAttempts = {
+type OldAttempts = {
   /** A partition of the log: `attempts_default`, or the name of a day of `listDays`. */
   partition: string;
   shard: number;

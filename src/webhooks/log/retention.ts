@@ -8,7 +8,7 @@ import type { DayChange } from './partition-store.ts';
 import { dropDay, listDays, makeDay, readNow } from './partition-store.ts';
 import { deleteOldAttempts } from './retention-store.ts';
 
-export type LogRetention = {
+type LogRetention = {
   db: Database;
   clock: Pick<Clock, 'sleep'>;
   keepDays: Record<Plan, number>;
@@ -17,7 +17,7 @@ export type LogRetention = {
 };
 
 /** Partitions are made so long before they are needed: a janitor may be away for a weekend. */
-export const DAYS_AHEAD = 3;
+const DAYS_AHEAD = 3;
 const TRIES = 10;
 const PAUSE_MS = 500;
 const PLANS: readonly Plan[] = ['lite', 'pro'];

@@ -16,7 +16,7 @@ import { notifyDeliveriesDue } from '../events/store.ts';
 import type { LoggedExchange } from './log-store.ts';
 import { findLogged, listAttempts, listPending } from './log-store.ts';
 
-export type DeliveryDeps = {
+type DeliveryDeps = {
   db: Database;
   /** How many batches of 2,000 events one recovery looks at; 50 without it. */
   maxRecoveryBatches?: number;
