@@ -18,7 +18,7 @@ const sources = readSources(['src', 'sdk/src', 'scripts', 'test', 'bench', 'exam
 const migrations = readSources(['src/db/migrations'], '.sql');
 
 test('there is something to look at', () => {
-  assert.ok(sources.length > 50 && migrations.length >= 3);
+  assert.ok(sources.length > 50 && migrations.length > 0);
 });
 
 test('whatever a source imports is looked at too', () => {

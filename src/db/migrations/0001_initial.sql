@@ -1,0 +1,336 @@
+-- The primary key of most tables begins with shard, a hash of the account from 0 to 63, so that they can be partitioned
+-- by it. Exceptions: audit_log, plan_engines, deliveries.
+
+-- Accounts: keys, balance, rate limits.
+
+create table accounts (
+  shard smallint not null,
+  id text not null,
+  name text not null,
+  plan text not null check (plan in ('lite', 'pro')),
+  -- Units: one credit is 60,000,000 of them (ms of audio x thousandths of a credit per minute). See rules/price.ts.
+  -- amount can be spent; held is reserved for accepted jobs. Both are sums over the account's ledger entries.
+  unlimited boolean not null,
+  amount bigint not null default 0,
+  held bigint not null default 0 check (held >= 0),
+  created_at timestamptz not null,
+  primary key (shard, id)
+);
+
+create table api_keys (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  name text,
+  prefix text not null,
+  -- SHA-256 of the key: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- Names of rules/scopes.ts; empty: all scopes.
+  scopes text[] not null default '{}',
+  expires_at timestamptz,
+  -- Written at most twice a minute.
+  last_used_at timestamptz,
+  created_at timestamptz not null,
+  primary key (shard, id)
+);
+create unique index api_keys_by_hash on api_keys (hash);
+create index api_keys_by_account on api_keys (shard, account_id, id);
+
+create table ledger (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  kind text not null check (kind in ('credit', 'hold', 'capture', 'release')),
+  -- Added to the account's amount and held, in units.
+  amount_change bigint not null,
+  held_change bigint not null,
+  job_id text,
+  note text,
+  created_at timestamptz not null,
+  primary key (shard, id)
+);
+create index ledger_by_account on ledger (shard, account_id, id);
+
+-- The sums of an account's ledger up to and including one entry; see accounts/ledger/drift.ts.
+create table ledger_checks (
+  shard smallint not null,
+  account_id text not null,
+  -- The last ledger entry in the sums.
+  through_id text not null,
+  amount bigint not null,
+  held bigint not null,
+  primary key (shard, account_id)
+);
+
+create table rate_windows (
+  shard smallint not null,
+  account_id text not null,
+  bucket text not null,
+  -- When the requests of the last window were admitted; never longer than the limit.
+  admitted timestamptz[] not null,
+  primary key (shard, account_id, bucket)
+);
+
+-- What operators and keys changed. Few rows, read by operators only: no shard.
+create table audit_log (
+  id text primary key,
+  -- The account that was changed.
+  account_id text not null,
+  -- Null: the operator.
+  key_id text,
+  action text not null,
+  target_id text not null,
+  -- Names of changed fields, plans, amounts, scopes: never a secret, a URL or a body.
+  details jsonb not null,
+  -- Peer address of the connection; behind a proxy, the proxy's.
+  address text not null,
+  request_id text not null,
+  created_at timestamptz not null
+);
+create index audit_log_by_account on audit_log (account_id, id desc);
+create index audit_log_by_age on audit_log (created_at);
+
+-- Jobs. The table is also the job queue: a claim sets holder, increments lease (the fence) and sets next_at to the end
+-- of the lease.
+
+create table jobs (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  state text not null check (state in ('queued', 'processing', 'completed', 'failed', 'canceled')),
+  plan text not null check (plan in ('lite', 'pro')),
+  language text,
+  word_times boolean not null,
+  -- The client's JSON text, unchanged; jsonb would reorder keys and round numbers.
+  metadata text,
+  filename text,
+  format text not null,
+  size_bytes bigint not null,
+  -- Where the audio is in the storage; null once it is erased.
+  audio_key text,
+  -- From the probe; replaced by the decoded length when the job ends.
+  duration_ms bigint not null,
+  -- Units held (0 for unlimited accounts) and units charged at the end. held_units grows with the decoded length.
+  held_units bigint not null default 0,
+  cost_units bigint,
+  -- Cost of the audio whose text could be read while the job ran: charged when the job is canceled, or fails because of
+  -- its audio or the balance.
+  transcribed_units bigint not null default 0,
+  attempts smallint not null default 0,
+  lease integer not null default 0,
+  -- The process that works on the job: <node>/<process>. Its leases end at once when the process or node is known to
+  -- have ended.
+  holder text,
+  next_at timestamptz,
+  progress real not null default 0,
+  model text,
+  detected_language text,
+  -- The transcript: plain text, and the segments as JSON text as the API returns them.
+  transcript text,
+  segments text,
+  error_type text,
+  error_message text,
+  created_at timestamptz not null,
+  started_at timestamptz,
+  completed_at timestamptz,
+  primary key (shard, id),
+  -- The states are in docs/states.md, the transitions in rules/job-state.ts.
+  constraint jobs_ended_have_completed_at
+    check ((state in ('completed', 'failed', 'canceled')) = (completed_at is not null)),
+  constraint jobs_open_have_next_at check ((state in ('queued', 'processing')) = (next_at is not null)),
+  constraint jobs_failed_have_error check ((state = 'failed') = (error_type is not null)),
+  constraint jobs_completed_have_transcript check (state <> 'completed' or transcript is not null)
+);
+create index jobs_by_account on jobs (shard, account_id, id desc);
+-- For retention: audio of ended jobs, and files without a job.
+create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
+create index jobs_by_end on jobs (shard, completed_at) where completed_at is not null;
+-- Queued jobs start in the order of their creation, whatever their next_at is.
+create index jobs_queued on jobs (shard, account_id, created_at, id) where state = 'queued';
+-- Jobs that were started before and were queued again: they start before all others.
+create index jobs_returned on jobs (created_at, id) where state = 'queued' and lease > 0;
+-- Running jobs, by the end of their lease.
+create index jobs_processing on jobs (next_at) where state = 'processing';
+
+-- When each account's last job was started: accounts with queued jobs are served in this order.
+create table job_turns (
+  shard smallint not null,
+  account_id text not null,
+  last_started_at timestamptz not null,
+  primary key (shard, account_id)
+);
+
+-- Partial results of running jobs; deleted when the job ends.
+create table job_pieces (
+  shard smallint not null,
+  job_id text not null,
+  -- The lease that wrote the piece: a job that is started again begins from its first piece.
+  lease integer not null,
+  number integer not null,
+  -- The piece's segments as JSON text, as the API returns them.
+  segments text not null,
+  primary key (shard, job_id, lease, number)
+);
+
+-- The engine of each plan, as reported by the transcriber that became ready last. The API rejects requests that the
+-- engine cannot serve.
+create table plan_engines (
+  plan text primary key,
+  engine text not null,
+  -- The model's language codes; null: any.
+  languages text[],
+  reported_at timestamptz not null default clock_timestamp()
+);
+
+-- Webhooks, events, deliveries, and the log of attempts.
+
+create table webhooks (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  url text not null,
+  events text[] not null,
+  description text,
+  active boolean not null default true,
+  disabled_reason text check (disabled_reason in ('manual', 'consecutive_failures')),
+  disabled_at timestamptz,
+  -- Failed attempts since the last success, for disabling. Counted in the statement that records the attempts.
+  consecutive_failures integer not null default 0,
+  failing_since timestamptz,
+  -- The URL has answered with success at least once. Deliveries to these webhooks come before others.
+  has_succeeded boolean not null default false,
+  -- AES-256-GCM with the webhook's id as associated data.
+  secret bytea not null,
+  previous_secret bytea,
+  previous_secret_ends_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (shard, id),
+  constraint webhooks_disabled_have_reason
+    check (active = (disabled_reason is null) and active = (disabled_at is null))
+);
+-- shard last: the planner would otherwise use this index to look up a webhook by its id.
+create index webhooks_by_account on webhooks (account_id, id desc, shard);
+
+create table events (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  type text not null,
+  job_id text,
+  -- Serialised once: stored, signed and sent as these bytes.
+  body bytea not null,
+  created_at timestamptz not null,
+  primary key (shard, id)
+);
+create index events_by_account on events (shard, account_id, id desc);
+-- For erasing a job.
+create index events_by_job on events (shard, job_id) where job_id is not null;
+create index events_by_age on events (shard, account_id, created_at);
+
+-- One row per event and webhook, and per redelivery.
+create table deliveries (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  webhook_id text not null,
+  event_id text not null,
+  event_type text not null,
+  -- waiting: due at next_at, or being sent while it has a row in delivery_leases.
+  state text not null check (state in ('waiting', 'succeeded', 'exhausted', 'dropped')),
+  attempt smallint not null default 1,
+  -- The id of the next attempt (X-Service-Delivery-Id); a lost lease gets a new one.
+  attempt_id text not null,
+  next_at timestamptz,
+  created_at timestamptz not null,
+  -- shard last: on a table without statistics, the planner prefers an index that begins with shard and reads the whole
+  -- shard instead of looking up each delivery.
+  primary key (event_id, id, shard),
+  constraint deliveries_waiting_have_next_at check ((state = 'waiting') = (next_at is not null))
+);
+create index deliveries_due on deliveries (shard, next_at) where state = 'waiting';
+create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at) where state = 'waiting';
+-- For the waiting deliveries in the delivery log. On an expression, to keep the claim query off this index: it needs the
+-- order of next_at, and without statistics the planner underestimates the cost of sorting.
+create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where state = 'waiting';
+
+-- Deliveries that are being sent; due again, with the same attempt number, after ends_at. A table of its own: updating
+-- deliveries for each claim would write all its index entries again.
+create table delivery_leases (
+  shard smallint not null,
+  webhook_id text not null,
+  delivery_id text not null,
+  -- The fence: only one attempt is made under an id.
+  attempt_id text not null,
+  ends_at timestamptz not null,
+  -- The process that makes the attempt: <node>/<process>, as in jobs.
+  holder text,
+  primary key (shard, webhook_id, delivery_id)
+);
+
+-- One row per attempt made or dropped. Partitioned by day, so that retention drops partitions instead of deleting rows.
+create table attempts (
+  shard smallint not null,
+  id text not null,
+  account_id text not null,
+  webhook_id text not null,
+  event_id text not null,
+  event_type text not null,
+  delivery_id text not null,
+  url text not null,
+  attempt smallint not null,
+  status text not null check (status in ('succeeded', 'failed', 'dropped')),
+  response_status smallint,
+  error_reason text,
+  error_message text,
+  duration_ms real,
+  dns_ms real,
+  connect_ms real,
+  tls_ms real,
+  first_byte_ms real,
+  remote_address text,
+  request_headers text,
+  response_headers text,
+  response_body bytea,
+  created_at timestamptz not null,
+  completed_at timestamptz not null,
+  -- In the order in which a webhook's log is read.
+  primary key (shard, webhook_id, id, created_at)
+) partition by range (created_at);
+create index attempts_by_event on attempts (shard, event_id);
+create index attempts_by_account on attempts (shard, account_id, created_at);
+
+-- For days without a partition; empty as long as the janitor creates partitions in advance.
+create table attempts_default partition of attempts default;
+
+-- Idempotency keys: the current lease, the job that the request created, and the first answer, repeated for 24 hours.
+
+create table idempotency_keys (
+  shard smallint not null,
+  -- The operator's keys: shard 0, account_id admin.
+  account_id text not null,
+  key text not null,
+  -- Hash of method and path of the request (first 32 hex digits of SHA-256): a URL may be 16 KiB long.
+  route text not null,
+  state text not null check (state in ('running', 'answered')),
+  -- Incremented by every request that takes the key; renewed while the request runs.
+  lease integer not null,
+  lease_ends_at timestamptz not null,
+  expires_at timestamptz not null,
+  -- SHA-256 of the body, in hex; of an upload: of its fields and its file, without the multipart boundary.
+  fingerprint text,
+  -- Written in the transaction that inserts the job: a retry after a crash is answered with this job.
+  job_id text,
+  status smallint,
+  content_type text,
+  location text,
+  -- AES-256-GCM: a stored answer may contain a secret that is shown only once.
+  body bytea,
+  primary key (shard, account_id, key),
+  constraint idempotency_keys_answered_have_request
+    check (state <> 'answered' or (status is not null and fingerprint is not null)),
+  constraint idempotency_keys_with_job_have_fingerprint check (job_id is null or fingerprint is not null)
+);
+create index idempotency_keys_expired on idempotency_keys (expires_at);
+-- Erasing a job erases the answers that contain it.
+create index idempotency_keys_by_job on idempotency_keys (shard, job_id) where job_id is not null;
