@@ -6,9 +6,9 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Pool } from 'undici';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
-import { openTestFolder } from '../test/fixtures/audio.ts';
-import { openService, temporaryFolder } from '../test/service.ts';
-import { wavFile } from '../test/wav.ts';
+import { openTestFolder } from '../test/fixtures/audio/test-audio.ts';
+import { wavFile } from '../test/fixtures/audio/wav.ts';
+import { openService, temporaryFolder } from '../test/fixtures/service.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUsOfFamily } from './processor-time.ts';
 

@@ -14,8 +14,8 @@ import type { VoiceDetector } from '../src/engines/vad/vad.ts';
 import { openVoiceDetector } from '../src/engines/vad/vad.ts';
 import { wavFile } from '../src/engines/wav-file.ts';
 import { openLog } from '../src/platform/log.ts';
-import type { Random } from '../test/random.ts';
-import { randomFrom } from '../test/random.ts';
+import type { Random } from '../test/fixtures/random.ts';
+import { randomFrom } from '../test/fixtures/random.ts';
 import { round } from './figures.ts';
 
 const VOICES = ['slt', 'rms', 'awb', 'kal16'];

@@ -15,7 +15,7 @@ import { openLog } from '../src/platform/log.ts';
 import { signedHeaders } from '../src/webhooks/deliveries/send.ts';
 import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { openSigners } from '../src/webhooks/secrets/signers.ts';
-import { temporaryFolder } from '../test/service.ts';
+import { temporaryFolder } from '../test/fixtures/service.ts';
 import { bodyOf, insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';
 import type { FromReceiver } from './lean-receiver.ts';

@@ -10,7 +10,7 @@ import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { openLog } from '../src/platform/log.ts';
-import { temporaryFolder } from '../test/service.ts';
+import { temporaryFolder } from '../test/fixtures/service.ts';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { nowMs } from './figures.ts';

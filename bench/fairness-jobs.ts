@@ -11,8 +11,8 @@ import { startTranscriber } from '../src/jobs/execution/worker.ts';
 import { insertJob } from '../src/jobs/store.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
-import { toneWav } from '../test/fixtures/audio.ts';
-import { TEST_TOOLS } from '../test/tools.ts';
+import { toneWav } from '../test/fixtures/audio/test-audio.ts';
+import { TEST_TOOLS } from '../test/fixtures/tools.ts';
 import { report, round, spread } from './figures.ts';
 
 const JOB_MS = 500;

@@ -5,7 +5,7 @@
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openBlackHole } from '../test/black-hole.ts';
+import { openBlackHole } from '../test/fixtures/servers/black-hole.ts';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries } from './delivery-environment.ts';
 import type { RunningDeliverer, Watcher } from './delivery-fixture.ts';

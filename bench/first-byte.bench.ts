@@ -12,7 +12,7 @@ import { makeCertificates } from '../src/demo/certificates.ts';
 import { openLog } from '../src/platform/log.ts';
 import { shardOf } from '../src/rules/shard.ts';
 import { emitEvent } from '../src/webhooks/events/emit.ts';
-import { openService, temporaryFolder } from '../test/service.ts';
+import { openService, temporaryFolder } from '../test/fixtures/service.ts';
 import { report, spread } from './figures.ts';
 
 const EVENTS = 1000;

@@ -23,7 +23,7 @@ import type { LogFilter } from '../src/webhooks/log/log-store.ts';
 import { listAttempts, listPending } from '../src/webhooks/log/log-store.ts';
 import { makeDay } from '../src/webhooks/log/partition-store.ts';
 import { turnLogDays } from '../src/webhooks/log/retention.ts';
-import { temporaryFolder } from '../test/service.ts';
+import { temporaryFolder } from '../test/fixtures/service.ts';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';

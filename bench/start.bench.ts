@@ -1,6 +1,6 @@
 // How long from the start of the process to /readyz, on a new data directory and on one that was used before.
 import { rmSync } from 'node:fs';
-import { openService, temporaryFolder } from '../test/service.ts';
+import { openService, temporaryFolder } from '../test/fixtures/service.ts';
 import { report, round, spread } from './figures.ts';
 
 const ROUNDS = 5;

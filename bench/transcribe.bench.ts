@@ -8,8 +8,8 @@ import type { Engine, Pcm } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
-import type { TestService } from '../test/service.ts';
-import { openService, temporaryFolder } from '../test/service.ts';
+import type { TestService } from '../test/fixtures/service.ts';
+import { openService, temporaryFolder } from '../test/fixtures/service.ts';
 import { report, round, spread } from './figures.ts';
 
 const SLOTS = os.availableParallelism();

@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { openService } from '../test/service.ts';
+import { openService } from '../test/fixtures/service.ts';
 import { report, round } from './figures.ts';
 import { childrenOf } from './processor-time.ts';
 

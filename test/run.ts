@@ -4,13 +4,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { startEmbedded } from '../src/db/embedded/server.ts';
-import { startOutside } from './outside-postgres.ts';
+import { startOutside } from './fixtures/database/outside-postgres.ts';
 
 // The test command: starts the databases that the tests need, runs node:test over the tree or over the files named, and
 // removes everything afterwards. Ends with the closing lines of the runner, and with its exit code.
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'test/**/*.test.ts'];
+const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 /** What speaks SQL. It runs on both kinds of database; the launcher's own tests start theirs. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded*.test.ts'];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './sources.ts';
+import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './structure/sources.ts';
 
 const MAX_LINES = 400;
 // A test's tables of cases are one idea, however many rows it takes.

@@ -7,7 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import Fastify from 'fastify';
-import { RECEIVER_SECRET, SIGNED_AT, type SignedDelivery, signedDelivery } from '../../test/signed-delivery.ts';
+import {
+  RECEIVER_SECRET,
+  SIGNED_AT,
+  type SignedDelivery,
+  signedDelivery,
+} from '../../test/fixtures/webhooks/signed-delivery.ts';
 import { rememberEvents } from './event-memory.ts';
 import { expressHandler } from './express-handler.ts';
 import { fastifyWebhooks } from './fastify-webhooks.ts';

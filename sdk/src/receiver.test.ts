@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../test/signed-delivery.ts';
+import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../test/fixtures/webhooks/signed-delivery.ts';
 import { rememberEvents } from './event-memory.ts';
 import type { Handlers } from './receiver.ts';
 import { createReceiver } from './receiver.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
-import { openTestFolder, stereoWav } from '../../test/fixtures/audio.ts';
-import { TEST_TOOLS } from '../../test/tools.ts';
+import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.ts';
+import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
 import { wavFile } from '../engines/wav-file.ts';
 import { decodePcm } from './media/decode.ts';
 import { probeAudio } from './media/probe.ts';

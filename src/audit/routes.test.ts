@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountFixture } from '../../test/account-fixture.ts';
-import { secretBox } from '../../test/delivery-fixture.ts';
+import { openAccountFixture } from '../../test/fixtures/account.ts';
+import { secretBox } from '../../test/fixtures/webhooks/delivery.ts';
 import type { Database } from '../db/database.ts';
 import { systemClock } from '../platform/clock.ts';
 import { webhookRoutes } from '../webhooks/endpoints/routes.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { openTestDatabase } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { adminRoutes } from '../accounts/api/admin-routes.ts';
 import { auditRoutes } from '../audit/routes.ts';
 import { buildServer, closeServer } from '../http/server/server.ts';

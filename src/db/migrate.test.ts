@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../test/database.ts';
+import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { migrate, NewerSchemaError, readMigrations } from './migrate.ts';
 
 const NEXT = {

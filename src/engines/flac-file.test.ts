@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { openTestFolder } from '../../test/fixtures/audio.ts';
-import { randomFrom } from '../../test/random.ts';
-import { TEST_TOOLS } from '../../test/tools.ts';
+import { openTestFolder } from '../../test/fixtures/audio/test-audio.ts';
+import { randomFrom } from '../../test/fixtures/random.ts';
+import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
 import { decodePcm } from '../audio/media/decode.ts';
 import type { Pcm } from './engine.ts';
 import { SAMPLE_RATE } from './engine.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { randomFrom } from '../../test/random.ts';
+import { randomFrom } from '../../test/fixtures/random.ts';
 import { openFairSemaphore } from './fair-semaphore.ts';
 
 /** Work that the test ends; what was started is told in its order. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openJobFixture } from '../../test/job-fixture.ts';
-import { until } from '../../test/until.ts';
-import { wavFile } from '../../test/wav.ts';
+import { wavFile } from '../../test/fixtures/audio/wav.ts';
+import { openJobFixture } from '../../test/fixtures/job.ts';
+import { until } from '../../test/fixtures/until.ts';
 import { claimNextJob } from '../jobs/queue/claim.ts';
 import { systemClock } from '../platform/clock.ts';
 import { openLog } from '../platform/log.ts';

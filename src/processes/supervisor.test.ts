@@ -15,7 +15,7 @@ function openSupervisor(node: string) {
   };
   try {
     const roles = superviseRoles(['janitor'], {
-      entry: new URL('../../test/fixtures/role-process.ts', import.meta.url),
+      entry: new URL('../../test/fixtures/processes/role-process.ts', import.meta.url),
       preparesEarly: false,
       log: openLog('silent'),
       onFatal: running.resolve,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../test/random.ts';
+import { randomFrom } from '../../test/fixtures/random.ts';
 import { newId } from './ids.ts';
 import { SHARD_COUNT, shardOf } from './shard.ts';
 

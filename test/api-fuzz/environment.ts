@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { TONE_MODEL, toneWav } from '../fixtures/audio.ts';
-import { openReceiver, testAuthority } from '../receiver.ts';
-import { openService, temporaryFolder } from '../service.ts';
-import { until } from '../until.ts';
+import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 export type FuzzEnvironment = AsyncDisposable & {
   baseUrl: string;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { toneWav } from '../fixtures/audio.ts';
-import type { Receiver } from '../receiver.ts';
-import type { ServiceUnderFire } from './service-under-fire.ts';
+import { toneWav } from '../fixtures/audio/test-audio.ts';
+import type { Receiver } from '../fixtures/webhooks/receiver.ts';
+import type { ServiceUnderFire } from './service-under-load.ts';
 
 export type Account = { id: string; key: string; webhookSecret: string };
 

@@ -1,8 +1,8 @@
 import { verifyDelivery } from '#sdk/signature.ts';
 import type { Database } from '../../src/db/database.ts';
-import { countDriftedAccounts } from '../drifted-accounts.ts';
-import type { Received } from '../receiver.ts';
-import { until } from '../until.ts';
+import { countDriftedAccounts } from '../fixtures/database/drifted-accounts.ts';
+import { until } from '../fixtures/until.ts';
+import type { Received } from '../fixtures/webhooks/receiver.ts';
 import type { Account } from './clients.ts';
 
 /** What must all be zero after any number of kills, and how often a delivery was repeated. */

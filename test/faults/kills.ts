@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../src/db/database.ts';
-import { randomFrom } from '../random.ts';
-import { openReceiver } from '../receiver.ts';
+import { randomFrom } from '../fixtures/random.ts';
+import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import { openAccount, startClients } from './clients.ts';
 import type { Findings, Seen } from './history.ts';
 import { drained, findFaults } from './history.ts';
-import type { DatabaseKind, Victim } from './service-under-fire.ts';
-import { openServiceUnderFire, VICTIMS } from './service-under-fire.ts';
+import type { DatabaseKind, Victim } from './service-under-load.ts';
+import { openServiceUnderFire, VICTIMS } from './service-under-load.ts';
 
 export type KillRun = {
   kind: DatabaseKind;

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openDatabase } from '../../src/db/database.ts';
-import { isAlive } from '../processes.ts';
-import { openReceiver } from '../receiver.ts';
-import { until } from '../until.ts';
+import { isAlive } from '../fixtures/processes/process-list.ts';
+import { until } from '../fixtures/until.ts';
+import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import type { Heard } from './clients.ts';
 import { heardBy, openAccount, startClients } from './clients.ts';
 import type { Findings, Seen } from './history.ts';
 import { drained, findFaults } from './history.ts';
-import type { ServiceUnderFire } from './service-under-fire.ts';
-import { openServiceUnderFire } from './service-under-fire.ts';
+import type { ServiceUnderFire } from './service-under-load.ts';
+import { openServiceUnderFire } from './service-under-load.ts';
 
 export const OUTAGES = ['stopped', 'frozen', 'cut'] as const;
 /** PostgreSQL is shut down, does not answer, or breaks all connections again and again. */

@@ -2,8 +2,8 @@
 // Prints what was killed, accepted, lost and doubled; ends with code 1 when anything was lost.
 import { parseArgs } from 'node:util';
 import { complaintsAbout, runKills } from './kills.ts';
-import type { DatabaseKind } from './service-under-fire.ts';
-import { DATABASES } from './service-under-fire.ts';
+import type { DatabaseKind } from './service-under-load.ts';
+import { DATABASES } from './service-under-load.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Database, Sql, Statement } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { openTestDatabase } from '../database.ts';
+import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
 import type { Actor, Outcome, Simulator } from './simulator.ts';
 

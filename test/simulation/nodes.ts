@@ -12,7 +12,7 @@ import { releaseLeasesOf } from '../../src/webhooks/deliveries/lease-store.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
 import type { SimulatedServer } from './database.ts';
-import { setPoster } from './fake-post.ts';
+import { setPoster } from './fakes/post.ts';
 import type { Receivers } from './receivers.ts';
 import type { Actor, Simulator } from './simulator.ts';
 

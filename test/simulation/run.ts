@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { randomFrom } from '../random.ts';
-import { BREAKS } from './breaks.ts';
-import { hookModules } from './hooks.ts';
+import { randomFrom } from '../fixtures/random.ts';
+import { hookModules } from './fakes/hooks.ts';
+import { BREAKS } from './planted-bugs.ts';
 import type { SeedReport } from './simulate.ts';
 
 const MOST_SHOWN = 10;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Random } from '../random.ts';
-import { openCallers } from './callers.ts';
-import { findViolations } from './check.ts';
+import type { Random } from '../fixtures/random.ts';
+import { findViolations } from './checks/check-all.ts';
+import { openCallers } from './clients.ts';
 import type { SimulatedPostgres } from './database.ts';
+import { useSimulatedTime } from './fakes/simulated-time.ts';
 import type { Environment, Node } from './nodes.ts';
 import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
 import type { Change } from './schema.ts';
 import { READ_CHANGES } from './schema.ts';
-import { useSimulatedTime } from './simulated-time.ts';
 import type { Simulator } from './simulator.ts';
 import { openSimulator, START_MS } from './simulator.ts';
 

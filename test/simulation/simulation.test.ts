@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BREAKS } from './breaks.ts';
+import { BREAKS } from './planted-bugs.ts';
 
 const RUN = fileURLToPath(new URL('run.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../random.ts';
-import { randomFrom } from '../random.ts';
+import type { Random } from '../fixtures/random.ts';
+import { randomFrom } from '../fixtures/random.ts';
 
 /** Something that acts in the simulator and may freeze or die: a process of the service, or the clients. */
 export type Actor = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountFixture } from '../../../test/account-fixture.ts';
+import { openAccountFixture } from '../../../test/fixtures/account.ts';
 import { hashKey } from '../../http/authentication.ts';
 import { findValidKeys } from '../store.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountFixture, openAccountNode, RATES } from '../../../test/account-fixture.ts';
-import { openTestDatabase } from '../../../test/database.ts';
+import { openAccountFixture, openAccountNode, RATES } from '../../../test/fixtures/account.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { openLimits } from '../rate-limits/limits.ts';
 

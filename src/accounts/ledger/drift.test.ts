@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../../test/database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../../test/database.ts';
-import { randomFrom } from '../../../test/random.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { truncate } from 'node:fs/promises';
 import test from 'node:test';
-import { openTestFolder } from '../../../test/fixtures/audio.ts';
-import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { openGlancer } from './header-probe.ts';
 
 const SPEECH = toneSpeech('a few words');
@@ -56,7 +56,7 @@ test('what is not plain is left to ffprobe', async (t) => {
 
 test('a file that gets the better of the reader is left to ffprobe, and the next one is read', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer({ thread: new URL('../../../test/fixtures/hostile-thread.ts', import.meta.url) });
+  const glance = openGlancer({ thread: new URL('../../../test/fixtures/audio/hostile-thread.ts', import.meta.url) });
 
   for (const deed of ['spin', 'fill', 'throw']) {
     await t.test(deed, async () => {

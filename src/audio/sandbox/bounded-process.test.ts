@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { openTestFolder } from '../../../test/fixtures/audio.ts';
-import { childProcesses, isRunning } from '../../../test/fixtures/children.ts';
-import { TEST_TOOLS } from '../../../test/tools.ts';
-import { until } from '../../../test/until.ts';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { childProcesses, isRunning } from '../../../test/fixtures/processes/children.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { decodePcm } from '../media/decode.ts';
 import { openJailed, runJailed } from './bounded-process.ts';
 

@@ -7,10 +7,10 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { openTestFolder } from '../../../test/fixtures/audio.ts';
-import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
-import { TEST_TOOLS } from '../../../test/tools.ts';
-import { until } from '../../../test/until.ts';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { findProgram } from '../../platform/tools.ts';
 import { findSandbox } from './sandbox.ts';
 import type { SandboxKind } from './sandbox-process.ts';
@@ -105,7 +105,11 @@ for (const user of USERS) {
       const source = `sine=r=192000:d=${process.pid}:f=${user.uid + kind.length}`;
       const endlessArguments = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-re', '-i', source, '-f', 'null', '-'];
       const order = { tools: TEST_TOOLS, kind, endlessArguments, input: folder.path };
-      const [program, ...args] = [...user.command, path.join(ROOT, 'test/sandbox-user.ts'), JSON.stringify(order)];
+      const [program, ...args] = [
+        ...user.command,
+        path.join(ROOT, 'test/fixtures/processes/sandbox-user.ts'),
+        JSON.stringify(order),
+      ];
       const service = spawn(program!, args, { cwd: '/', env: { PATH: process.env['PATH'] }, stdio: 'inherit' });
       await until('the decoder to run', () => decodersOf(source).length > 0);
 
@@ -225,7 +229,11 @@ async function openServiceOf(user: User) {
   fs.chmodSync(home, 0o755);
 
   async function run(order: object): Promise<string> {
-    const [program, ...args] = [...user.command, path.join(ROOT, 'test/sandbox-user.ts'), JSON.stringify(order)];
+    const [program, ...args] = [
+      ...user.command,
+      path.join(ROOT, 'test/fixtures/processes/sandbox-user.ts'),
+      JSON.stringify(order),
+    ];
     const env = { PATH: process.env['PATH'], ADMIN_TOKEN: 'a-token', AWS_SECRET_ACCESS_KEY: 'a-key' };
     return (await execFile(program!, args, { env, cwd: '/', timeout: 120_000 })).stdout;
   }

@@ -253,10 +253,14 @@ function openEnvironment(name = 'database') {
   }
 
   async function spawnOwner(environment: NodeJS.ProcessEnv = {}): Promise<{ child: ChildProcess; answer: Answer }> {
-    const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../../../test/embedded-owner.ts'), dir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...environment },
-    });
+    const child = spawn(
+      process.execPath,
+      [path.resolve(import.meta.dirname, '../../../test/fixtures/processes/embedded-owner.ts'), dir],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...environment },
+      },
+    );
     undo.push(() => kill(child));
     const [line] = await once(readline.createInterface({ input: child.stdout! }), 'line');
     return { child, answer: JSON.parse(line) };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio.ts';
-import { SECONDS_PER_SIGN, toneSpeech } from '../../../test/fixtures/tone/speech.ts';
-import { TEST_TOOLS } from '../../../test/tools.ts';
+import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
+import { SECONDS_PER_SIGN, toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { decodePcm } from '../../audio/media/decode.ts';
 import { probeAudio } from '../../audio/media/probe.ts';
 import { cutPieces } from '../../audio/split.ts';

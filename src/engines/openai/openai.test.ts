@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { SpeechAnswer } from '../../../test/fixtures/speech-server.ts';
-import { openSpeechServer } from '../../../test/fixtures/speech-server.ts';
-import { until } from '../../../test/until.ts';
+import type { SpeechAnswer } from '../../../test/fixtures/servers/speech-server.ts';
+import { openSpeechServer } from '../../../test/fixtures/servers/speech-server.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { SAMPLE_RATE } from '../engine.ts';
 import { asked, isEngineError, testConformance, textOf } from '../registry/conformance.ts';
 import { openOpenai } from './openai.ts';

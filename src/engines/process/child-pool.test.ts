@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { killChildren } from '../../../test/fixtures/children.ts';
-import { until } from '../../../test/until.ts';
+import { killChildren } from '../../../test/fixtures/processes/children.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { asked, isEngineError } from '../registry/conformance.ts';
 import { openChildPool } from './child-pool.ts';
@@ -13,7 +13,7 @@ const long = new Int16Array(32_000);
 function openEnvironment() {
   let restarts = 0;
   const pool = openChildPool({
-    module: new URL('../../../test/fixtures/greedy-child.ts', import.meta.url),
+    module: new URL('../../../test/fixtures/processes/greedy-child.ts', import.meta.url),
     ...{ settings: {}, environment: {}, memoryMaxBytes: 300e6, slots: 1 },
     ...{ startAdvice: 'Mend it.', log: openLog('silent'), onRestart: () => void (restarts += 1) },
   });

@@ -5,11 +5,11 @@ import { copyFile, mkdir, symlink, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'node:test';
-import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio.ts';
-import { childProcesses, isRunning, killChildren } from '../../../test/fixtures/children.ts';
-import { toneSpeech } from '../../../test/fixtures/tone/speech.ts';
-import { TEST_TOOLS } from '../../../test/tools.ts';
-import { until } from '../../../test/until.ts';
+import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
+import { childProcesses, isRunning, killChildren } from '../../../test/fixtures/processes/children.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { asked, isEngineError, testConformance } from '../registry/conformance.ts';
 import { openWorkingEngine, rankModels } from '../registry/open.ts';
@@ -130,9 +130,13 @@ test('the metadata of a model is read without its graph', async () => {
 });
 
 test('when this process is killed, its engine processes end, even in the middle of a piece', async () => {
-  const owner = spawn(process.execPath, [path.join(import.meta.dirname, '../../../test/fixtures/engine-owner.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const owner = spawn(
+    process.execPath,
+    [path.join(import.meta.dirname, '../../../test/fixtures/processes/engine-owner.ts')],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = await once(createInterface({ input: owner.stdout }), 'line');
   const engines: number[] = JSON.parse(line);
   const before = engines.filter(isRunning).length;

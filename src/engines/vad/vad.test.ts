@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
 import test from 'node:test';
-import { openTestFolder } from '../../../test/fixtures/audio.ts';
-import { childProcesses } from '../../../test/fixtures/children.ts';
-import { putVoiceModel, voiceModel } from '../../../test/fixtures/voice-model.ts';
-import { TEST_TOOLS } from '../../../test/tools.ts';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { putVoiceModel, voiceModel } from '../../../test/fixtures/audio/voice-model.ts';
+import { childProcesses } from '../../../test/fixtures/processes/children.ts';
+import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import type { Log } from '../../platform/log.ts';
 import { openLog } from '../../platform/log.ts';
 import type { Pcm } from '../engine.ts';

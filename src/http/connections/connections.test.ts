@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import test from 'node:test';
-import { until } from '../../../test/until.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { defineRoute } from '../route.ts';
 import { buildServer, closeServer } from '../server/server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import test from 'node:test';
-import { until } from '../../../test/until.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import type { StreamKey } from './open-streams.ts';
 import { watchStreamKeys } from './open-streams.ts';

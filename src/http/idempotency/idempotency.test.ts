@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { callerOf } from '../../../test/caller.ts';
-import type { TestDatabase } from '../../../test/database.ts';
-import { openTestDatabase } from '../../../test/database.ts';
-import { openWebhookFixture } from '../../../test/webhook-fixture.ts';
+import { callerOf } from '../../../test/fixtures/caller.ts';
+import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import test from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { callerOf } from '../../../test/caller.ts';
+import { callerOf } from '../../../test/fixtures/caller.ts';
 import { RawJson } from '../../platform/json.ts';
 import { openLog } from '../../platform/log.ts';
 import { ApiError } from '../api-error.ts';

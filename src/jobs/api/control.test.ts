@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import test from 'node:test';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { until } from '../../../test/until.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;

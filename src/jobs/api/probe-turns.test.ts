@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { openTestFolder } from '../../../test/fixtures/audio.ts';
-import { webmOfTinyPackets } from '../../../test/fixtures/bombs.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
+import { webmOfTinyPackets } from '../../../test/fixtures/audio/bombs.ts';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 
 // Too large for the thread that reads headers, and slow to walk through.
 const SLOW_BYTES = 30_000_000;

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
 import test from 'node:test';
-import { until } from '../../../test/until.ts';
-import { ASYNC_END, answerOf, FILE_HEAD, openUploadServer, watchContinue } from '../../../test/upload-server.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import {
+  ASYNC_END,
+  answerOf,
+  FILE_HEAD,
+  openUploadServer,
+  watchContinue,
+} from '../../../test/fixtures/servers/upload-server.ts';
+import { until } from '../../../test/fixtures/until.ts';
 
 const MEBIBYTE = 2 ** 20;
 const SECOND_ON_LITE = 1 / 60;

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { until } from '../../../test/until.ts';
-import { ASYNC_END, answerOf, FILE_HEAD, openUploadServer, watchContinue } from '../../../test/upload-server.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import {
+  ASYNC_END,
+  answerOf,
+  FILE_HEAD,
+  openUploadServer,
+  watchContinue,
+} from '../../../test/fixtures/servers/upload-server.ts';
+import { until } from '../../../test/fixtures/until.ts';
 
 test('an upload over a socket becomes a job', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });

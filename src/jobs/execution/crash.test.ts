@@ -5,13 +5,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { costUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { eraseEndedAudio } from '../retention/audio-sweep.ts';
 
-const CRASH_WORKER = fileURLToPath(new URL('../../../test/crash-worker.ts', import.meta.url));
+const CRASH_WORKER = fileURLToPath(new URL('../../../test/fixtures/processes/crash-worker.ts', import.meta.url));
 // More than a job has; the loop ends when the killed worker had nothing left to do.
 const MOST_STEPS = 60;
 const PRO_RATE = 2;

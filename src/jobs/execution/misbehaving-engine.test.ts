@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { childProcesses, isRunning } from '../../../test/fixtures/children.ts';
-import type { Misdeed } from '../../../test/fixtures/misdeeds.ts';
-import { MISDEEDS } from '../../../test/fixtures/misdeeds.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { until } from '../../../test/until.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { childProcesses, isRunning } from '../../../test/fixtures/processes/children.ts';
+import type { Misdeed } from '../../../test/fixtures/processes/misdeeds.ts';
+import { MISDEEDS } from '../../../test/fixtures/processes/misdeeds.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { openChildPool } from '../../engines/process/child-pool.ts';
 import { wavFile } from '../../engines/wav-file.ts';
@@ -18,7 +18,7 @@ function audioFor(misdeed: Misdeed): Buffer {
 /** One process of an engine that does what the audio says. */
 function openMisbehavingEngine(): Engine & { pids(): number[] } {
   const pool = openChildPool({
-    module: new URL('../../../test/fixtures/misbehaving-child.ts', import.meta.url),
+    module: new URL('../../../test/fixtures/processes/misbehaving-child.ts', import.meta.url),
     settings: {},
     environment: { PATH: process.env['PATH'] ?? '' },
     memoryMaxBytes: 400 * 2 ** 20,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';

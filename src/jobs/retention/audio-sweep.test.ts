@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { eraseEndedAudio, sweepOrphans } from './audio-sweep.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../../test/database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { makeId, systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { openCompletionWaiter } from './completion-waiter.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { StreamEvent } from '../../../test/event-stream.ts';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
-import { openJobFixture } from '../../../test/job-fixture.ts';
-import { until } from '../../../test/until.ts';
-import { wavFile } from '../../../test/wav.ts';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import type { StreamEvent } from '../../../test/fixtures/event-stream.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { claimNextJob } from '../queue/claim.ts';
 import { findJob } from '../store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openFakeEngine } from '../../../test/fake-engine.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { EngineError } from '../../engines/engine.ts';
 import { asked } from '../../engines/registry/conformance.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { randomFrom } from '../../../test/random.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import { canBeKey, checksumOf, composeKey } from './api-key.ts';
 
 const RANDOM = Uint8Array.from({ length: 64 }, (_, i) => (i * 37) % 256);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
-import { randomFrom } from '../../../test/random.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { AllowedTarget } from './url-guard.ts';
 import { isPublicAddress, MAX_URL_CHARS, parseWebhookUrl } from './url-guard.ts';
 

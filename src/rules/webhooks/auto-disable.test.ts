@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../../test/random.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import { evaluateStreak } from './auto-disable.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };

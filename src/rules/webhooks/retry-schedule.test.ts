@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../../test/random.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import { delayBeforeAttemptMs } from './retry-schedule.ts';
 
 const DELAYS_MS = [0, 30_000, 300_000, 1_800_000];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf, openDeliveryFixture } from '../../../test/delivery-fixture.ts';
+import { attemptOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { claimDueDeliveries } from './claim-store.ts';
 import { finishAttempts } from './finish-store.ts';
 import { releaseLeasesOf } from './lease-store.ts';

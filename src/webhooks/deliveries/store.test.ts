@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf, openDeliveryFixture } from '../../../test/delivery-fixture.ts';
+import { attemptOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { updateWebhook } from '../endpoints/store.ts';
 import { claimDueDeliveries, handBackDeliveries, lockClaims, shardsWithDueDeliveries } from './claim-store.ts';

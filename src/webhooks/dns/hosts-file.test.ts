@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { mock, test } from 'node:test';
-import { temporaryFolder } from '../../../test/service.ts';
+import { temporaryFolder } from '../../../test/fixtures/service.ts';
 import { openHostsFile, parseHosts } from './hosts-file.ts';
 
 test('names of a hosts file lead to all their addresses, whatever their case; comments and half lines lead nowhere', () => {

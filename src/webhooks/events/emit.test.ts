@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openTestDatabase } from '../../../test/database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { RawJson } from '../../platform/json.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 import { emitEvent, emitWebhookTest } from './emit.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FixtureAccount } from '../../../test/delivery-fixture.ts';
-import { attemptOf, openDeliveryFixture } from '../../../test/delivery-fixture.ts';
+import type { FixtureAccount } from '../../../test/fixtures/webhooks/delivery.ts';
+import { attemptOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { claimDueDeliveries } from '../deliveries/claim-store.ts';
 import { finishAttempts } from '../deliveries/finish-store.ts';
 import { hasEvent, insertResends } from '../deliveries/resend-store.ts';

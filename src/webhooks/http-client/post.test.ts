@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openReceiver, testAuthority } from '../../../test/receiver.ts';
-import type { HostileMode } from '../../../test/receiver-hostile.ts';
-import { openHostileReceiver } from '../../../test/receiver-hostile.ts';
+import type { HostileMode } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
+import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
+import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { PosterOptions, PostReport } from './post.ts';
 import { openPoster } from './post.ts';
 

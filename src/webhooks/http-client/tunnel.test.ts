@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
-import { startSquid, startTinyproxy, WITHOUT_SQUID, WITHOUT_TINYPROXY } from '../../../test/egress-proxy.ts';
-import { openReceiver, testAuthority } from '../../../test/receiver.ts';
-import { openHostileReceiver } from '../../../test/receiver-hostile.ts';
-import { until } from '../../../test/until.ts';
+import {
+  startSquid,
+  startTinyproxy,
+  WITHOUT_SQUID,
+  WITHOUT_TINYPROXY,
+} from '../../../test/fixtures/servers/egress-proxy.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
+import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { PosterOptions } from './post.ts';
 import { openPoster } from './post.ts';
 import { readProxy } from './tunnel.ts';

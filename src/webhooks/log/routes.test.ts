@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf } from '../../../test/delivery-fixture.ts';
-import { openWebhookFixture } from '../../../test/webhook-fixture.ts';
+import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
+import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import { claimDueDeliveries } from '../deliveries/claim-store.ts';
 import type { FinishedAttempt } from '../deliveries/finish-store.ts';
 import { finishAttempts } from '../deliveries/finish-store.ts';

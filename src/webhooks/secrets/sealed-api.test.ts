@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openAccountFixture } from '../../../test/account-fixture.ts';
+import { openAccountFixture } from '../../../test/fixtures/account.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { sealedRoutes } from './sealed-api.ts';

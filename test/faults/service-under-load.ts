@@ -1,0 +1,185 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { socketFolder } from '../../src/db/embedded/place.ts';
+import { serviceUrl } from '../../src/db/embedded/role.ts';
+import type { EmbeddedDatabase } from '../../src/db/embedded/server.ts';
+import { startEmbedded } from '../../src/db/embedded/server.ts';
+import type { DemoService } from '../../src/demo/service.ts';
+import { freePort, startService } from '../../src/demo/service.ts';
+import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import type { ProcessEntry } from '../fixtures/processes/process-list.ts';
+import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
+import { temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+import type { Receiver } from '../fixtures/webhooks/receiver.ts';
+import { testAuthority } from '../fixtures/webhooks/receiver.ts';
+
+export const DATABASES = ['embedded', 'external'] as const;
+export type DatabaseKind = (typeof DATABASES)[number];
+
+export const VICTIMS = ['http', 'transcriber', 'deliverer', 'janitor', 'postgres', 'everything'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+export type ServiceUnderFire = AsyncDisposable & {
+  baseUrl: string;
+  adminToken: string;
+  /** For looking into the database from outside. */
+  databaseUrl: string;
+  /** kill -9 of every process of that kind. False when none is running at the moment. */
+  kill(victim: Victim): Promise<boolean>;
+  /** The processes of that kind, to be stopped or continued. */
+  find(victim: Victim): number[];
+  /** PostgreSQL with all its sessions. */
+  findDatabase(): number[];
+  /** Stops an external PostgreSQL in order; resolves to the way to start it again. */
+  stopDatabase(): Promise<() => Promise<void>>;
+  dataDir: string;
+  logText(): string;
+  /** A further node on the same database, with some roles only; on the same files unless others are named. */
+  addNode(roles: string, files?: string): Promise<DemoService>;
+  /** The processes of the service, its parent first; without PostgreSQL. */
+  servicePids(): number[];
+  /** Resolves when every process has been started again and says that it is ready. */
+  recovered(): Promise<void>;
+};
+
+const PROCESS_END_MS = 20_000;
+
+/**
+ * A running service whose processes may be killed at any moment: what the parent does not start again by itself
+ * (the parent, and a PostgreSQL that is not its own) is started again here, in the same place.
+ */
+export async function openServiceUnderFire(
+  kind: DatabaseKind,
+  receiver: Receiver,
+  env: Record<string, string> = {},
+  dataDir = temporaryFolder(),
+): Promise<ServiceUnderFire> {
+  const outside = kind === 'external' ? await openOutside(path.join(dataDir, 'outside')) : null;
+  const port = await freePort(0);
+  const caFile = path.join(dataDir, 'receiver-ca.pem');
+  writeFileSync(caFile, testAuthority.cert);
+  // Every start passes signals on to its service, for as long as this process lives.
+  process.setMaxListeners(0);
+  const settings = {
+    LOG_LEVEL: 'warn',
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
+    WEBHOOK_RETRY_DELAYS: '0,1,2,4',
+    WEBHOOK_TIMEOUT_MS: '2000',
+    WEBHOOK_DISABLE_FAILURES: '1000000',
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_RESEND: 'off',
+    ...(outside && { DATABASE_URL: outside.url() }),
+    ...env,
+  };
+  const open = () => startService({ dataDir, port, env: settings });
+  let service: DemoService = await open();
+  const nodes: DemoService[] = [];
+
+  function find(victim: Victim): number[] {
+    if (victim === 'postgres' && outside) return [outside.pid()];
+    const below = descendantsOf(service.pid);
+    if (victim === 'everything') return [service.pid, ...below.map(({ pid }) => pid)];
+    return below.filter((entry) => isOfKind(entry, victim)).map(({ pid }) => pid);
+  }
+
+  async function kill(victim: Victim): Promise<boolean> {
+    const pids = find(victim);
+    if (pids.length === 0) return false;
+    if (victim === 'everything' && outside) pids.push(outside.pid());
+    for (const pid of pids) killOne(pid);
+    if (outside && (victim === 'postgres' || victim === 'everything')) await outside.startAgain();
+    if (victim === 'everything') {
+      await until('the end of every process', () => !pids.some(isAlive), PROCESS_END_MS);
+      service = await open();
+    }
+    return true;
+  }
+
+  return {
+    get baseUrl() {
+      return service.baseUrl;
+    },
+    get adminToken() {
+      return service.adminToken;
+    },
+    get databaseUrl() {
+      return outside?.url() ?? embeddedUrl(dataDir);
+    },
+    ...{ kill, find, dataDir },
+    findDatabase: () => find('postgres').flatMap((pid) => [pid, ...descendantsOf(pid).map((child) => child.pid)]),
+    async stopDatabase() {
+      await outside!.stop();
+      return () => outside!.startAgain();
+    },
+    logText: () => readFileSync(path.join(dataDir, 'service.log'), 'utf8'),
+    async addNode(roles, files = dataDir) {
+      const node = await startService({ dataDir: files, port: await freePort(0), env: { ...settings, ROLES: roles } });
+      nodes.push(node);
+      return node;
+    },
+    servicePids: () => [
+      service.pid,
+      ...descendantsOf(service.pid)
+        .filter(isRole)
+        .map(({ pid }) => pid),
+    ],
+    async recovered() {
+      await until('readiness', () => isReady(service.baseUrl), 60_000);
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([service, ...nodes].map((node) => node.stop()));
+      await outside?.stop();
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    },
+  };
+}
+
+function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
+  if (victim === 'postgres') return entry.arguments[0]?.endsWith('/postgres') ?? false;
+  return isRole(entry) && entry.arguments.includes(victim);
+}
+
+function isRole({ arguments: args }: ProcessEntry): boolean {
+  return args.some((argument) => argument.endsWith('roles/role-process.ts'));
+}
+
+async function isReady(baseUrl: string): Promise<boolean> {
+  const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+  return answer?.ok ?? false;
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended between the look and the kill.
+  }
+}
+
+function embeddedUrl(dataDir: string): string {
+  const dir = path.join(dataDir, 'database');
+  return serviceUrl(dir, socketFolder(dir));
+}
+
+/** A PostgreSQL that is not the service's own, and is started again by its operator. */
+async function openOutside(dir: string) {
+  mkdirSync(dir, { recursive: true });
+  const log = { debug() {}, warn() {} };
+  const start = (): Promise<EmbeddedDatabase> => startEmbedded({ dir, log });
+  let server = await start();
+  return {
+    url: () => server.url,
+    pid: () => server.pid,
+    async startAgain() {
+      await until('the end of PostgreSQL', () => !isAlive(server.pid), PROCESS_END_MS);
+      // The directory is free when the exit was noticed, a moment after the process is gone.
+      server = await until('a new PostgreSQL', () => start().catch(() => null));
+    },
+    stop: () => server.stop(),
+  };
+}

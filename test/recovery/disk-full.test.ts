@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { runOnSmallDisk, smallDiskWay } from '../fixtures/database/small-disk.ts';
+import { temporaryFolder } from '../fixtures/service.ts';
+import type { FullDiskReport } from './disk-full-service.ts';
+
+const way = smallDiskWay();
+const skip = way === null && 'no disk can be mounted here: neither root with its rights nor user namespaces (unshare)';
+
+const HARMLESS = {
+  refusedWithoutRetryAfter: 0,
+  processesEnded: 0,
+  filesLeft: 0,
+  jobsNotCompleted: 0,
+  acceptedJobsLost: 0,
+  jobsNotEnded: 0,
+  jobsEndedTwice: 0,
+  eventsLost: 0,
+  eventsOfNobody: 0,
+  badSignatures: 0,
+  attemptsOutOfRange: 0,
+  ledgersThatDrifted: 0,
+  creditsStillHeld: 0,
+};
+
+test('while no byte is left on the disk callers hear 503; with fixture again the database and all else go on', {
+  skip,
+}, async () => {
+  const report = await runFull('all', '256m');
+
+  assert.deepEqual(outcomeOf(report), { ...HARMLESS, statuses: ['202', '503'], databaseEnded: true });
+});
+
+test('while the disk of the uploads alone is full they hear 503, and the rest of the service does not notice', {
+  skip,
+}, async () => {
+  const report = await runFull('audio', '32m');
+
+  assert.deepEqual(outcomeOf(report), { ...HARMLESS, statuses: ['202', '503'], databaseEnded: false });
+});
+
+async function runFull(what: 'all' | 'audio', size: string): Promise<FullDiskReport> {
+  const folder = temporaryFolder();
+  const disk = {
+    size,
+    folder: path.join(folder, 'disk'),
+    script: path.join(import.meta.dirname, 'disk-full-service.ts'),
+    args: [what, folder],
+  };
+  try {
+    return (await runOnSmallDisk(way!, disk)) as FullDiskReport;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What does not depend on how fast the machine is. */
+function outcomeOf(report: FullDiskReport) {
+  const { answers, databaseEnded, refusedWithoutRetryAfter, processesEnded, filesLeft, jobsNotCompleted } = report;
+  const { repeatedDeliveries: _allowed, ...findings } = report.findings;
+  const counts = { refusedWithoutRetryAfter, processesEnded, filesLeft, jobsNotCompleted, ...findings };
+  return { ...counts, statuses: Object.keys(answers).sort(), databaseEnded };
+}

@@ -1,0 +1,43 @@
+// A transcriber in a storm, to be killed at any moment: node test/recovery/ledger-storm-worker.ts <database url> <audio folder> <seed>.
+// Its engine answers soon, or late, or not at all well.
+import { setTimeout as delay } from 'node:timers/promises';
+import { openFileStorage } from '../../src/audio/storage/storage.ts';
+import { readConfig } from '../../src/config/settings.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import type { Engine } from '../../src/engines/engine.ts';
+import { EngineError } from '../../src/engines/engine.ts';
+import { startTranscriber } from '../../src/jobs/execution/worker.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { openLog } from '../../src/platform/log.ts';
+import { randomFrom } from '../fixtures/random.ts';
+import { TEST_TOOLS } from '../fixtures/tools.ts';
+
+const [url = '', folder = '', seed = ''] = process.argv.slice(2);
+const random = randomFrom(Number(seed));
+const SLOTS = 6;
+const LONGEST_CALL_MS = 150;
+const FAILURES = 0.1;
+
+const engine: Engine = {
+  name: 'stormy',
+  slots: SLOTS,
+  warmUp: async () => undefined,
+  async transcribe(piece, { signal }) {
+    const isFailure = random.next() < FAILURES;
+    await delay(random.integer(LONGEST_CALL_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
+    if (isFailure) throw new EngineError('engine_error', 'Struck by lightning.');
+    const segment = { text: 'rain', startSeconds: 0, endSeconds: piece.length / 16_000, confidence: null, words: [] };
+    return { segments: [segment], language: null };
+  },
+  async [Symbol.asyncDispose]() {},
+};
+await startTranscriber({
+  db: openDatabase(url, { maxConnections: 8 }),
+  config: { ...readConfig({}), transcribeConcurrency: SLOTS },
+  engines: { lite: engine, pro: engine },
+  storage: await openFileStorage(folder),
+  tools: TEST_TOOLS,
+  clock: systemClock,
+  log: openLog('silent'),
+});
+process.stdout.write('ready\n');

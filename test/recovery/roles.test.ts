@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
+import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+
+const ROLES = ['http', 'transcriber', 'deliverer', 'janitor'];
+
+test('each role is a process of its own, and one that is killed comes back', async () => {
+  await using service = await openService();
+  const [victim] = roleProcesses(service.pid, 'deliverer');
+  process.kill(victim!.pid, 'SIGKILL');
+
+  const successor = await until('a new deliverer', () => {
+    const [found] = roleProcesses(service.pid, 'deliverer');
+    return found && found.pid !== victim!.pid ? found : null;
+  });
+  await until('readiness', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
+
+  assert.notEqual(successor.pid, victim!.pid);
+  assert.deepEqual(
+    ROLES.filter((role) => roleProcesses(service.pid, role).length !== 1),
+    [],
+  );
+});
+
+test('SIGTERM ends the service with code 0 and leaves no process behind', async () => {
+  const service = await openService();
+  const pids = descendantsOf(service.pid).map(({ pid }) => pid);
+
+  await service.stop();
+
+  assert.equal(service.exitCode(), 0);
+  assert.deepEqual(pids.filter(isAlive), []);
+});
+
+test('when the parent is killed, every other process ends by itself and the next start works', async () => {
+  const dataDir = temporaryFolder();
+  const service = await openService({}, dataDir);
+  const { id } = await service.account();
+  const pids = descendantsOf(service.pid).map(({ pid }) => pid);
+
+  await service.crash();
+  await until('the end of every process', () => !pids.some(isAlive));
+  await using again = await openService({}, dataDir);
+
+  const answer = await fetch(`${again.baseUrl}/admin/v1/accounts/${id}`, {
+    headers: { authorization: `Bearer ${again.adminToken}` },
+  });
+  assert.equal(answer.status, 200);
+});
+
+test('a PostgreSQL that is killed comes back under a running service', async () => {
+  await using service = await openService();
+  const { key } = await service.account();
+  const [postgres] = descendantsOf(service.pid).filter(({ arguments: [program] }) => program?.endsWith('/postgres'));
+  process.kill(postgres!.pid, 'SIGKILL');
+
+  const answer = await until('an answer from the database', async () => {
+    const tried = await fetch(`${service.baseUrl}/v1/balance`, { headers: { 'x-api-key': key } });
+    return tried.status === 200 ? tried : null;
+  });
+
+  assert.equal(answer.status, 200);
+});
+
+test('a port that is taken ends the start with a sentence', async () => {
+  await using service = await openService();
+
+  const second = openService({ PORT: String(new URL(service.baseUrl).port) });
+
+  await assert.rejects(second, /port \d+ .* taken/i);
+});
+
+function roleProcesses(parentPid: number, role: string) {
+  return descendantsOf(parentPid).filter(
+    ({ arguments: args }) => args.includes(role) && args.some((arg) => arg.endsWith('process.ts')),
+  );
+}

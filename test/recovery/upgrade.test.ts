@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { verifyDelivery } from '#sdk/signature.ts';
+import { migrate, readMigrations } from '../../src/db/migrate.ts';
+import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { openReceiver } from '../fixtures/webhooks/receiver.ts';
+import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+
+/** What a release may do to a schema that older nodes still use: every table has a column more. */
+const NEWER = {
+  version: 9999,
+  name: '9999_newer.sql',
+  sql: `
+    do $$
+    declare
+      name text;
+    begin
+      for name in
+        select relname
+        from pg_class
+        where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      loop
+        execute format('alter table %I add column newer integer not null default 0', name);
+      end loop;
+    end
+    $$`,
+};
+
+test('a node goes on while a newer release migrates its database, and cannot be started anew on it', async () => {
+  await using receiver = await openReceiver();
+  const engine = `sherpa-onnx:${TONE_MODEL}`;
+  await using house = await openWebhookService([receiver.port], { ENGINE_LITE: engine, ENGINE_PRO: engine });
+  const node = await house.start('api,transcriber,deliverer,janitor');
+  const caller = await house.caller(node);
+  const webhook = await caller.webhook(receiver.url);
+  const statuses: number[] = [];
+  async function submit(text: string) {
+    const form = new FormData();
+    form.append('async', 'true');
+    form.append('file', new Blob([new Uint8Array(toneWav(text))]), 'tone.wav');
+    statuses.push((await caller.call('POST', '/v1/transcribe', form)).status);
+    statuses.push((await caller.call('GET', '/v1/jobs')).status);
+  }
+
+  // Whatever statement is prepared was prepared on the older schema.
+  await submit('before');
+  await receiver.waitFor(1);
+  await Promise.all([migrate(house.db, [...readMigrations(), NEWER]), submit('while')]);
+  await receiver.waitFor(2);
+  await submit('after');
+  await receiver.waitFor(3);
+  const deliveries = (await caller.call('GET', `${webhook.path}/deliveries`)).json;
+
+  const texts = receiver.requests.map(({ headers, body }) => {
+    const event = verifyDelivery({ secret: webhook.secret, headers, body });
+    return (event.data as { job: { text: string } }).job.text;
+  });
+  assert.deepEqual(texts, ['before', 'while', 'after']);
+  assert.deepEqual(statuses, [202, 200, 202, 200, 202, 200]);
+  assert.equal(deliveries.data.length, 3);
+  assert.doesNotMatch(node.logText(), /"level":"error"/);
+  await assert.rejects(house.start('api'), /The database has schema 9999, this release knows \d+\. Start the newer/);
+  assert.equal((await fetch(`${node.baseUrl}/readyz`)).status, 200);
+});

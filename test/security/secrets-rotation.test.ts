@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { verifyDelivery } from '#sdk/signature.ts';
+import { runCommand } from '../../src/cli/main.ts';
+import type { TestService } from '../fixtures/service.ts';
+import { openService, temporaryFolder } from '../fixtures/service.ts';
+import type { Receiver } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+
+function open(receiver: Receiver, dataDir: string): Promise<TestService> {
+  const caFile = path.join(dataDir, 'receiver-ca.pem');
+  writeFileSync(caFile, testAuthority.cert);
+  const env = { ROLES: 'api,deliverer', NODE_EXTRA_CA_CERTS: caFile };
+  return openService({ ...env, WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}` }, dataDir);
+}
+
+/** A webhook whose answer is kept for its Idempotency-Key; asked again, the same answer. */
+async function createWebhook(service: TestService, key: string, url: string) {
+  const answer = await fetch(`${service.baseUrl}/v1/webhooks`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', 'idempotency-key': 'k' },
+    body: JSON.stringify({ url, events: ['webhook.test'] }),
+  });
+  return { status: answer.status, ...((await answer.json()) as { id: string; secret: string }) };
+}
+
+const ping = (service: TestService, key: string, id: string) =>
+  fetch(`${service.baseUrl}/v1/webhooks/${id}/test`, { method: 'POST', headers: { 'x-api-key': key } });
+
+test('the secrets key is changed on a service that goes on signing with the same webhook secrets', async () => {
+  await using receiver = await openReceiver();
+  const dataDir = temporaryFolder();
+  const keyFile = path.join(dataDir, 'secrets-key');
+  const fresh = randomBytes(32).toString('base64');
+  const isSigned = async (
+    service: TestService,
+    key: string,
+    webhook: { id: string; secret: string },
+    count: number,
+  ) => {
+    assert.equal((await ping(service, key, webhook.id)).status, 202);
+    const { headers, body } = await receiver.waitFor(count);
+    verifyDelivery({ secret: webhook.secret, headers, body });
+  };
+
+  const before = await open(receiver, dataDir);
+  const { key } = await before.account();
+  const webhook = await createWebhook(before, key, receiver.url);
+  await isSigned(before, key, webhook, 1);
+  await before.stop();
+
+  writeFileSync(keyFile, `${fresh}\n${readFileSync(keyFile, 'utf8')}`);
+  const both = await open(receiver, dataDir);
+  await isSigned(both, key, webhook, 2);
+  const replay = await createWebhook(both, key, receiver.url);
+  const rotate = () => runCommand(['secrets', 'rotate'], { VERBATIM_URL: both.baseUrl, ADMIN_TOKEN: both.adminToken });
+  const [rotated, again] = [await rotate(), await rotate()];
+  await isSigned(both, key, webhook, 3);
+  // What is told to be encrypted anew is so also after a crash.
+  await both.crash();
+
+  writeFileSync(keyFile, `${fresh}\n`);
+  await using after = await open(receiver, dataDir);
+  await isSigned(after, key, webhook, 4);
+
+  assert.deepEqual([replay.status, replay.secret], [201, webhook.secret]);
+  assert.match(rotated, /^1 webhooks are encrypted anew, none is left\.\n/);
+  assert.match(again, /^0 webhooks are encrypted anew, none is left\.\n/);
+  assert.doesNotMatch(after.logText(), /attempt not made/);
+});

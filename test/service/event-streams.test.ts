@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import test from 'node:test';
+import { wavFile } from '../fixtures/audio/wav.ts';
+import { readEvents } from '../fixtures/event-stream.ts';
+import type { ServiceAccount, TestService } from '../fixtures/service.ts';
+import { openService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+
+// Jobs stay queued, for no transcriber runs; nobody is kept from asking often.
+const SETTINGS = { ROLES: 'api', RATE_LIMIT_DEFAULT: 'off' };
+// More than one account may follow at once.
+const MANY = 110;
+
+async function submit(service: TestService, { key }: ServiceAccount): Promise<string> {
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(wavFile(1))]), 'a.wav');
+  form.append('async', 'true');
+  const headers = { 'x-api-key': key };
+  const answer = await fetch(`${service.baseUrl}/v1/transcribe`, { method: 'POST', headers, body: form });
+  return ((await answer.json()) as { id: string }).id;
+}
+
+/** Asks for the stream of a job's events, over a connection of its own, and resets that as soon as it is sent. */
+function askAndReset(service: TestService, { key }: ServiceAccount, id: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const socket = net.connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
+  socket.on('error', () => undefined).once('close', () => resolve());
+  const request = `GET /v1/jobs/${id}/events HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`;
+  socket.once('connect', () => socket.write(request.repeat(2), () => socket.resetAndDestroy()));
+  return promise;
+}
+
+test('HEAD of a stream and requests that are reset at once follow no job', async () => {
+  await using service = await openService(SETTINGS);
+  const account = await service.account();
+  const id = await submit(service, account);
+  const url = `${service.baseUrl}/v1/jobs/${id}/events`;
+  const headers = { 'x-api-key': account.key };
+
+  const heads = await Promise.all(Array.from({ length: MANY }, () => fetch(url, { method: 'HEAD', headers })));
+  const afterHeads = await fetch(url, { headers });
+  await Promise.all(Array.from({ length: MANY }, () => askAndReset(service, account, id)));
+  const afterResets = await until(
+    'a stream',
+    async () => {
+      const answer = await fetch(url, { headers });
+      return answer.status === 200 ? answer : null;
+    },
+    10_000,
+  );
+
+  assert.ok(heads.every(({ status }) => status === 200));
+  assert.match(heads[0]!.headers.get('content-type')!, /^text\/event-stream/);
+  assert.deepEqual([afterHeads.status, afterResets.status], [200, 200]);
+  await Promise.all([afterHeads.body!.cancel(), afterResets.body!.cancel()]);
+});
+
+test('streams of a key that is revoked, or expires, end within two seconds; those of other keys go on', async () => {
+  await using service = await openService(SETTINGS);
+  const account = await service.account();
+  const id = await submit(service, account);
+  const ask = (route: string, method: string, key: string, body?: object) =>
+    fetch(service.baseUrl + route, {
+      method,
+      headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  const makeKey = async (body: object) =>
+    (await (await ask('/v1/keys', 'POST', account.key, body)).json()) as { id: string; key: string };
+  const follow = (key: string) => ask(`/v1/jobs/${id}/events`, 'GET', key);
+  const endOf = (answer: Response) => Array.fromAsync(answer.body!).then(() => Date.now());
+  const revoked = await makeKey({});
+  const expiresAt = Date.now() + 3_000;
+  const expiring = await makeKey({ expires_at: new Date(expiresAt).toISOString() });
+  const [ofRevoked, ofExpiring, other] = await Promise.all([revoked, expiring, account].map(({ key }) => follow(key)));
+  const otherEvents = Array.fromAsync(readEvents(other!.body!));
+  const expiredEnd = endOf(ofExpiring!);
+
+  const revokedAt = Date.now();
+  const gone = await ask(`/v1/keys/${revoked.id}`, 'DELETE', account.key);
+  const revokedEnd = await endOf(ofRevoked!);
+  const expiredEndAt = await expiredEnd;
+  await ask(`/v1/jobs/${id}/cancel`, 'POST', account.key);
+
+  assert.equal(gone.status, 204);
+  assert.ok(revokedEnd - revokedAt < 2_000, `the stream of a revoked key went on for ${revokedEnd - revokedAt} ms`);
+  assert.ok(expiredEndAt >= expiresAt - 100, 'the stream ended before its key');
+  assert.ok(
+    expiredEndAt - expiresAt < 2_000,
+    `the stream of an expired key went on for ${expiredEndAt - expiresAt} ms`,
+  );
+  assert.equal((await otherEvents).at(-1)?.data.status, 'canceled');
+});

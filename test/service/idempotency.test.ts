@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { toneWav } from '../fixtures/audio/test-audio.ts';
+import { wavFile } from '../fixtures/audio/wav.ts';
+import type { TestDatabase } from '../fixtures/database/test-database.ts';
+import { openTestDatabase } from '../fixtures/database/test-database.ts';
+import { descendantsOf } from '../fixtures/processes/process-list.ts';
+import type { TestService } from '../fixtures/service.ts';
+import { openService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+
+/** Two nodes that take requests, over one database; jobs stay queued, for nobody transcribes. */
+async function openNodes() {
+  const db = await openTestDatabase();
+  const env = { DATABASE_URL: db.url, ROLES: 'api', SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const nodes = await Promise.all([
+    openService({ ...env, RATE_LIMIT_TRANSCRIBE: 'off' }),
+    openService({ ...env, RATE_LIMIT_TRANSCRIBE: 'off', SYNC_WAIT_SECONDS: '0' }),
+  ]);
+  const [one, two] = nodes as [TestService, TestService];
+  const { key } = await one.account();
+  return {
+    ...{ db, one, two, key },
+    send: (node: TestService, form: FormData, idempotencyKey = 'k') =>
+      fetch(`${node.baseUrl}/v1/transcribe`, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'idempotency-key': idempotencyKey },
+        body: form,
+      }),
+    jobs: () => db.rows<{ id: string }>({ text: 'select id from jobs' }),
+    async [Symbol.asyncDispose]() {
+      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+      await db[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function upload(audio: Uint8Array, fields: Record<string, string> = { async: 'true' }, isFileFirst = false): FormData {
+  const form = new FormData();
+  const addFile = () => form.append('file', new Blob([Uint8Array.from(audio)]), 'a.wav');
+  if (isFileFirst) addFile();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  if (!isFileFirst) addFile();
+  return form;
+}
+
+const filesOf = ({ dataDir }: TestService) => readdirSync(path.join(dataDir, 'audio'));
+const endLeases = (db: TestDatabase) =>
+  db.run({ text: 'update idempotency_keys set lease_ends_at = clock_timestamp()' });
+
+test('twenty uploads with one key at once, to two processes, make one job, and later ones get its answer', async () => {
+  await using fixture = await openNodes();
+  const form = () => upload(toneWav('abc'));
+
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => fixture.send(i % 2 === 0 ? fixture.one : fixture.two, form())),
+  );
+  const first = answers.find(({ status, headers }) => status === 202 && !headers.has('idempotent-replayed'))!;
+  const firstText = await first.text();
+  const later = await fixture.send(fixture.two, upload(toneWav('abc'), { async: 'true' }, true));
+
+  assert.deepEqual(
+    answers.map(({ status }) => status).filter((status) => status !== 202 && status !== 409),
+    [],
+  );
+  assert.equal((await fixture.jobs()).length, 1);
+  assert.deepEqual([later.status, later.headers.get('idempotent-replayed')], [202, 'true']);
+  assert.equal(later.headers.get('location'), first.headers.get('location'));
+  assert.equal(await later.text(), firstText);
+  assert.equal(filesOf(fixture.one).length + filesOf(fixture.two).length, 1);
+});
+
+test('a process that is killed between the job and its answer: the retry is answered with that job', async () => {
+  await using fixture = await openNodes();
+  const form = () => upload(toneWav('abc'), { metadata: '1' });
+  const lost = fixture.send(fixture.one, form()).catch((error: unknown) => error);
+  const [job] = await until('the job', async () => {
+    const rows = await fixture.jobs();
+    return rows.length > 0 ? rows : null;
+  });
+  const [http] = descendantsOf(fixture.one.pid).filter(({ arguments: words }) => words.includes('http'));
+
+  process.kill(http!.pid, 'SIGKILL');
+  await lost;
+  const tooEarly = await fixture.send(fixture.two, form());
+  await endLeases(fixture.db);
+  const otherBody = await fixture.send(fixture.two, upload(toneWav('abc'), { metadata: '2' }));
+  const retry = await fixture.send(fixture.two, form());
+  const again = await fixture.send(fixture.two, form());
+
+  assert.ok((await lost) instanceof Error);
+  assert.deepEqual([tooEarly.status, otherBody.status], [409, 409]);
+  assert.equal(retry.status, 202);
+  assert.equal(((await retry.json()) as { id: string }).id, job!.id);
+  assert.equal(again.headers.get('idempotent-replayed'), 'true');
+  assert.deepEqual(await fixture.jobs(), [job]);
+  assert.deepEqual(filesOf(fixture.two), []);
+});
+
+test('a large upload of the same size with one other byte is another request, and nothing of it stays', async () => {
+  await using fixture = await openNodes();
+  const audio = wavFile(600);
+  const other = Buffer.from(audio);
+  other[other.length - 1] = (other.at(-1)! + 1) % 256;
+  const first = await fixture.send(fixture.one, upload(audio));
+
+  const conflict = await fixture.send(fixture.one, upload(other));
+  const replay = await fixture.send(fixture.one, upload(audio));
+
+  assert.deepEqual([first.status, conflict.status, replay.status], [202, 409, 202]);
+  assert.equal(await replay.text(), await first.text());
+  assert.equal(((await conflict.json()) as { error: { type: string } }).error.type, 'conflict');
+  assert.equal((await fixture.jobs()).length, 1);
+  assert.equal(filesOf(fixture.one).length, 1);
+});
+
+test('an upload that broke off leaves its key free', async () => {
+  await using fixture = await openNodes();
+  const broken = new AbortController();
+  const half = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(Buffer.from('--xx\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf'));
+    },
+  });
+  const headers = {
+    'x-api-key': fixture.key,
+    'idempotency-key': 'k',
+    'content-type': 'multipart/form-data; boundary=xx',
+  };
+  const options = { method: 'POST', headers, body: half, duplex: 'half', signal: broken.signal } as RequestInit;
+  const lost = fetch(`${fixture.one.baseUrl}/v1/transcribe`, options).catch((error: unknown) => error);
+  const keys = () => fixture.db.rows({ text: 'select 1 from idempotency_keys' });
+  await until('the key to be taken', async () => (await keys()).length === 1);
+
+  broken.abort();
+  await lost;
+  await until('the key to be free', async () => (await keys()).length === 0);
+  const answer = await fixture.send(fixture.one, upload(toneWav('abc')));
+
+  assert.equal(answer.status, 202);
+});
+
+test('a caller who hung up comes back for the job that went on, with the same key', async () => {
+  await using fixture = await openNodes();
+  const { one, two } = fixture;
+  const hangUp = new AbortController();
+  const headers = { 'x-api-key': fixture.key, 'idempotency-key': 'k' };
+  const options = { method: 'POST', headers, body: upload(toneWav('abc'), {}), signal: hangUp.signal };
+  const lost = fetch(`${one.baseUrl}/v1/transcribe`, options).catch((error: unknown) => error);
+  await until('the job', async () => (await fixture.jobs()).length === 1);
+
+  hangUp.abort();
+  await lost;
+  const answer = await until('the key to be free', async () => {
+    const retry = await fixture.send(two, upload(toneWav('abc'), {}));
+    return retry.status === 409 ? null : retry;
+  });
+
+  assert.deepEqual([answer.status, answer.headers.get('idempotent-replayed')], [202, null]);
+  assert.deepEqual([{ id: ((await answer.json()) as { id: string }).id }], await fixture.jobs());
+});
+
+test('a long synchronous answer is written again from its job, and keeps no second transcript', async () => {
+  await using fixture = await openNodes();
+  const { one, two } = fixture;
+  const audio = toneWav('abc');
+  const send = (node: TestService) => fixture.send(node, upload(audio, { metadata: '{"a":1}' }));
+  const first = send(one);
+  const [job] = await until('the job', async () => {
+    const rows = await fixture.jobs();
+    return rows.length > 0 ? rows : null;
+  });
+  await endJob(fixture.db, job!.id, 'word '.repeat(20_000));
+
+  const answer = await first;
+  const text = await answer.text();
+  const replay = await send(two);
+  const [row] = await fixture.db.rows<{ size: number }>({
+    text: 'select coalesce(length(body), 0) as size from idempotency_keys',
+  });
+  const otherBody = await fixture.send(two, upload(audio, { metadata: '{"a":2}' }));
+
+  assert.deepEqual([answer.status, text.length > 100_000], [200, true]);
+  assert.deepEqual([replay.status, replay.headers.get('idempotent-replayed')], [200, 'true']);
+  assert.equal(await replay.text(), text);
+  assert.deepEqual([row!.size, otherBody.status], [0, 409]);
+  assert.equal((await fixture.jobs()).length, 1);
+});
+
+/** Completes a job as its transcriber would, with this text. */
+async function endJob(db: TestDatabase, id: string, text: string): Promise<void> {
+  await db.run({
+    text: `
+      update jobs
+      set state = 'completed', transcript = $2, segments = '[]', cost_units = 0, next_at = null,
+        started_at = clock_timestamp(), completed_at = clock_timestamp()
+      where id = $1`,
+    values: [id, text],
+  });
+  await db.run({ text: `select pg_notify('job_ended', $1)`, values: [id] });
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SCOPES } from '../../src/rules/accounts/scopes.ts';
+import { openService } from '../fixtures/service.ts';
+
+type Operation = { security: { ApiKey?: string[] }[]; description?: string };
+type Answer = { key?: string; error?: { type: string }; required_scope?: string };
+type Endpoint = { method: string; path: string; scope: string | undefined };
+
+/** The endpoints for keys as /openapi.json describes them. */
+async function endpointsOf(baseUrl: string): Promise<Endpoint[]> {
+  const answer = await fetch(`${baseUrl}/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { security }]) => security.some(({ ApiKey }) => ApiKey))
+      .map(([method, { security }]) => ({ method: method.toUpperCase(), path, scope: security[0]!.ApiKey![0] })),
+  );
+}
+
+test('every endpoint refuses a key that lacks its scope, and names it', async () => {
+  await using service = await openService({ ROLES: 'api', RATE_LIMIT_DEFAULT: 'off', RATE_LIMIT_TRANSCRIBE: 'off' });
+  const { key } = await service.account();
+  const ask = async (apiKey: string, method: string, path: string, body?: object) => {
+    const headers = { 'x-api-key': apiKey, ...(body && { 'content-type': 'application/json' }) };
+    const answer = await fetch(service.baseUrl + path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Answer };
+  };
+  const without = new Map<string, string>();
+  for (const lacking of SCOPES) {
+    const scopes = SCOPES.filter((scope) => scope !== lacking);
+    without.set(lacking, (await ask(key, 'POST', '/v1/keys', { scopes })).body.key!);
+  }
+
+  const endpoints = await endpointsOf(service.baseUrl);
+  const answers = [];
+  for (const { method, path, scope } of endpoints.filter((endpoint) => endpoint.scope)) {
+    answers.push({ method, path, scope, ...(await ask(without.get(scope!)!, method, path.replace(/\{\w+\}/g, 'x'))) });
+  }
+
+  assert.ok(answers.length >= 20, `only ${answers.length} endpoints have a scope`);
+  assert.deepEqual(
+    endpoints.filter(({ scope }) => !scope).map(({ method, path }) => `${method} ${path}`),
+    ['DELETE /v1/keys/{id}'],
+  );
+  for (const { method, path, scope, status, body } of answers) {
+    assert.deepEqual(
+      [status, body.error?.type, body.required_scope],
+      [403, 'missing_scope', scope],
+      `${method} ${path}`,
+    );
+    assert.equal(scope!.endsWith(':read'), method === 'GET' && scope !== 'keys:write', `${method} ${path}`);
+  }
+});

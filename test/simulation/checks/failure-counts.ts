@@ -1,0 +1,60 @@
+import { evaluateStreak } from '../../../src/rules/webhooks/auto-disable.ts';
+import { SETTINGS } from '../nodes.ts';
+import type { Change } from '../schema.ts';
+import type { Run } from './check-all.ts';
+
+type Complain = (text: string) => void;
+
+/** Every failed attempt counts once; a webhook is disabled exactly when the rule says so. */
+export function checkStreaks({ changes }: Run, complain: Complain): void {
+  const attempts = Map.groupBy(
+    changes.filter(({ what, after }) => what === 'attempt' && after.status !== 'dropped'),
+    ({ transaction, after }) => `${transaction} ${after.webhook_id}`,
+  );
+  const gone = new Set<string>();
+  const counted = new Set<string>();
+  for (const change of changes) {
+    if (change.what !== 'webhook') continue;
+    const { before, after, transaction } = change;
+    if (!after) gone.add(before.id);
+    if (!before || !after) continue;
+    const key = `${transaction} ${after.id}`;
+    counted.add(key);
+    checkChange(change, attempts.get(key) ?? [], complain);
+  }
+  for (const [key, batch] of attempts) {
+    const { webhook_id: id } = batch[0]!.after;
+    const hasFailed = batch.some(({ after }) => after.status === 'failed');
+    const endsWell = batch.some(({ after }) => after.status === 'succeeded');
+    if (hasFailed && !endsWell && !counted.has(key) && !gone.has(id)) complain(`streaks: ${id} has uncounted failures`);
+  }
+}
+
+function checkChange({ before, after, atMs }: Change, batch: Change[], complain: Complain): void {
+  const id = after.id as string;
+  const failed = batch.filter((attempt) => attempt.after.status === 'failed').length;
+  const hasSuccess = batch.length > failed;
+  const isEnabled = !before.active && after.active;
+  const count = after.consecutive_failures as number;
+  const isDisabled = before.active && !after.active && after.disabled_reason === 'consecutive_failures';
+
+  if (batch.length === 0) {
+    const expected = isEnabled ? 0 : before.consecutive_failures;
+    if (count !== expected) complain(`streaks: ${id} counts ${count} instead of ${expected}`);
+    if (isDisabled) complain(`streaks: ${id} was disabled without an attempt`);
+    return;
+  }
+  const expected = before.consecutive_failures + failed;
+  if (!hasSuccess && count !== expected) complain(`streaks: ${id} counts ${count} instead of ${expected}`);
+  if (hasSuccess && count > failed) complain(`streaks: ${id} counts ${count} after a success`);
+  if (!before.active) return;
+  const verdict = evaluateStreak({
+    consecutiveFailures: count,
+    failingSinceMs: count === 0 ? null : hasSuccess ? atMs : Date.parse(before.failing_since ?? after.failing_since),
+    nowMs: atMs,
+    disableFailures: SETTINGS.webhookDisableFailures,
+    disableMs: SETTINGS.webhookDisableMs,
+  });
+  if (isDisabled !== (verdict === 'disable'))
+    complain(`streaks: ${id} at ${count}: rule ${verdict}, disabled ${isDisabled}`);
+}
