@@ -1,10 +1,6 @@
 import type { Sql } from '../db/database.ts';
-import type { Account } from '../http/route.ts';
 import { SHARD_COUNT, shardOf } from '../rules/shard.ts';
-
-export { findCallerByKeyHash, findValidKeys } from './keys/key-store.ts';
-export { addCredit, holdForJob, settleJob } from './ledger/ledger-store.ts';
-export { admit } from './rate-limits/rate-store.ts';
+import type { Account } from './account.ts';
 
 /** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */
 export type AccountRow = Account & { amount: number; held: number; createdAt: Date };

@@ -1,6 +1,6 @@
+import type { Actor } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Actor } from '../http/route.ts';
 import { makeId } from '../platform/clock.ts';
 import type { AuditAction } from './actions.ts';
 import { insertChange, secondsUntilFree } from './store.ts';

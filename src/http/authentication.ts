@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Account, Caller } from '../accounts/account.ts';
 import { canBeKey } from '../rules/accounts/api-key.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import { permits } from '../rules/accounts/scopes.ts';
 import { ApiError } from './api-error.ts';
-import type { Account, Bucket, Caller } from './route.ts';
+import type { Bucket } from './route.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
 
 const MAX_KEY_BYTES = 256;

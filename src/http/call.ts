@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Account } from '../accounts/account.ts';
 import type { OpenStreams } from './connections/open-streams.ts';
-import type { Account, Call } from './route.ts';
-import { UNKEYED } from './route.ts';
+import type { Call } from './route.ts';
+import { NO_IDEMPOTENCY_KEY } from './route.ts';
 
 /** What a handler is given of a request. @param signal  aborts when the request is over */
 export function callOf(
@@ -13,12 +14,12 @@ export function callOf(
   const contentLength = request.headers['content-length'];
   return {
     // Routes without a key have no account, and their handlers do not ask for one.
-    account: request.visit.account as Account,
+    account: request.context.account as Account,
     params: request.params,
     query: request.query,
     body: request.body,
     actor: {
-      key: request.visit.key,
+      key: request.context.key,
       address: request.socket.remoteAddress ?? '',
       requestId: request.id,
     },
@@ -31,8 +32,8 @@ export function callOf(
       contentType: request.headers['content-type'] ?? '',
       contentLength: contentLength === undefined ? null : Number(contentLength),
     },
-    once: request.visit.ticket ?? UNKEYED,
-    note: (fields) => void Object.assign(request.visit.notes, fields),
+    idempotency: request.context.idempotency ?? NO_IDEMPOTENCY_KEY,
+    note: (fields) => void Object.assign(request.context.notes, fields),
   };
 }
 
@@ -48,12 +49,12 @@ export function endOf(reply: FastifyReply): AbortController {
 
 /** Lets the stream that answers a request go on for as long as the key of the request is valid. */
 export function followKey(
-  { visit }: FastifyRequest,
+  { context }: FastifyRequest,
   reply: FastifyReply,
   { over, stream, streams }: { over: AbortController; stream: Readable; streams: OpenStreams | undefined },
 ): void {
-  if (!visit.account || !visit.key || !streams || over.signal.aborted) return;
-  const remove = streams.add({ key: { shard: visit.account.shard, id: visit.key.id }, over, stream });
+  if (!context.account || !context.key || !streams || over.signal.aborted) return;
+  const remove = streams.add({ key: { shard: context.account.shard, id: context.key.id }, over, stream });
   reply.raw.once('close', remove);
 }
 

@@ -1,77 +1,49 @@
 import type { Readable } from 'node:stream';
+import type { Account, Actor } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import type { ErrorType } from './api-error.ts';
 import type { Static, TSchema } from './schema.ts';
 
-/** The caller, as its key proved it. */
-export type Account = {
-  id: string;
-  /** 0 to 63, see rules/shard.ts: every statement on a hot table names it. */
-  shard: number;
-  name: string;
-  plan: 'lite' | 'pro';
-  unlimited: boolean;
-};
-
-/** Who calls with an API key. */
-export type Caller = {
-  account: Account;
-  key: {
-    id: string;
-    /** Empty: all. */
-    scopes: readonly Scope[];
-    expiresAt: Date | null;
-  };
-};
-
-/** Who asks for a change, and from where. */
-export type Actor = {
-  /** Null: the operator. */
-  key: Caller['key'] | null;
-  /** The peer of the connection. */
-  address: string;
-  requestId: string;
-};
-
 /** Which limit a request counts against (contract section 8). */
 export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'resend' | 'default';
 
-/** What a request is to its Idempotency-Key, once its body is known. */
+/** What an earlier request with the same Idempotency-Key left behind, found by comparing the bodies. */
 export type Identified =
   | { kind: 'first' }
-  /** Answered before: give this. */
+  /** The earlier request was answered: send this answer again. */
   | { kind: 'replay'; answer: Answer }
-  /** Made this job before, and died before its answer. */
+  /** The earlier request created this job and ended before its answer was saved. */
   | { kind: 'resume'; jobId: string };
 
-/** How a handler makes sure that its work is done once for each Idempotency-Key; without a key all of it does nothing. */
-export type Once = {
-  /** Whether an earlier request with the key left an answer or a job: whoever sends it again is owed that. */
+/** With it a handler executes its work once per Idempotency-Key. Without the header every method does nothing. */
+export type IdempotencyHandle = {
+  /** Whether an earlier request with the key left an answer or a job, which this request may only be given again. */
   isRepeat: boolean;
   /**
-   * Tells what came in. Handlers of uploads call it, when the body was read; for all others it is done.
+   * Compares the body with that of the earlier request. The handler of an upload calls it after reading the body; for all
+   * other routes the server has called it before the handler runs.
    * @throws ApiError  409 when the key was used for another body
    */
   identify(fingerprint: string): Identified;
   /**
-   * Notes the job in the transaction that inserts it: a retry after a crash is answered with it.
-   * @throws ApiError  409 when the key was lost to another request
+   * Stores the job's id with the key, in the transaction that inserts the job: a retry after a crash is answered with the job.
+   * @throws ApiError  409 when another request has acquired the key
    */
-  bind(tx: Sql, jobId: string): Promise<void>;
+  bindJob(tx: Sql, jobId: string): Promise<void>;
   /**
-   * Keeps the answer in the transaction that did the work, both or neither. Returns the answer to give.
-   * @throws ApiError  409 when the key was lost to another request
+   * Saves the answer in the transaction that did the work: both are committed or neither. Returns the answer to send.
+   * @throws ApiError  409 when another request has acquired the key
    */
-  keep<const Kept extends Answer>(tx: Sql, answer: Kept): Promise<Kept>;
+  saveAnswer<const Saved extends Answer>(tx: Sql, answer: Saved): Promise<Saved>;
 };
 
-/** A request without an Idempotency-Key. */
-export const UNKEYED: Once = {
+/** The handle of a request without an Idempotency-Key. */
+export const NO_IDEMPOTENCY_KEY: IdempotencyHandle = {
   isRepeat: false,
   identify: () => ({ kind: 'first' }),
-  bind: async () => undefined,
-  keep: async (_tx, answer) => answer,
+  bindJob: async () => undefined,
+  saveAnswer: async (_tx, answer) => answer,
 };
 
 /** A body that its handler reads by itself. */
@@ -94,7 +66,7 @@ export type Call<Params, Query, Body> = {
   signal: AbortSignal;
   /** Only on routes with `upload: true`. */
   upload: IncomingUpload;
-  once: Once;
+  idempotency: IdempotencyHandle;
   /** Adds a field to the request's log line: ids, counts, outcomes. Never a key, a secret, a transcript or metadata. */
   note(fields: Record<string, string | number | boolean | null>): void;
 };

@@ -9,10 +9,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Account } from '../../src/accounts/account.ts';
 import { startEmbedded } from '../../src/db/embedded/server.ts';
 import { ApiError } from '../../src/http/api-error.ts';
-import type { Account } from '../../src/http/route.ts';
-import { UNKEYED } from '../../src/http/route.ts';
+import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
@@ -87,7 +87,7 @@ async function oneJob(fixture: Fixture, account: Account, random: Random, report
   const audio = { key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
   const id = makeId('job');
   try {
-    await createJob(fixture, { id, account, request: REQUEST, audio, rate: RATE, once: UNKEYED });
+    await createJob(fixture, { id, account, request: REQUEST, audio, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY });
   } catch (error) {
     assert.ok(error instanceof ApiError && error.type === 'insufficient_balance', String(error));
     report.refused++;

@@ -1,7 +1,9 @@
-import { addCredit, findAccount, insertAccount, updateAccount } from '../../src/accounts/store.ts';
+import type { Account } from '../../src/accounts/account.ts';
+import { addCredit } from '../../src/accounts/ledger/ledger-store.ts';
+import { findAccount, insertAccount, updateAccount } from '../../src/accounts/store.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { Account, Answer, Call } from '../../src/http/route.ts';
-import { UNKEYED } from '../../src/http/route.ts';
+import type { Answer, Call } from '../../src/http/route.ts';
+import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
 import { cancelJob, deleteJob } from '../../src/jobs/api/control.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
 import { makeId } from '../../src/platform/clock.ts';
@@ -71,7 +73,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
     await createJob(
       { db, storage: STORAGE },
       {
-        ...{ id, account, rate: RATE, once: UNKEYED },
+        ...{ id, account, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
         request: {
           ...{ plan: 'lite', language: null, wordTimes: false, metadata: `"of ${account.id}"`, isAsync: true },
           responseFormat: 'json',
@@ -90,7 +92,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
       query: {},
       body: undefined,
       actor: TEST_ACTOR,
-      once: UNKEYED,
+      idempotency: NO_IDEMPOTENCY_KEY,
       note: () => undefined,
       ...given,
     };
@@ -130,7 +132,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
     // Mostly a job that may still be under way.
     const { id, account } = random.pick(random.next() < 0.7 ? jobs.slice(-4) : jobs);
     const deps = { db, storage: STORAGE, config: SETTINGS };
-    if (random.next() < 0.6) return void (await cancelJob(deps, account, id, UNKEYED));
+    if (random.next() < 0.6) return void (await cancelJob(deps, account, id, NO_IDEMPOTENCY_KEY));
     memory.deleted.add(id);
     await deleteJob(deps, account, id);
   }

@@ -9,6 +9,7 @@ import { makeId } from '../../platform/clock.ts';
 import type { IdPrefix } from '../../rules/ids.ts';
 import { isId } from '../../rules/ids.ts';
 import { creditsFromUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
+import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
 import { adminKeyRoutes } from './key-routes.ts';
@@ -77,7 +78,7 @@ function createAccount({ db, rates }: AdminDeps): Route {
       }),
       answers: { 201: accountSchema },
     },
-    async handle({ body: { name, plan, credits = null }, actor, once }) {
+    async handle({ body: { name, plan, credits = null }, actor, idempotency }) {
       const units = credits === null ? null : unitsFromCredits(credits);
       const account = { id: makeId('acct'), name, plan, units, ledgerId: makeId('led') };
       return await db.transaction(async (tx) => {
@@ -89,7 +90,7 @@ function createAccount({ db, rates }: AdminDeps): Route {
           targetId: id,
           details: { plan, credits },
         });
-        return await once.keep(tx, { status: 201, body: showAccount(row, rates) });
+        return await idempotency.saveAnswer(tx, { status: 201, body: showAccount(row, rates) });
       });
     },
   });
@@ -169,12 +170,12 @@ function addCredits({ db }: AdminDeps): Route {
       }),
       answers: { 201: entrySchema },
     },
-    async handle({ params, body: { amount, note }, actor, once }) {
+    async handle({ params, body: { amount, note }, actor, idempotency }) {
       const account = await accountOr404(db, params.id);
       const units = unitsFromCredits(amount);
       refuseCredit(account, units);
       return await db.transaction(async (tx) => {
-        const entry = await store.addCredit(tx, { account, units, note: note ?? null });
+        const entry = await addCredit(tx, { account, units, note: note ?? null });
         if (!entry) throw notFound();
         const change = { accountId: account.id, targetId: entry.id, details: { amount } };
         await recordChange(tx, actor, { action: 'credits.added', ...change });
@@ -186,7 +187,7 @@ function addCredits({ db }: AdminDeps): Route {
           note: entry.note,
           created_at: entry.createdAt.toISOString(),
         };
-        return await once.keep(tx, { status: 201, body });
+        return await idempotency.saveAnswer(tx, { status: 201, body });
       });
     },
   });

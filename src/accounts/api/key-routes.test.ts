@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../../test/fixtures/account.ts';
 import { hashKey } from '../../http/authentication.ts';
-import { findValidKeys } from '../store.ts';
+import { findValidKeys } from '../keys/key-store.ts';
 
 const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
 const IN_TWO_HOURS = new Date(Date.now() + 7_200_000).toISOString();

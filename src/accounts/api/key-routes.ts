@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { requireScope } from '../../http/authentication.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
-import type { Account, Actor, Once, Route } from '../../http/route.ts';
+import type { IdempotencyHandle, Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
@@ -11,6 +11,7 @@ import type { Scope } from '../../rules/accounts/scopes.ts';
 import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
 import { parseTime } from '../../rules/time.ts';
+import type { Account, Actor } from '../account.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
 import { findAccount } from '../store.ts';
@@ -57,8 +58,8 @@ export function keyRoutes({ db }: Deps): Route[] {
       links: { delete_keys_id: { id: '$response.body#/id' } },
       tag: TAG,
       schema: { body: wishSchema, answers: { 201: newKeySchema } },
-      handle: async ({ account, body, actor, once, note }) =>
-        await createKey(db, { accountId: account.id, ...readNewKey(body, actor), actor, once, note }),
+      handle: async ({ account, body, actor, idempotency, note }) =>
+        await createKey(db, { accountId: account.id, ...readNewKey(body, actor), actor, idempotency, note }),
     }),
     defineRoute({
       method: 'DELETE',
@@ -88,9 +89,9 @@ export function adminKeyRoutes({ db }: Deps): Route[] {
       links: { delete_admin_keys_id: { id: '$response.body#/id' } },
       tag: TAG,
       schema: { params: idParams, body: wishSchema, answers: { 201: newKeySchema } },
-      async handle({ params, body, actor, once, note }) {
+      async handle({ params, body, actor, idempotency, note }) {
         if (!isId('acct', params.id)) throw notFound('account');
-        return await createKey(db, { accountId: params.id, ...readNewKey(body, actor), actor, once, note });
+        return await createKey(db, { accountId: params.id, ...readNewKey(body, actor), actor, idempotency, note });
       },
     }),
     defineRoute({
@@ -152,9 +153,14 @@ function readExpiry(given: string | null, makersExpiry: Date | null): Date | nul
   return time;
 }
 
-type KeyOrder = KeyWish & { accountId: string; actor: Actor; once: Once; note(fields: { new_key_id: string }): void };
+type KeyOrder = KeyWish & {
+  accountId: string;
+  actor: Actor;
+  idempotency: IdempotencyHandle;
+  note(fields: { new_key_id: string }): void;
+};
 
-async function createKey(db: Database, { accountId, actor, once, note, ...wish }: KeyOrder) {
+async function createKey(db: Database, { accountId, actor, idempotency, note, ...wish }: KeyOrder) {
   const { key, prefix, hash } = makeKey();
   const id = makeId('key');
   return await db.transaction(async (tx) => {
@@ -167,7 +173,7 @@ async function createKey(db: Database, { accountId, actor, once, note, ...wish }
     const details = { scopes: wish.scopes, expires_at: wish.expiresAt?.toISOString() ?? null };
     await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
     note({ new_key_id: id });
-    return await once.keep(tx, { status: 201, body: { ...showKey(row!), key } });
+    return await idempotency.saveAnswer(tx, { status: 201, body: { ...showKey(row!), key } });
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import type { Caller } from '../../http/route.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Caller } from '../account.ts';
 import { findCallerByKeyHash, noteKeyUse } from './key-store.ts';
 
 /** Finds out who calls, and writes when each key was last used. @returns null for a key that opens nothing */

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
-import type { Caller } from '../../http/route.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
 import { SHARD_COUNT, shardOf } from '../../rules/shard.ts';
+import type { Caller } from '../account.ts';
 
 /** A key without its secret part, which is never stored. */
 export type KeyRow = {

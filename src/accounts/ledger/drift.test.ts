@@ -4,8 +4,9 @@ import { openTestDatabase } from '../../../test/fixtures/database/test-database.
 import type { Database, Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';
-import { addCredit, holdForJob, insertAccount } from '../store.ts';
+import { insertAccount } from '../store.ts';
 import { countDriftedAccounts } from './drift.ts';
+import { addCredit, holdForJob } from './ledger-store.ts';
 
 const SLICES = { entriesPerSlice: 3, minAgeMs: 0 };
 

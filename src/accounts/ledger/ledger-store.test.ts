@@ -5,7 +5,8 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';
-import { addCredit, findAccount, holdForJob, insertAccount, settleJob } from '../store.ts';
+import { findAccount, insertAccount } from '../store.ts';
+import { addCredit, holdForJob, settleJob } from './ledger-store.ts';
 
 async function openAccount(db: Database, units: number | null) {
   const account = { id: makeId('acct'), name: 'one', plan: 'pro' as const, units, ledgerId: makeId('led') };

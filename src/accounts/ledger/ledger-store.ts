@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
-import type { Account } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
+import type { Account } from '../account.ts';
 
 /** Whose balance moves. Unlimited accounts have no balance: nothing is written for them. */
 type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;

@@ -1,7 +1,8 @@
 import type { RateLimit } from '../../config/values.ts';
 import type { Sql } from '../../db/database.ts';
 import type { LimitState, Limits } from '../../http/authentication.ts';
-import type { Account, Bucket } from '../../http/route.ts';
+import type { Bucket } from '../../http/route.ts';
+import type { Account } from '../account.ts';
 import { admit } from './rate-store.ts';
 
 /** Limit of each bucket; null for none. */

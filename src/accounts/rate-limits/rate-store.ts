@@ -1,6 +1,7 @@
 import type { RateLimit } from '../../config/values.ts';
 import type { Sql } from '../../db/database.ts';
-import type { Account, Bucket } from '../../http/route.ts';
+import type { Bucket } from '../../http/route.ts';
+import type { Account } from '../account.ts';
 
 type Admission =
   | { kind: 'admitted'; remaining: number; resetSeconds: number }

@@ -1,23 +1,26 @@
 import type { Sql } from '../../db/database.ts';
 import type { StoredKey } from '../../rules/idempotency.ts';
 
-/** Whose key: an account's, or the operator's (`admin` in shard 0). */
+/** A key of an account, or of the operator (`admin` in shard 0). */
 export type KeyName = { shard: number; accountId: string; key: string };
 
-/** A key as this process holds it: whoever takes it later gets another lease, and this one's word no longer counts. */
-export type HeldKey = KeyName & { lease: number };
+/** A leased key. A later request gets a higher lease number, after which writes under this one are rejected. */
+export type LeasedKey = KeyName & { lease: number };
 
-export type KeptAnswer = {
+export type SavedAnswer = {
   status: number;
   contentType: string | null;
   location: string | null;
-  /** Sealed; null for an answer without a body, and for one that is written anew from its job. */
+  /** Encrypted; null for an answer without a body, and for one whose body is written again from its job. */
   body: Buffer | null;
 };
 
+/** A stored key; `answer` is null while there is none. */
+export type LockedKey = StoredKey & { lease: number; answer: SavedAnswer | null };
+
 type Times = { leaseMs: number; keepMs: number };
 
-/** Takes a key that nobody has used. Whether it was one. */
+/** Leases a new key. False when the key exists. */
 export async function insertKey(
   sql: Sql,
   { shard, accountId, key }: KeyName,
@@ -35,7 +38,7 @@ export async function insertKey(
   return inserted > 0;
 }
 
-/** How many keys of an account are kept, counted up to `limit`. */
+/** Number of stored keys of an account, counted up to `limit`. */
 export async function countKeys(sql: Sql, { shard, accountId }: Omit<KeyName, 'key'>, limit: number): Promise<number> {
   const [row] = await sql.rows<{ keys: number }>({
     name: 'count_idempotency_keys',
@@ -46,19 +49,19 @@ export async function countKeys(sql: Sql, { shard, accountId }: Omit<KeyName, 'k
         from idempotency_keys
         where shard = $1 and account_id = $2
         limit $3
-      ) as kept`,
+      ) as stored`,
     values: [shard, accountId, limit],
   });
   return row!.keys;
 }
 
-/** A used key and its answer, locked until the transaction ends; null when it is gone meanwhile. */
+/** A stored key and its answer, locked until the transaction ends; null when it was deleted in the meantime. */
 export async function lockKey(
   tx: Sql,
   { shard, accountId, key }: KeyName,
   now: Date | null = null,
-): Promise<(StoredKey & { lease: number; answer: KeptAnswer | null }) | null> {
-  const rows = await tx.rows<StoredKey & KeptAnswer & { lease: number }>({
+): Promise<LockedKey | null> {
+  const rows = await tx.rows<StoredKey & SavedAnswer & { lease: number }>({
     name: 'lock_idempotency_key',
     text: `
       select route, fingerprint, lease, job_id as "jobId", state = 'answered' as "isAnswered",
@@ -76,10 +79,10 @@ export async function lockKey(
   return { ...stored, answer: stored.isAnswered ? { status, contentType, location, body } : null };
 }
 
-/** Takes a locked key as if nobody had used it. */
-export async function takeKeyAnew(
+/** Leases a locked key and deletes what earlier requests stored under it. */
+export async function restartKey(
   tx: Sql,
-  { shard, accountId, key, lease }: HeldKey,
+  { shard, accountId, key, lease }: LeasedKey,
   { route, leaseMs, keepMs }: { route: string } & Times,
 ): Promise<void> {
   await tx.run({
@@ -94,8 +97,12 @@ export async function takeKeyAnew(
   });
 }
 
-/** Takes a locked key over from a process that died, with what its request made. */
-export async function takeKeyOver(tx: Sql, { shard, accountId, key, lease }: HeldKey, leaseMs: number): Promise<void> {
+/** Leases a locked key whose process crashed, and leaves what its request stored. */
+export async function takeOverKey(
+  tx: Sql,
+  { shard, accountId, key, lease }: LeasedKey,
+  leaseMs: number,
+): Promise<void> {
   await tx.run({
     text: `
       update idempotency_keys
@@ -105,10 +112,10 @@ export async function takeKeyOver(tx: Sql, { shard, accountId, key, lease }: Hel
   });
 }
 
-/** Notes the job that the request makes, in the transaction that makes it. Whether the key is still held. */
-export async function bindKey(
+/** Stores the job that the request creates, in the transaction that creates it. False when the lease was lost. */
+export async function setJob(
   tx: Sql,
-  { shard, accountId, key, lease }: HeldKey,
+  { shard, accountId, key, lease }: LeasedKey,
   { jobId, fingerprint }: { jobId: string; fingerprint: string },
 ): Promise<boolean> {
   const bound = await tx.run({
@@ -122,13 +129,13 @@ export async function bindKey(
   return bound > 0;
 }
 
-/** Keeps the first answer, for `keepMs` from now on. Whether the key was still held. */
-export async function keepAnswer(
+/** Saves the answer, for `keepMs` from now on. False when the lease was lost. */
+export async function saveAnswer(
   sql: Sql,
-  { shard, accountId, key, lease }: HeldKey,
-  answer: KeptAnswer & { fingerprint: string; keepMs: number },
+  { shard, accountId, key, lease }: LeasedKey,
+  answer: SavedAnswer & { fingerprint: string; keepMs: number },
 ): Promise<boolean> {
-  const kept = await sql.run({
+  const saved = await sql.run({
     name: 'keep_idempotent_answer',
     text: `
       update idempotency_keys
@@ -136,15 +143,23 @@ export async function keepAnswer(
         expires_at = clock_timestamp() + $10 * interval '1 millisecond'
       where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values: [
-      ...[shard, accountId, key, lease, answer.fingerprint],
-      ...[answer.status, answer.contentType, answer.location, answer.body, answer.keepMs],
+      shard,
+      accountId,
+      key,
+      lease,
+      answer.fingerprint,
+      answer.status,
+      answer.contentType,
+      answer.location,
+      answer.body,
+      answer.keepMs,
     ],
   });
-  return kept > 0;
+  return saved > 0;
 }
 
-/** Gives a key back: one that made nothing is forgotten, one that made a job waits for the next request to ask. */
-export async function letKeyGo(tx: Sql, { shard, accountId, key, lease }: HeldKey): Promise<void> {
+/** Releases a key: without a job it is deleted, with a job its lease ends and the next request may acquire it. */
+export async function releaseKey(tx: Sql, { shard, accountId, key, lease }: LeasedKey): Promise<void> {
   const values = [shard, accountId, key, lease];
   await tx.run({
     text: `
@@ -161,33 +176,33 @@ export async function letKeyGo(tx: Sql, { shard, accountId, key, lease }: HeldKe
   });
 }
 
-/** Moves the leases of all keys that a process holds, in one statement. */
-export async function renewKeys(sql: Sql, held: HeldKey[], leaseMs: number): Promise<void> {
+/** Renews all leases of a process, in one statement. */
+export async function renewLeases(sql: Sql, leases: LeasedKey[], leaseMs: number): Promise<void> {
   await sql.run({
     text: `
       update idempotency_keys as keys
       set lease_ends_at = clock_timestamp() + $5 * interval '1 millisecond'
-      from unnest($1::smallint[], $2::text[], $3::text[], $4::integer[]) as held (shard, account_id, key, lease)
-      where keys.shard = held.shard and keys.account_id = held.account_id and keys.key = held.key
-        and keys.lease = held.lease and keys.state = 'running'`,
+      from unnest($1::smallint[], $2::text[], $3::text[], $4::integer[]) as leases (shard, account_id, key, lease)
+      where keys.shard = leases.shard and keys.account_id = leases.account_id and keys.key = leases.key
+        and keys.lease = leases.lease and keys.state = 'running'`,
     values: [
-      held.map((key) => key.shard),
-      held.map((key) => key.accountId),
-      held.map((key) => key.key),
-      held.map((key) => key.lease),
+      leases.map((key) => key.shard),
+      leases.map((key) => key.accountId),
+      leases.map((key) => key.key),
+      leases.map((key) => key.lease),
       leaseMs,
     ],
   });
 }
 
-/** Forgets at most `limit` keys whose time is over, except such as are held. Returns how many. */
+/** Deletes at most `limit` expired keys that are not leased. Returns how many. */
 export async function deleteExpiredKeys(
   sql: Sql,
   { limit, now }: { limit: number; now: Date | null },
 ): Promise<number> {
   return await sql.run({
     text: `
-      -- every shard: a sweep by age
+      -- every shard: deletion by age
       delete from idempotency_keys
       where (shard, account_id, key) in (
         select shard, account_id, key

@@ -4,11 +4,12 @@ import { callerOf } from '../../../test/fixtures/caller.ts';
 import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
+import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
 import { ApiError } from '../api-error.ts';
-import type { Account, Route } from '../route.ts';
+import type { Route } from '../route.ts';
 import { buildServer, closeServer } from '../server/server.ts';
 import { openIdempotencyKeys } from './idempotency.ts';
 import { deleteExpiredKeys } from './idempotency-store.ts';
@@ -261,12 +262,12 @@ test('the key of a node that died is free when its lease is over, and its late w
   await using db = await openTestDatabase();
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
-  await using frozen = openNode(db, async ({ once }) => {
+  await using frozen = openNode(db, async ({ idempotency }) => {
     started.resolve();
     await finish.promise;
     return await db.transaction(async (tx) => {
       await tx.run({ text: `insert into job_turns values (1, 'frozen', now())` });
-      return await once.keep(tx, { status: 200, body: { from: 'frozen' } });
+      return await idempotency.saveAnswer(tx, { status: 200, body: { from: 'frozen' } });
     });
   });
   await using other = openNode(db, async () => ({ status: 200, body: { from: 'other' } }));
@@ -288,8 +289,8 @@ test('the key of a node that died is free when its lease is over, and its late w
 test('work and kept answer are one transaction: a node that dies before it answers is not worked for twice', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
-  const work: Route['handle'] = async ({ once }) =>
-    await db.transaction(async (tx) => await once.keep(tx, { status: 201, body: { runs: ++runs } }));
+  const work: Route['handle'] = async ({ idempotency }) =>
+    await db.transaction(async (tx) => await idempotency.saveAnswer(tx, { status: 201, body: { runs: ++runs } }));
   await using dead = openNode(db, async (call) => {
     await work(call);
     await endLeases(db);
@@ -361,7 +362,7 @@ const POSTS: { path: string; body?: object }[] = [
 ];
 for (const { path, body } of POSTS) {
   test(`POST /v1/webhooks${path} keeps its answer in the transaction of its work`, async () => {
-    await using fixture = await openWebhookFixture({ diesUnsettled: true });
+    await using fixture = await openWebhookFixture({ crashesBeforeAnswer: true });
     const { call } = await fixture.caller('pro');
     const { json } = await call('POST', '/v1/webhooks', WEBHOOK);
     const url = `/v1/webhooks${path.replace(':id', json.id)}`;

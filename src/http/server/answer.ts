@@ -20,7 +20,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (!isUnread(request.raw)) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
-  request.visit.answered();
+  request.context.answered();
   const rendered = renderAnswer(answer);
   if (rendered) reply.type(rendered.contentType);
   const text = rendered?.body ?? '';
@@ -30,7 +30,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {
-  reply.raw.once('close', request.visit.answered);
+  reply.raw.once('close', request.context.answered);
   reply.type(type);
   // Nobody would read it: it would go on for ever.
   if (request.method === 'HEAD') {
@@ -38,7 +38,7 @@ function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readab
     return reply.send(Readable.from([]));
   }
   stream.once('error', (error) => {
-    request.visit.failure = error;
+    request.context.failure = error;
   });
   return reply.send(stream);
 }

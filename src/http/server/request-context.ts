@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Account, CallerKey } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
-import type { Ticket } from '../idempotency/idempotency.ts';
-import type { Account, Caller, Route } from '../route.ts';
+import type { IdempotencyLease } from '../idempotency/idempotency-lease.ts';
+import type { Route } from '../route.ts';
 
-/** What the server reports of each request that ended. */
+/** Measurements that the server reports. */
 export type HttpMetrics = {
   requestEnded(request: { route: string; method: string; status: number; seconds: number }): void;
   rateRefused(bucket: string): void;
@@ -16,38 +17,47 @@ declare module 'fastify' {
     endpoint?: Route;
   }
   interface FastifyRequest {
-    visit: Visit;
+    context: RequestContext;
   }
 }
 
-/** What is gathered while a request is served, for its log line. */
-export type Visit = {
+/** State of a request while it is served, also for its log line. */
+export type RequestContext = {
+  /** Milliseconds of the process's monotonic clock. */
   startedAt: number;
   account: Account | null;
-  key: Caller['key'] | null;
-  /** The hold on the request's Idempotency-Key. */
-  ticket: Ticket | null;
+  key: CallerKey | null;
+  idempotency: IdempotencyLease | null;
+  /** Further fields of the log line. */
   notes: Record<string, unknown>;
   failure: unknown;
-  /** Called once the answer is handed over: from then on its connection is idle. */
+  /** To be called when the answer is handed over: from then on the connection counts as idle. */
   answered: () => void;
 };
 
-/** The start of a visit, now. */
-export function newVisit(answered: () => void = () => undefined): Visit {
-  return { startedAt: performance.now(), account: null, key: null, ticket: null, notes: {}, failure: null, answered };
+/** The context of a request that starts now. */
+export function newRequestContext(answered: () => void = () => undefined): RequestContext {
+  return {
+    startedAt: performance.now(),
+    account: null,
+    key: null,
+    idempotency: null,
+    notes: {},
+    failure: null,
+    answered,
+  };
 }
 
 const HEALTH_CHECKS = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Writes the request's one log line and counts it, once its answer is out or its caller gone. */
-export function watchEnd(
+/** Logs and counts the request when its answer is sent or its caller has hung up. */
+export function logEndOfRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, key, notes, failure } = request.visit;
+    const { startedAt, account, key, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
@@ -63,9 +73,9 @@ export function watchEnd(
       ...(!reply.raw.writableFinished && { hung_up: true }),
       ...notes,
     };
-    // A check every second would drown what happens, and its answer is for whoever asks.
+    // Health checks come every second: at level info they would be most of the log.
     if (HEALTH_CHECKS.has(route)) log.debug(line, 'request');
-    // A stream that broke off has sent its status before.
+    // A stream that failed has sent status 200 before.
     else if (status === 500 || (failure && status < 400))
       log.error({ ...line, error: describeFailure(failure) }, 'request failed');
     else if (status === 503) log.warn({ ...line, reason: (failure as Partial<Error> | null)?.message }, 'request');
@@ -73,7 +83,7 @@ export function watchEnd(
   });
 }
 
-/** What a person needs to find a bug. Not the whole error: a database's details quote the row, with its metadata. */
+/** The fields of an error that help to find a bug. The others are left out: PostgreSQL's `detail` quotes the row, with metadata. */
 function describeFailure(failure: unknown): Record<string, unknown> {
   const { name, message, stack, code } = (failure ?? {}) as Partial<Error> & { code?: unknown };
   return { name, message, stack, code };

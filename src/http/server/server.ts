@@ -21,7 +21,7 @@ import { parseJson, readBody } from './body.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
 import type { HttpMetrics } from './request-context.ts';
-import { newVisit, watchEnd } from './request-context.ts';
+import { logEndOfRequest, newRequestContext } from './request-context.ts';
 import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
 import type { SchemaError } from './validation-errors.ts';
 import { describeInvalid } from './validation-errors.ts';
@@ -72,10 +72,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     // Else the connection would stay open, and the close wait for it.
     if (isClosing) reply.header('connection', 'close');
   });
-  app.decorateRequest('visit');
+  app.decorateRequest('context');
   app.addHook('onRequest', async (request, reply) => {
-    request.visit = newVisit(connections.requestStarted(request.raw.socket));
-    watchEnd(request, reply, options);
+    request.context = newRequestContext(connections.requestStarted(request.raw.socket));
+    logEndOfRequest(request, reply, options);
     if (isClosing) throw closing();
     const endpoint = checkHeaders(request);
     // Answered here, since what Fastify does next depends on the method: some of those that its parser knows are errors.
@@ -83,7 +83,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     await admitRequest(request, reply, endpoint, { ...options, wrongTokens });
   });
   app.setErrorHandler(async (error, request, reply) => {
-    request.visit.failure = error;
+    request.context.failure = error;
     return await settleAndSend(request, reply, answerProblem(request, error));
   });
   app.removeAllContentTypeParsers();
@@ -130,8 +130,8 @@ function openFastify(options: ServerOptions): FastifyInstance {
     },
     schemaErrorFormatter: (errors, place) => describeInvalid(errors as SchemaError[], place),
     frameworkErrors: (error, request, reply) => {
-      (request as FastifyRequest).visit = newVisit();
-      watchEnd(request as FastifyRequest, reply as FastifyReply, options);
+      (request as FastifyRequest).context = newRequestContext();
+      logEndOfRequest(request as FastifyRequest, reply as FastifyReply, options);
       sendProblem(request as FastifyRequest, reply as FastifyReply, error);
     },
   });
@@ -169,7 +169,7 @@ async function admitRequest(
   const client = clientOf(request.raw.socket.remoteAddress ?? '');
   if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, options.auth, { client, wrongTokens });
   else await admitAccount(request, reply, endpoint, options);
-  request.visit.ticket = (await options.idempotency?.take(request.raw, request.visit.account)) ?? null;
+  request.context.idempotency = (await options.idempotency?.acquire(request.raw, request.context.account)) ?? null;
 }
 
 async function admitAccount(
@@ -179,7 +179,7 @@ async function admitAccount(
   options: ServerOptions,
 ): Promise<void> {
   const { account, key } = await authenticate(request.raw.rawHeaders, options.auth);
-  Object.assign(request.visit, { account, key });
+  Object.assign(request.context, { account, key });
   const bucket = endpoint.bucket ?? 'default';
   try {
     reply.headers(await limitRate(account, bucket, options.limits));
@@ -226,7 +226,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
     },
     preValidation: async (request, reply) => {
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-      const before = endpoint.upload ? null : request.visit.ticket?.identify(fingerprintOf(bytes));
+      const before = endpoint.upload ? null : request.context.idempotency?.identify(fingerprintOf(bytes));
       if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
       checkParams(request.params as Record<string, string>);
       request.query = readQuery(request.query as Record<string, unknown>, querySchema);
@@ -244,7 +244,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
 /** Ends the hold on the request's Idempotency-Key, then sends the answer. */
 async function settleAndSend(request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<FastifyReply> {
   const isHeard = !reply.raw.destroyed;
-  return sendAnswer(request, reply, (await request.visit.ticket?.settle(answer, isHeard)) ?? answer);
+  return sendAnswer(request, reply, (await request.context.idempotency?.end(answer, isHeard)) ?? answer);
 }
 
 function refuseEncoded(request: FastifyRequest): void {

@@ -68,13 +68,13 @@ test('a cancel that is sent again with its Idempotency-Key gets the first answer
   const keys = openIdempotencyKeys({ db: fixture.db, box: openSecretBox(Buffer.alloc(32, 7)), log: openLog('silent') });
   const rawHeaders = ['Idempotency-Key', 'k'];
   const request = { method: 'POST', url: `/v1/jobs/${id}/cancel`, rawHeaders } as unknown as IncomingMessage;
-  const first = await keys.take(request, account);
+  const first = await keys.acquire(request, account);
   first!.identify('no body');
 
   const { text } = await fixture.cancel(account, id, first!);
-  const again = (await keys.take(request, account))!.identify('no body');
+  const again = (await keys.acquire(request, account))!.identify('no body');
   await fixture.erase(account, id);
-  const afterErasure = (await keys.take(request, account))!.identify('no body');
+  const afterErasure = (await keys.acquire(request, account))!.identify('no body');
 
   assert.equal(JSON.parse(text).status, 'canceled');
   assert.equal(again.kind === 'replay' && again.answer.body, text);

@@ -1,8 +1,9 @@
-import { settleJob } from '../../accounts/store.ts';
+import type { Account } from '../../accounts/account.ts';
+import { settleJob } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Account, Once } from '../../http/route.ts';
+import type { IdempotencyHandle } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
 import { chargedUnits } from '../../rules/jobs/price.ts';
@@ -26,7 +27,7 @@ export type ControlDeps = {
  * NOTIFY or its next poll; writes under its lease are rejected from now on.
  * @throws ApiError  409 when the job has ended
  */
-export async function cancelJob(deps: ControlDeps, account: Account, id: string, once: Once) {
+export async function cancelJob(deps: ControlDeps, account: Account, id: string, idempotency: IdempotencyHandle) {
   const { canceled, answer } = await deps.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (nextState(job.state, 'cancel') === null) {
@@ -34,8 +35,8 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
     }
     const canceled = await cancelLocked(tx, account, job);
     // The kept answer shows the job, and goes when the job is erased.
-    await once.bind(tx, id);
-    return { canceled, answer: await once.keep(tx, { status: 200, body: showJob(canceled) }) };
+    await idempotency.bindJob(tx, id);
+    return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
   });
   deps.metrics?.jobEnded(canceled);
   const { audioKey } = canceled;

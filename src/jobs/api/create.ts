@@ -1,9 +1,10 @@
-import { holdForJob } from '../../accounts/store.ts';
+import type { Account } from '../../accounts/account.ts';
+import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Account, Once } from '../../http/route.ts';
+import type { IdempotencyHandle } from '../../http/route.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
 import type { Job } from '../job.ts';
 import { insertJob } from '../store.ts';
@@ -26,7 +27,7 @@ export type NewJobOrder = {
   /** Credits per minute on the request's plan. */
   rate: number;
   /** A job is made once for each Idempotency-Key. */
-  once: Once;
+  idempotency: IdempotencyHandle;
 };
 
 /**
@@ -46,8 +47,8 @@ export async function createJob(
   }
 }
 
-async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, once }: NewJobOrder): Promise<Job> {
-  await once.bind(tx, id);
+async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, idempotency }: NewJobOrder): Promise<Job> {
+  await idempotency.bindJob(tx, id);
   const units = costUnits(audio.durationMs, rate);
   const hold = await holdForJob(tx, { account, jobId: id, units });
   if (hold.kind === 'short') throw tooExpensive(units, hold.missingUnits);

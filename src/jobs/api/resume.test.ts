@@ -5,10 +5,13 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { AudioError } from '../../audio/audio-error.ts';
 import { EngineError } from '../../engines/engine.ts';
-import type { Once } from '../../http/route.ts';
-import { UNKEYED } from '../../http/route.ts';
+import type { IdempotencyHandle } from '../../http/route.ts';
+import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 
-const resuming = (jobId: string): Once => ({ ...UNKEYED, identify: () => ({ kind: 'resume', jobId }) });
+const resuming = (jobId: string): IdempotencyHandle => ({
+  ...NO_IDEMPOTENCY_KEY,
+  identify: () => ({ kind: 'resume', jobId }),
+});
 
 const ENDS = [
   { cause: new EngineError('engine_error', 'It broke.'), status: 200, jobs: 2, what: 'by our fault is done anew' },

@@ -1,9 +1,10 @@
 import os from 'node:os';
 import { Readable } from 'node:stream';
+import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Account, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
@@ -145,8 +146,8 @@ export function jobRoutes(deps: JobRoutesDeps): Route[] {
       summary: 'Cancel a job that has not ended',
       tag: 'Transcription',
       schema: { params: jobId, answers: { 200: jobSchema } },
-      async handle({ account, params, note, once }) {
-        const answer = await cancelJob(deps, account, params.id, once);
+      async handle({ account, params, note, idempotency }) {
+        const answer = await cancelJob(deps, account, params.id, idempotency);
         note({ job_id: params.id });
         return answer;
       },

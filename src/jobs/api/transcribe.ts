@@ -1,3 +1,4 @@
+import type { Account } from '../../accounts/account.ts';
 import { probeAudio } from '../../audio/media/probe.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Upload } from '../../audio/upload/upload.ts';
@@ -5,7 +6,7 @@ import { acceptUpload } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Account, Answer, Call } from '../../http/route.ts';
+import type { Answer, Call } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
@@ -78,7 +79,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   call: UploadCall,
   format: RequestFormat<Request, Result>,
 ): Promise<Result> {
-  const { account, once } = call;
+  const { account, idempotency } = call;
   using upload = await deps.uploads.admit(call);
   const taken = await receiveUpload(deps, call, format);
   // The answer to the same request, kept: it is of the same kind.
@@ -90,7 +91,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const job =
     taken.kind === 'resume'
       ? taken.job
-      : await createJob(deps, { id, account, request, audio: taken.audio, rate, once });
+      : await createJob(deps, { id, account, request, audio: taken.audio, rate, idempotency });
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (request.isAsync) return format.answerOpen(job);
@@ -108,7 +109,7 @@ type UploadResult<Request> =
 /** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
-  { account, upload, once }: UploadCall,
+  { account, upload, idempotency }: UploadCall,
   { fieldBytes, listFields = [], readRequest }: RequestFormat<Request, Result>,
 ): Promise<UploadResult<Request>> {
   const { storage, config, clock } = deps;
@@ -119,7 +120,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
   try {
-    const identified = once.identify(form.fingerprint);
+    const identified = idempotency.identify(form.fingerprint);
     if (identified.kind === 'replay') {
       await storage.remove(file.key);
       return identified;

@@ -1,10 +1,11 @@
+import type { Account } from '../../accounts/account.ts';
 import { hasCredit } from '../../accounts/store.ts';
 import { requireFreeDisk } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Account, Call } from '../../http/route.ts';
+import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { mayUsePlan } from '../../rules/accounts/plan.ts';
 import { openQueueAdmission } from '../queue/admission.ts';
@@ -14,7 +15,7 @@ export type UploadAdmission = {
    * Admits an upload before its body is read; what it returns is disposed once the upload has become a job or was refused.
    * @throws ApiError  402, 429 or 503
    */
-  admit(call: Pick<Call<unknown, unknown, unknown>, 'account' | 'once' | 'upload'>): Promise<Disposable>;
+  admit(call: Pick<Call<unknown, unknown, unknown>, 'account' | 'idempotency' | 'upload'>): Promise<Disposable>;
   /** @throws ApiError  402 when nothing is left that the account could spend */
   requireCredit(account: Account): Promise<void>;
 };
@@ -49,9 +50,9 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
 
   return {
     requireCredit,
-    async admit({ account, once, upload }) {
+    async admit({ account, idempotency, upload }) {
       // The answer of an earlier request is owed to its caller also when the job took the last credit.
-      if (!once.isRepeat) await requireCredit(account);
+      if (!idempotency.isRepeat) await requireCredit(account);
       const underWay = enterUpload(account.id);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);

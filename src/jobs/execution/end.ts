@@ -1,4 +1,4 @@
-import { settleJob } from '../../accounts/store.ts';
+import { settleJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database } from '../../db/database.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { emitEvent } from '../../webhooks/events/emit.ts';

@@ -1,4 +1,4 @@
-import { holdForJob } from '../../accounts/store.ts';
+import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database } from '../../db/database.ts';
 import { costUnits, creditsFromUnits, holdGrowthUnits } from '../../rules/jobs/price.ts';
 import type { ClaimedJob } from '../job.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { openCallers } from '../../accounts/keys/callers.ts';
+import { findValidKeys } from '../../accounts/keys/key-store.ts';
 import { openLimits } from '../../accounts/rate-limits/limits.ts';
-import { findValidKeys } from '../../accounts/store.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { OpenStreams } from '../../http/connections/open-streams.ts';

@@ -1,10 +1,11 @@
+import type { Account } from '../../accounts/account.ts';
 import type { AuditAction } from '../../audit/actions.ts';
 import { recordChange } from '../../audit/record.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
-import type { Account, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, nullable, Type } from '../../http/schema.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -108,7 +109,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
       body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
       answers: { 201: webhookWithSecretSchema },
     },
-    async handle({ account, actor, body, note, once }) {
+    async handle({ account, actor, body, note, idempotency }) {
       const target = readUrl(body.url);
       // Checked again below, under a lock: nobody looks a name up for a webhook that the plan does not allow.
       await requireFreeWebhook(db, ownerOf(account), account.plan);
@@ -127,7 +128,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
           now: new Date(clock.now()),
         });
         await recordChange(tx, actor, changeOf(account, id, 'webhook.created', { events: row.events }));
-        return await once.keep(tx, { status: 201, body: { ...showWebhook(row), secret } });
+        return await idempotency.saveAnswer(tx, { status: 201, body: { ...showWebhook(row), secret } });
       });
     },
   });
@@ -248,7 +249,7 @@ function testWebhook({ db, config }: Context): Route {
       params: idParams,
       answers: { 202: testSentSchema },
     },
-    async handle({ account, params, note, once }) {
+    async handle({ account, params, note, idempotency }) {
       const id = webhookIdOr404(params.id);
       return await db.transaction(async (tx) => {
         const row = foundOr404(await store.lockWebhook(tx, ownerOf(account), id));
@@ -261,7 +262,7 @@ function testWebhook({ db, config }: Context): Route {
           firstDelayMs: config.webhookRetryDelaysMs[0] ?? 0,
         });
         note({ event_id: eventId, webhook_id: id });
-        return await once.keep(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
+        return await idempotency.saveAnswer(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
       });
     },
   });
@@ -282,7 +283,7 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
       }),
       answers: { 200: webhookWithSecretSchema },
     },
-    async handle({ account, actor, params, body, once }) {
+    async handle({ account, actor, params, body, idempotency }) {
       const id = webhookIdOr404(params.id);
       const secret = makeWebhookSecret();
       return await db.transaction(async (tx) => {
@@ -295,7 +296,7 @@ function rotateSecret({ db, clock, secretBox }: Context): Route {
         const details = { overlap_seconds: body.overlap_seconds };
         await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
         if ((await store.wakeFirstAttempts(tx, account.shard, id)) > 0) await notifyDeliveriesDue(tx, account.shard);
-        return await once.keep(tx, { status: 200, body: { ...shown, secret } });
+        return await idempotency.saveAnswer(tx, { status: 200, body: { ...shown, secret } });
       });
     },
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
-import type { Account } from '../../http/route.ts';
+import type { Account } from '../../accounts/account.ts';
 import { writeJson } from '../../platform/json.ts';
 import { emitEvent } from './emit.ts';
 import { eventRoutes } from './routes.ts';

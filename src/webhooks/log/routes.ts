@@ -1,7 +1,8 @@
+import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Account, Route } from '../../http/route.ts';
+import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, idSchema, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
 import { RawJson } from '../../platform/json.ts';
@@ -136,7 +137,7 @@ function redeliver({ db }: DeliveryDeps): Route {
     summary: 'Send the event of a delivery again, beginning with attempt 1',
     tag: 'Deliveries',
     schema: { params: entryParams, answers: { 202: redeliveredSchema } },
-    async handle({ account, params, once }) {
+    async handle({ account, params, idempotency }) {
       const { eventId, webhookId } = await entryOr404(db, account, params);
       return await db.transaction(async (tx) => {
         requireActive(await lockWebhook(tx, ownerOf(account), webhookId));
@@ -145,7 +146,7 @@ function redeliver({ db }: DeliveryDeps): Route {
         }
         await insertResends(tx, { ...ownerOf(account), webhookId }, [eventId]);
         await notifyDeliveriesDue(tx, account.shard);
-        return await once.keep(tx, { status: 202, body: { event_id: eventId } });
+        return await idempotency.saveAnswer(tx, { status: 202, body: { event_id: eventId } });
       });
     },
   });
@@ -165,7 +166,7 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
       body: Type.Object({ since: time, until: Type.Optional(time) }),
       answers: { 202: recoveredSchema },
     },
-    async handle({ account, params, body, note, once }) {
+    async handle({ account, params, body, note, idempotency }) {
       const webhook = await webhookOr404(db, account, params.id);
       const resend = { ...ownerOf(account), webhookId: webhook.id };
       const until = readTime('until', body.until);
@@ -182,7 +183,7 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
           if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
           const events = found + missed.ids.length;
           const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
-          return { ...missed, answer: await once.keep(tx, { status: 202, body: { events, ...rest } }) };
+          return { ...missed, answer: await idempotency.saveAnswer(tx, { status: 202, body: { events, ...rest } }) };
         });
         found += ids.length;
         note({ recovered: found });

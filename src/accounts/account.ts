@@ -1,0 +1,31 @@
+import type { Scope } from '../rules/accounts/scopes.ts';
+
+/** An account without its balance: what every authenticated request carries. */
+export type Account = {
+  id: string;
+  /** 0 to 63, see rules/shard.ts: every statement on a hot table names it. */
+  shard: number;
+  name: string;
+  plan: 'lite' | 'pro';
+  unlimited: boolean;
+};
+
+/** The API key of a request, without its secret part. */
+export type CallerKey = {
+  id: string;
+  /** Empty: all. */
+  scopes: readonly Scope[];
+  expiresAt: Date | null;
+};
+
+/** Who calls with an API key. */
+export type Caller = { account: Account; key: CallerKey };
+
+/** Who makes a change, for the audit log. */
+export type Actor = {
+  /** Null: the operator. */
+  key: CallerKey | null;
+  /** The peer of the connection. */
+  address: string;
+  requestId: string;
+};
