@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import { openFairSemaphore } from './fair-semaphore.ts';
 
-/** Work that the test ends; what was started is told in its order. */
+/** Work that the test ends by name; `started` lists the calls in the order of their start. */
 function openWork(semaphore: ReturnType<typeof openFairSemaphore>) {
   const started: string[] = [];
   const ends: { name: string; end: () => void }[] = [];
@@ -21,15 +21,15 @@ function openWork(semaphore: ReturnType<typeof openFairSemaphore>) {
     async end(name: string) {
       const index = ends.findIndex((entry) => entry.name === name);
       ends.splice(index, 1)[0]!.end();
-      await turnOfTheLoop();
+      await nextEventLoopTurn();
     },
   };
 }
 
-test('one owner never holds all permits, and owners that wait take turns', async () => {
+test('one owner never holds all permits, and waiting owners are served round-robin', async () => {
   const work = openWork(openFairSemaphore({ permits: 3, perOwner: 2 }));
   const done = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(work.run);
-  await turnOfTheLoop();
+  await nextEventLoopTurn();
   assert.deepEqual(work.started, ['a1', 'a2', 'b1']);
 
   await work.end('a1');
@@ -42,7 +42,7 @@ test('one owner never holds all permits, and owners that wait take turns', async
   await Promise.all(done);
 });
 
-test('work that fails gives its permit back', async () => {
+test('work that fails releases its permit', async () => {
   const semaphore = openFairSemaphore({ permits: 1, perOwner: 1 });
 
   await assert.rejects(
@@ -53,7 +53,7 @@ test('work that fails gives its permit back', async () => {
   assert.equal(await semaphore('a', async () => 'done'), 'done');
 });
 
-test('whatever is run by whom in whatever order: no bound is passed, and all of it is done', async () => {
+test('under random load both limits hold and all calls complete', async () => {
   const random = randomFrom(20261122);
   const semaphore = openFairSemaphore({ permits: 4, perOwner: 2 });
   const running: string[] = [];
@@ -63,7 +63,7 @@ test('whatever is run by whom in whatever order: no bound is passed, and all of 
     await semaphore(owner, async () => {
       running.push(owner);
       assert.ok(running.length <= 4 && running.filter((other) => other === owner).length <= 2, running.join());
-      for (let turns = random.integer(5); turns >= 0; turns--) await turnOfTheLoop();
+      for (let turns = random.integer(5); turns >= 0; turns--) await nextEventLoopTurn();
       running.splice(running.indexOf(owner), 1);
     });
   });

@@ -1,13 +1,13 @@
-/** Runs work of many owners, at most so much of it at once; what waits is started owner by owner. */
+/** Runs work of many owners under a fixed number of permits; waiting work starts round-robin over the owners. */
 export type FairSemaphore = <Result>(owner: string, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * @param permits   how much runs at once, 1 or more
- * @param perOwner  how much of one owner runs at once, so that others never wait for all of it
+ * @param permits   how many calls run at once, 1 or more
+ * @param perOwner  how many calls of one owner run at once, so that no owner holds all permits
  */
 export function openFairSemaphore({ permits, perOwner }: { permits: number; perOwner: number }): FairSemaphore {
   const running = new Map<string, number>();
-  /** What waits of each owner, in the order of the owners' turns. */
+  /** Waiting calls of each owner; the owner at the front is served next. */
   const waiting = new Map<string, (() => void)[]>();
   let free = permits;
 
@@ -18,7 +18,7 @@ export function openFairSemaphore({ permits, perOwner }: { permits: number; perO
       if (ofOwner >= perOwner) continue;
       waiting.delete(owner);
       const start = starts.shift()!;
-      // Behind all others; the loop comes to it again.
+      // Moves the owner to the end of the map; this loop reaches it again.
       if (starts.length > 0) waiting.set(owner, starts);
       free -= 1;
       running.set(owner, ofOwner + 1);

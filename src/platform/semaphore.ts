@@ -1,40 +1,44 @@
-/** Lets so many in at once; the others wait in order. */
-export type Turnstile = {
-  /** Resolves when there is room; disposing what it gives makes room again. Rejects with the signal's reason. */
-  enter(signal: AbortSignal): Promise<Disposable>;
-};
+/** Runs work under one of a fixed number of permits; calls beyond them wait in order of arrival. */
+export type Semaphore = <Result>(work: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
-export function openTurnstile(places: number): Turnstile {
-  let free = places;
-  const waiting: (() => void)[] = [];
+/**
+ * @param permits  how many calls run at once, 1 or more
+ * An abort ends the wait with the signal's reason; work that has started must watch the signal itself.
+ */
+export function openSemaphore(permits: number): Semaphore {
+  const waiting = new Set<() => void>();
+  let free = permits;
 
-  function leave(): void {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
+  async function acquire(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const abandon = () => waiting.delete(resolve) && reject(signal!.reason);
+    waiting.add(resolve);
+    signal?.addEventListener('abort', abandon);
+    await promise.finally(() => signal?.removeEventListener('abort', abandon));
   }
 
-  return {
-    async enter(signal) {
-      signal.throwIfAborted();
-      if (free > 0) free -= 1;
-      else await turn(waiting, signal);
-      return { [Symbol.dispose]: leave };
-    },
-  };
-}
+  /** A permit passes directly to the next caller: while calls wait, `free` stays 0 and no later call overtakes. */
+  function release(): void {
+    const [next] = waiting;
+    if (!next) {
+      free += 1;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  }
 
-function turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const enter = () => {
-      signal.removeEventListener('abort', giveUp);
-      resolve();
-    };
-    const giveUp = () => {
-      waiting.splice(waiting.indexOf(enter), 1);
-      reject(signal.reason);
-    };
-    waiting.push(enter);
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
+  return async (work, signal) => {
+    await acquire(signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  };
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Agent, request } from 'undici';
-import { openTurnstile } from '../../platform/semaphore.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Visit } from '../circuit-breaker.ts';
 import { openCircuit } from '../circuit-breaker.ts';
@@ -34,7 +34,7 @@ const REAL_TIME = { nowMs: () => performance.now(), trialTimeoutMs: TRIAL_TIMEOU
 
 /** A server that speaks the OpenAI speech-to-text API. Its address is the operator's choice and is not guarded. */
 export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings, time = REAL_TIME): Engine {
-  const turnstile = openTurnstile(slots);
+  const semaphore = openSemaphore(slots);
   const circuit = openCircuit({ ...CIRCUIT, nowMs: time.nowMs });
   const closing = new AbortController();
   let isFlacRefused = false;
@@ -49,8 +49,7 @@ export function openOpenai({ baseUrl, model, apiKey, slots }: OpenaiSettings, ti
     for (const signal of ends) signal.addEventListener('abort', end);
     try {
       if (closing.signal.aborted) throw closed();
-      using _turn = await turnstile.enter(ending.signal);
-      return await visitServer(piece, options.language, ending.signal);
+      return await semaphore(() => visitServer(piece, options.language, ending.signal), ending.signal);
     } finally {
       clearTimeout(timer);
       for (const signal of ends) signal.removeEventListener('abort', end);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openGate } from '../../platform/gate.ts';
 import { lookAhead } from './look-ahead.ts';
 
 async function* numbers(count: number, onRead: (n: number) => void = () => undefined) {
@@ -55,49 +54,4 @@ test('when one item fails the rest is aborted and waited for', async () => {
   await assert.rejects(Array.fromAsync(results), /first failed/);
 
   assert.equal(running, 0);
-});
-
-test('a gate lets in as many at once as it has places, in the order they came', async () => {
-  const gate = openGate(2);
-  const began: number[] = [];
-  const doors = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
-  const all = doors.map(({ promise }, n) =>
-    gate(async () => {
-      began.push(n);
-      await promise;
-    }),
-  );
-  await turns();
-  assert.deepEqual(began, [0, 1]);
-
-  doors[1]!.resolve();
-  await turns();
-  assert.deepEqual(began, [0, 1, 2]);
-
-  for (const door of doors) door.resolve();
-  await Promise.all(all);
-  assert.deepEqual(began, [0, 1, 2, 3]);
-});
-
-test('who gives up waiting at a gate takes no place', async () => {
-  const gate = openGate(1);
-  const first = Promise.withResolvers<void>();
-  const holding = gate(() => first.promise);
-  const impatient = new AbortController();
-  const waiting = gate(() => assert.fail('let in'), impatient.signal);
-
-  impatient.abort(new Error('enough'));
-  await assert.rejects(waiting, /enough/);
-  first.resolve();
-  await holding;
-
-  assert.equal(await gate(async () => 'in'), 'in');
-});
-
-test('work that fails leaves its place', async () => {
-  const gate = openGate(1);
-
-  await assert.rejects(gate(() => Promise.reject(new Error('broken'))));
-
-  assert.equal(await gate(async () => 'in'), 'in');
 });

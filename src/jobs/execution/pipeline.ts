@@ -7,7 +7,7 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Engine, Pcm } from '../../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
-import type { Gate } from '../../platform/gate.ts';
+import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
@@ -18,8 +18,8 @@ import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
 import { sanitiseTranscript } from './sanitised-transcript.ts';
 
-/** An engine and the gate that lets in as many pieces at once as it has slots. */
-export type LimitedEngine = { engine: Engine; gate: Gate };
+/** An engine and the semaphore that limits the pieces under way to its slots. */
+export type LimitedEngine = { engine: Engine; semaphore: Semaphore };
 
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 type Progress = ReturnType<typeof openProgress>;
@@ -62,7 +62,7 @@ const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
  */
 export async function runPipeline(
   job: ClaimedJob,
-  { engine, gate }: LimitedEngine,
+  { engine, semaphore }: LimitedEngine,
   deps: PipelineDeps,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -75,7 +75,7 @@ export async function runPipeline(
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
     const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
     const covered = coverPieces(cut, deps.cover);
-    const pieces = await transcribePieces(job, covered.pieces, { engine, gate, progress }, deps, signal);
+    const pieces = await transcribePieces(job, covered.pieces, { engine, semaphore, progress }, deps, signal);
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
     return completed(job, engine, pieces, counted.samples());
@@ -90,7 +90,7 @@ export async function runPipeline(
 async function transcribePieces(
   job: ClaimedJob,
   pieces: AsyncIterable<Piece>,
-  { engine, gate, progress }: LimitedEngine & { progress: Progress },
+  { engine, semaphore, progress }: LimitedEngine & { progress: Progress },
   deps: PipelineDeps,
   signal: AbortSignal,
 ): Promise<PieceTranscript[]> {
@@ -107,7 +107,7 @@ async function transcribePieces(
       const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
       const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
       const said = mayHoldSpeech
-        ? await gate(() => engine.transcribe(samples, options), pieceSignal)
+        ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
       return {
         done: { startSeconds, transcript: sanitiseTranscript(said, seconds) },

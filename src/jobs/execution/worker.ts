@@ -5,8 +5,8 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Engine } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { openGate } from '../../platform/gate.ts';
 import type { Log } from '../../platform/log.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { ClaimedJob, JobMetrics } from '../job.ts';
 import { claimNextJob } from '../queue/claim.ts';
@@ -113,10 +113,10 @@ export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop():
   };
 }
 
-/** One gate per engine, also where both plans share one. */
+/** One semaphore per engine; plans that share an engine share its semaphore. */
 function limitEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: LimitedEngine; pro: LimitedEngine } {
-  const limitedLite = { engine: lite, gate: openGate(lite.slots) };
-  return { lite: limitedLite, pro: pro === lite ? limitedLite : { engine: pro, gate: openGate(pro.slots) } };
+  const limitedLite = { engine: lite, semaphore: openSemaphore(lite.slots) };
+  return { lite: limitedLite, pro: pro === lite ? limitedLite : { engine: pro, semaphore: openSemaphore(pro.slots) } };
 }
 
 type WakeSignal = { ring: () => void; next(): Promise<void> };
