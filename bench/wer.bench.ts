@@ -9,11 +9,10 @@ import { parseArgs } from 'node:util';
 import { decodePcm } from '../src/audio/media/decode.ts';
 import { cutPieces } from '../src/audio/split.ts';
 import { dataPaths, readConfig } from '../src/config/settings.ts';
-import { engineSpec } from '../src/config/values.ts';
 import type { Engine } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import type { EngineOptions } from '../src/engines/engine-options.ts';
-
+import { engineSpec } from '../src/engines/engine-spec.ts';
 import { openWorkingEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
 import { report, round } from './figures.ts';

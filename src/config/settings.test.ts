@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { engineSpec } from '../engines/engine-spec.ts';
 import { ConfigError, dataPaths, doubtsAbout, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
@@ -306,7 +307,7 @@ const READERS: Row[] = [
   ],
   [
     'engine',
-    read.engineSpec,
+    engineSpec,
     [
       ['pocketsphinx', { kind: 'pocketsphinx' }],
       ['sherpa-onnx:parakeet', { kind: 'sherpa-onnx', model: 'parakeet' }],

@@ -1,5 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
+import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
@@ -115,14 +116,9 @@ export const SETTINGS = {
     'ENGINE_LITE',
     null,
     'engine of the lite plan; default: best available',
-    read.optional(read.engineSpec),
+    read.optional(engineSpec),
   ),
-  enginePro: setting(
-    'ENGINE_PRO',
-    null,
-    'engine of the pro plan; default: best available',
-    read.optional(read.engineSpec),
-  ),
+  enginePro: setting('ENGINE_PRO', null, 'engine of the pro plan; default: best available', read.optional(engineSpec)),
   engineApiKey: setting('ENGINE_API_KEY', null, 'key sent to a remote engine', read.optional(read.text)),
   hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub that speech models are pulled from', read.httpUrl),
   transcribeConcurrency: setting(

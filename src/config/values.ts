@@ -11,11 +11,6 @@ export type Reader<Value> = (given: string | null) => Read<Value>;
 /** At most `count` requests in any span of `windowMs`; null for no limit. */
 export type RateLimit = { count: number; windowMs: number } | null;
 
-export type EngineSpec =
-  | { kind: 'sherpa-onnx'; model: string }
-  | { kind: 'pocketsphinx' }
-  | { kind: 'openai'; baseUrl: string; model: string | null };
-
 export const text: Reader<string> = (given) => (given ? { value: given } : { mistake: 'must not be empty' });
 
 export const folder: Reader<string> = (given) =>
@@ -161,17 +156,6 @@ function readAllowedTarget(entry: string): AllowedTarget | null {
     family !== 0 && prefixBits <= (family === 4 ? 32 : 128) && (port === null || (port >= 1 && port <= 65_535));
   return isGood ? { address, prefixBits, port } : null;
 }
-
-export const engineSpec: Reader<EngineSpec> = (given) => {
-  if (given === 'pocketsphinx') return { value: { kind: 'pocketsphinx' } };
-  const [, kind, rest] = /^(sherpa-onnx|openai):(.+)$/.exec(given ?? '') ?? [];
-  if (kind === 'sherpa-onnx' && rest) return { value: { kind, model: rest } };
-  if (kind === 'openai' && rest && URL.canParse(rest) && /^https?:\/\//.test(rest)) {
-    const [baseUrl, model] = rest.split('#');
-    return { value: { kind, baseUrl: baseUrl!.replace(/\/+$/, ''), model: model || null } };
-  }
-  return { mistake: 'must be pocketsphinx, sherpa-onnx:<model or folder> or openai:<base url>[#model]' };
-};
 
 function splitList(given: string | null): string[] {
   return (given ?? '')

@@ -1,12 +1,10 @@
-import type { EngineSpec } from '../../config/values.ts';
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { pulledModels } from '../../models/folder.ts';
-import type { Log } from '../../platform/log.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { Engine } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
+import type { EngineSpec } from '../engine-spec.ts';
 import { INSTALL_COMMAND, openPocketsphinx } from '../pocketsphinx/pocketsphinx.ts';
 import { findPocketsphinx } from '../pocketsphinx/pocketsphinx-files.ts';
 import { openSherpa } from '../sherpa/sherpa.ts';
