@@ -170,9 +170,9 @@ test('an abort ends the decoding with its reason', async () => {
 test('a decoder that is not installed is our fault, and the error says what to type', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(1));
-  const { openJailed } = await import('./sandbox/bounded-process.ts');
+  const { openSandboxed } = await import('./sandbox/bounded-process.ts');
 
-  const opening = openJailed('ffmpeg-of-nowhere' as 'ffmpeg', [file], {
+  const opening = openSandboxed('ffmpeg-of-nowhere' as 'ffmpeg', [file], {
     ...{ tools: { folder: folder.path }, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 1 },
   });
 

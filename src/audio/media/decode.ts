@@ -4,30 +4,30 @@ import { SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, tooLong } from '../audio-error.ts';
 import type { PlainWav } from '../plain-wav.ts';
 import { findPlainWav } from '../plain-wav.ts';
-import type { JailedProcess } from '../sandbox/bounded-process.ts';
-import { openJailed } from '../sandbox/bounded-process.ts';
+import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
+import { openSandboxed } from '../sandbox/bounded-process.ts';
 import { DISTRUST, INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { AudioOptions } from './probe.ts';
 
 const BYTES_PER_SAMPLE = 2;
 const MEMORY_MAX_BYTES = 2 ** 30;
-// The slowest codec that we measured decodes 500 times faster than real time; this leaves room for a machine 50 times slower.
+// The slowest codec measured decodes 500 times faster than real time; this allows for a machine 50 times slower.
 const CPU_SECONDS = { base: 60, perAudioSecond: 1 / 10 };
-// Only the wait for ffmpeg counts, not the time our reader takes: a long file is held back for as long as it is transcribed.
+// Counts only the time that ffmpeg takes for a chunk: between chunks, decoding pauses while the engine transcribes.
 const STALL_MAX_MS = 60_000;
 
 type DecodeOptions = AudioOptions & { stallMaxMs?: number };
 
 /**
- * The first audio track as Int16Array chunks of length frames, mono, 16 000 per second; read only as fast as it is consumed.
- * What a header claims is not believed: the samples that come out are counted.
- * @throws AudioError  when nothing can be decoded, or the audio runs past the limit
+ * The first audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
+ * The limit applies to the decoded samples, whatever the header claims.
+ * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
  */
 export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { maxAudioSeconds, signal } = options;
   const plain = await findPlainWav(path);
   let samples = 0;
-  for await (const pcm of plain ? readPlain(path, plain) : decodeJailed(path, options)) {
+  for await (const pcm of plain ? readPlain(path, plain) : decodeSandboxed(path, options)) {
     signal?.throwIfAborted();
     samples += pcm.length;
     if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
@@ -40,9 +40,9 @@ function readPlain(path: string, { offset, length }: PlainWav): AsyncGenerator<P
   return wholeSamples(createReadStream(path, { start: offset, end: offset + length - 1 }));
 }
 
-async function* decodeJailed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
+async function* decodeSandboxed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS } = options;
-  const jailed = await openJailed('ffmpeg', decodeArguments(maxAudioSeconds), {
+  const sandboxed = await openSandboxed('ffmpeg', decodeArguments(maxAudioSeconds), {
     tools,
     input: path,
     signal,
@@ -51,37 +51,38 @@ async function* decodeJailed(path: string, options: DecodeOptions): AsyncGenerat
   });
   try {
     let samples = 0;
-    for await (const pcm of wholeSamples(withStallLimit(jailed, stallMaxMs))) {
+    for await (const pcm of wholeSamples(withStallLimit(sandboxed, stallMaxMs))) {
       samples += pcm.length;
       yield pcm;
     }
     signal?.throwIfAborted();
-    await judgeEnd(jailed, samples);
+    await assertDecoded(sandboxed, samples);
   } finally {
-    jailed.close();
+    sandboxed.close();
   }
 }
 
 function decodeArguments(maxAudioSeconds: number): string[] {
   return [
     ...['-nostdin', ...DISTRUST],
-    // Before -i, where it bounds what is read: a file of silence grows a thousandfold. One second more shows that there was more.
+    // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the limit
+    // shows that the audio is too long.
     ...['-t', String(maxAudioSeconds + 1), ...INPUT],
     ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 's16le', 'pipe:1'],
   ];
 }
 
-async function* withStallLimit(jailed: JailedProcess, stallMaxMs: number): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterator<Buffer> = jailed.stdout[Symbol.asyncIterator]();
+async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterator<Buffer> = sandboxed.stdout[Symbol.asyncIterator]();
   while (true) {
-    const timer = setTimeout(jailed.kill, stallMaxMs);
+    const timer = setTimeout(sandboxed.kill, stallMaxMs);
     const { done, value } = await chunks.next().finally(() => clearTimeout(timer));
     if (done) return;
     yield value;
   }
 }
 
-/** Chunks of bytes as whole samples in memory of their own; a pipe may split a sample in two. */
+/** Bytes as samples, copied; a sample may be split over two chunks. */
 async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pcm> {
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -94,13 +95,13 @@ async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pcm>
   }
 }
 
-async function judgeEnd(jailed: JailedProcess, samples: number): Promise<void> {
-  const { code } = await jailed.ended;
-  const cause = new Error(`ffmpeg ended with ${code}: ${jailed.lastWords()}`);
+async function assertDecoded(sandboxed: SandboxedProcess, samples: number): Promise<void> {
+  const { code } = await sandboxed.ended;
+  const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.lastWords()}`);
   if (code === null) throw new AudioError('The audio takes too much time or memory to decode.', { cause });
   if (code !== 0 && samples > 0) {
     throw new AudioError('The audio cannot be decoded to its end; the file may be damaged.', { cause });
   }
-  // A truncated file ends with code 0 and gives what it holds; some damaged ones end with 0 and give nothing.
+  // ffmpeg ends with 0 for a truncated file, after its samples, and for some damaged files, without any.
   if (samples === 0) throw new AudioError('The file holds no sound that can be decoded.', { cause });
 }

@@ -1,4 +1,4 @@
-/** What ffprobe writes about a file, as far as we ask it; every field may be missing, numbers come as text. */
+/** The requested part of ffprobe's JSON output; every field may be missing, most numbers are text. */
 export type ProbedFile = {
   format?: { format_name?: string; duration?: string; bit_rate?: string; tags?: { major_brand?: string } };
   streams?: ProbedStream[];
@@ -11,16 +11,16 @@ export type ProbedStream = {
   duration?: string;
   bits_per_sample?: number;
   disposition?: { attached_pic?: number };
-  /** Matroska keeps the length of a track in a tag, such as 00:00:08.640000000. */
+  /** The length of a Matroska track, such as 00:00:08.640000000. */
   tags?: { DURATION?: string };
 };
 
-// Outside these nothing is speech: a rate of 1 Hz makes hours of sound out of a few kilobytes.
+// Speech lies within these limits. At a rate of 1 Hz a few kilobytes would be hours of audio.
 export const SAMPLE_RATE_MIN_HZ = 4000;
 export const SAMPLE_RATE_MAX_HZ = 384_000;
 export const CHANNELS_MAX = 8;
 
-/** Why the file's first audio track cannot be taken, as a sentence for the client; null when it can. */
+/** Why the file's first audio track is refused, as a sentence for the client; null when it is accepted. */
 export function reasonToRefuse(file: ProbedFile): string | null {
   const audio = firstAudio(file);
   if (audio === undefined) return 'The file holds no audio track.';
@@ -34,21 +34,21 @@ export function reasonToRefuse(file: ProbedFile): string | null {
   return null;
 }
 
-/** Seconds of sound that the file claims to hold; null where it does not say. */
+/** The length of the audio in seconds, as the file claims it; null when it claims none. */
 export function claimedSeconds(file: ProbedFile, sizeBytes: number): number | null {
   const audio = firstAudio(file);
-  // The track's own length comes first: a video may run on after its sound.
+  // The track's own length comes first: a video may be longer than its audio.
   const claimed =
     [audio?.duration, taggedSeconds(audio), file.format?.duration].map(Number).find((seconds) => seconds > 0) ?? null;
   const bytesPerSecond = plainBytesPerSecond(audio);
-  // Plain samples cannot lie about their length: the file's size tells it.
+  // Uncompressed audio cannot be longer than the file's size allows.
   return bytesPerSecond === null ? claimed : Math.min(sizeBytes / bytesPerSecond, claimed ?? Number.POSITIVE_INFINITY);
 }
 
-/** A short name such as mp3, m4a or webm for the container that was found, whatever the file is called. */
+/** A short name of the container, such as mp3, m4a or webm; the file's own name plays no part. */
 export function formatName(file: ProbedFile): string {
   const [first = 'unknown', ...others] = (file.format?.format_name ?? '').split(',');
-  const hasVideo = (file.streams ?? []).some(isMovingPicture);
+  const hasVideo = (file.streams ?? []).some(isVideo);
   if (others.includes('mp4')) return nameOfIsoFile(file.format?.tags?.major_brand ?? '', hasVideo);
   if (others.includes('webm')) return (file.streams ?? []).every(isWebmStream) ? 'webm' : hasVideo ? 'mkv' : 'mka';
   if (first === 'asf') return hasVideo ? 'wmv' : 'wma';
@@ -76,8 +76,8 @@ function nameOfIsoFile(brand: string, hasVideo: boolean): string {
   return hasVideo ? 'mp4' : 'm4a';
 }
 
-/** A cover image is a video stream too, of one frame. */
-function isMovingPicture(stream: ProbedStream): boolean {
+/** ffprobe lists a cover image as a video stream of one frame. */
+function isVideo(stream: ProbedStream): boolean {
   return stream.codec_type === 'video' && stream.disposition?.attached_pic !== 1;
 }
 

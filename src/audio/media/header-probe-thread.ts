@@ -2,55 +2,53 @@ import { parentPort } from 'node:worker_threads';
 import type { InputAudioTrack, InputFormat } from 'mediabunny';
 import { FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
 import { CHANNELS_MAX, SAMPLE_RATE_MAX_HZ, SAMPLE_RATE_MIN_HZ } from './ffprobe-answer.ts';
-import type { Glance, GlanceAnswer, GlanceQuestion } from './header-probe.ts';
+import type { HeaderRequest, HeaderResponse, MediaHeader } from './header-probe.ts';
 
-// Run as a thread by glance.ts. No playlists: they would lead to other files.
+// The worker thread of header-probe.ts. Playlist formats are left out: they refer to other files.
 const FORMATS = [WAVE, MP3, MP4, QTFF, OGG, WEBM, MATROSKA, FLAC];
 const CACHE_MAX_BYTES = 4 * 1024 * 1024;
 
-/** Named as formatName in probed-file.ts names them. */
-const NAMES = new Map<InputFormat, { sound: string; film: string }>([
-  [WAVE, { sound: 'wav', film: 'wav' }],
-  [MP3, { sound: 'mp3', film: 'mp3' }],
-  [MP4, { sound: 'm4a', film: 'mp4' }],
-  [QTFF, { sound: 'mov', film: 'mov' }],
-  [OGG, { sound: 'ogg', film: 'ogg' }],
-  [WEBM, { sound: 'webm', film: 'webm' }],
-  [MATROSKA, { sound: 'mka', film: 'mkv' }],
-  [FLAC, { sound: 'flac', film: 'flac' }],
+/** The same names as `formatName` of ffprobe-answer.ts gives. */
+const NAMES = new Map<InputFormat, { audio: string; video: string }>([
+  [WAVE, { audio: 'wav', video: 'wav' }],
+  [MP3, { audio: 'mp3', video: 'mp3' }],
+  [MP4, { audio: 'm4a', video: 'mp4' }],
+  [QTFF, { audio: 'mov', video: 'mov' }],
+  [OGG, { audio: 'ogg', video: 'ogg' }],
+  [WEBM, { audio: 'webm', video: 'webm' }],
+  [MATROSKA, { audio: 'mka', video: 'mkv' }],
+  [FLAC, { audio: 'flac', video: 'flac' }],
 ]);
 
-parentPort!.on('message', async ({ id, path }: GlanceQuestion) => {
-  const glance = await look(path).catch(() => null);
-  parentPort!.postMessage({ id, glance } satisfies GlanceAnswer);
+parentPort!.on('message', async ({ id, path }: HeaderRequest) => {
+  const header = await readHeader(path).catch(() => null);
+  parentPort!.postMessage({ id, header } satisfies HeaderResponse);
 });
 
-async function look(path: string): Promise<Glance | null> {
+async function readHeader(path: string): Promise<MediaHeader | null> {
   const source = new FilePathSource(path, { maxCacheSize: CACHE_MAX_BYTES, handleUnhandledError: () => undefined });
   using input = new Input({ formats: FORMATS, source });
   const name = NAMES.get(await input.getFormat());
-  // The first one, as ffmpeg is told to decode it.
+  // decode.ts tells ffmpeg to decode the first audio track too.
   const [track] = await input.getAudioTracks();
-  if (name === undefined || track === undefined || !(await isOrdinary(track))) return null;
-  // Matroska says how long the whole film is: its sound may end before.
-  const claimed = name.film === name.sound || name.film === 'mp4' ? await track.getDurationFromMetadata() : null;
+  if (name === undefined || track === undefined || !(await isWithinLimits(track))) return null;
+  // The duration in Matroska metadata is that of the whole video: the audio may end earlier.
+  const claimed = name.video === name.audio || name.video === 'mp4' ? await track.getDurationFromMetadata() : null;
   const seconds = claimed ?? (await track.computeDuration());
   if (!(seconds > 0 && Number.isFinite(seconds))) return null;
-  const films = await input.getVideoTracks();
-  return { format: films.length > 0 ? name.film : name.sound, seconds };
+  const videoTracks = await input.getVideoTracks();
+  return { format: videoTracks.length > 0 ? name.video : name.audio, seconds };
 }
 
-/** Whatever is not is refused with reasons, by whoever reads what ffprobe says of it. */
-async function isOrdinary(track: InputAudioTrack): Promise<boolean> {
-  const [codec, rate, channels] = [
-    await track.getCodec(),
-    await track.getSampleRate(),
-    await track.getNumberOfChannels(),
-  ];
+/** Other tracks go to ffprobe, whose answer leads to a refusal with a reason. */
+async function isWithinLimits(track: InputAudioTrack): Promise<boolean> {
+  const codec = await track.getCodec();
+  const rateHz = await track.getSampleRate();
+  const channels = await track.getNumberOfChannels();
   return (
     codec !== null &&
-    rate >= SAMPLE_RATE_MIN_HZ &&
-    rate <= SAMPLE_RATE_MAX_HZ &&
+    rateHz >= SAMPLE_RATE_MIN_HZ &&
+    rateHz <= SAMPLE_RATE_MAX_HZ &&
     channels >= 1 &&
     channels <= CHANNELS_MAX
   );

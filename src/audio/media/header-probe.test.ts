@@ -3,11 +3,11 @@ import { truncate } from 'node:fs/promises';
 import test from 'node:test';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
-import { openGlancer } from './header-probe.ts';
+import { openHeaderProbe } from './header-probe.ts';
 
 const SPEECH = toneSpeech('a few words');
 const SECONDS = SPEECH.length / 16_000;
-const film = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=5', '-map', '0:a', '-map', '1:v'];
+const video = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=5', '-map', '0:a', '-map', '1:v'];
 
 const KNOWN: { file: string; format: string; encode: string[] }[] = [
   { file: 'a.wav', format: 'wav', encode: ['-ar', '44100', '-ac', '2'] },
@@ -16,52 +16,54 @@ const KNOWN: { file: string; format: string; encode: string[] }[] = [
   { file: 'a.ogg', format: 'ogg', encode: ['-c:a', 'libopus'] },
   { file: 'a.flac', format: 'flac', encode: [] },
   { file: 'a.webm', format: 'webm', encode: ['-c:a', 'libopus'] },
-  { file: 'a.mp4', format: 'mp4', encode: [...film, '-c:v', 'mpeg4'] },
-  { file: 'a.mkv', format: 'mkv', encode: [...film, '-c:v', 'mpeg4'] },
+  { file: 'a.mp4', format: 'mp4', encode: [...video, '-c:v', 'mpeg4'] },
+  { file: 'a.mkv', format: 'mkv', encode: [...video, '-c:v', 'mpeg4'] },
 ];
 
-test('the headers of common files tell their format and their length', async (t) => {
+test('the format and the length of common files are read from their headers', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer({ maxMs: 30_000 });
+  const probe = openHeaderProbe({ maxMs: 30_000 });
 
   for (const { file, format, encode } of KNOWN) {
     await t.test(file, async () => {
       const path = await folder.encode(file, SPEECH, ...encode);
 
-      const seen = await glance(path);
+      const header = await probe(path);
 
-      assert.equal(seen?.format, format);
-      assert.ok(Math.abs(seen.seconds - SECONDS) < 0.1, `${seen.seconds} of ${SECONDS}`);
+      assert.equal(header?.format, format);
+      assert.ok(Math.abs(header.seconds - SECONDS) < 0.1, `${header.seconds} of ${SECONDS}`);
     });
   }
 });
 
-test('what is not plain is left to ffprobe', async (t) => {
+test('other files are left to ffprobe', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer();
-  const silent = await folder.encode('silent.mp4', SPEECH, ...film.slice(0, 4), '-map', '1:v', '-c:v', 'mpeg4');
+  const probe = openHeaderProbe();
+  const silent = await folder.encode('silent.mp4', SPEECH, ...video.slice(0, 4), '-map', '1:v', '-c:v', 'mpeg4');
   const large = await folder.write('large.wav', 'RIFF');
   await truncate(large, 16 * 1024 * 1024 + 1);
   const others: [string, string][] = [
     ['nothing', await folder.write('empty', '')],
     ['text', await folder.write('a.mp3', 'Dear Sir or Madam,\n'.repeat(500))],
     ['a playlist', await folder.write('a.m3u8', '#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\na.ts\n')],
-    ['a film without sound', silent],
-    ['a format that it does not read', await folder.encode('a.wma', SPEECH)],
+    ['a video without audio', silent],
+    ['a format that the probe does not know', await folder.encode('a.wma', SPEECH)],
     ['a large file', large],
   ];
 
-  for (const [what, path] of others) await t.test(what, async () => assert.equal(await glance(path), null));
+  for (const [what, path] of others) await t.test(what, async () => assert.equal(await probe(path), null));
 });
 
-test('a file that gets the better of the reader is left to ffprobe, and the next one is read', async (t) => {
+test('a file that hangs or crashes the thread is left to ffprobe, and the next file is read', async (t) => {
   await using folder = await openTestFolder();
-  const glance = openGlancer({ thread: new URL('../../../test/fixtures/audio/hostile-thread.ts', import.meta.url) });
+  const probe = openHeaderProbe({
+    module: new URL('../../../test/fixtures/audio/hostile-probe-thread.ts', import.meta.url),
+  });
 
-  for (const deed of ['spin', 'fill', 'throw']) {
-    await t.test(deed, async () => {
-      assert.equal(await glance(await folder.write(deed, 'x')), null);
-      assert.deepEqual(await glance(await folder.write('fine', 'x')), { format: 'wav', seconds: 1 });
+  for (const name of ['spin', 'fill', 'throw']) {
+    await t.test(name, async () => {
+      assert.equal(await probe(await folder.write(name, 'x')), null);
+      assert.deepEqual(await probe(await folder.write('fine', 'x')), { format: 'wav', seconds: 1 });
     });
   }
 });

@@ -1,71 +1,64 @@
 import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 
-/** What a file's headers say plainly: a short name of its format, and how long its sound is. */
-export type Glance = { format: string; seconds: number };
+/** The short name of a file's format and the length of its audio, as its headers state them. */
+export type MediaHeader = { format: string; seconds: number };
 
-export type GlanceQuestion = { id: number; path: string };
-/** As the thread answers; null where it is not sure of the file. */
-export type GlanceAnswer = { id: number; glance: Glance | null };
+export type HeaderRequest = { id: number; path: string };
+/** `header` is null when the parser cannot read the file with certainty. */
+export type HeaderResponse = { id: number; header: MediaHeader | null };
 
-// A larger file could be read into memory further than a glance is worth; beside its upload, starting a program is nothing.
+// The parser may read a large part of a file into memory. For larger files the start of ffprobe costs little beside the upload.
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_MS = 1_000;
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 /**
- * Reads the headers of a stranger's file in a thread of this process, in JavaScript: a few ms, where starting ffprobe takes
- * 100 ms of processor. Only a clear yes counts. A file that it does not know is for ffprobe to judge, and so is one that
- * keeps it busy or fills its memory: the thread ends then, and the next file gets a new one.
- * @returns null for everything but a file with sound that it is sure of
+ * Reads the headers of an untrusted file in a worker thread, in JavaScript: this takes a few ms, the start of ffprobe 100 ms
+ * of CPU time. A file that exceeds the time or memory limit terminates the thread; the next file starts a new thread.
+ * @returns null unless the file certainly contains audio; the caller then uses ffprobe
  */
-export type Glancer = (path: string) => Promise<Glance | null>;
+export type HeaderProbe = (path: string) => Promise<MediaHeader | null>;
 
-type Room = { worker: Worker; asked: Map<number, (glance: Glance | null) => void> };
+type Thread = { worker: Worker; pending: Map<number, (header: MediaHeader | null) => void> };
 
-type GlancerOptions = {
-  /** The module that the thread runs. */
-  thread?: URL;
-  maxMs?: number;
-};
-
-/** @param options  for tests */
-export function openGlancer({
-  thread = new URL('./header-probe-thread.ts', import.meta.url),
+/** Tests pass a module for the thread and a time limit of their own. */
+export function openHeaderProbe({
+  module = new URL('./header-probe-thread.ts', import.meta.url),
   maxMs = MAX_MS,
-}: GlancerOptions = {}): Glancer {
-  let room: Room | null = null;
+} = {}): HeaderProbe {
+  let thread: Thread | null = null;
   let nextId = 1;
 
-  function openRoom(): Room {
-    const worker = new Worker(thread, { resourceLimits: HEAP_LIMITS, env: {} });
-    const asked: Room['asked'] = new Map();
-    const opened = { worker, asked };
-    worker.on('message', ({ id, glance }: GlanceAnswer) => asked.get(id)?.(glance));
-    // Out of memory, or a bug of the parser. Its end is told next.
+  function startThread(): Thread {
+    const worker = new Worker(module, { resourceLimits: HEAP_LIMITS, env: {} });
+    const pending: Thread['pending'] = new Map();
+    const started = { worker, pending };
+    worker.on('message', ({ id, header }: HeaderResponse) => pending.get(id)?.(header));
+    // Out of memory, or an error in the parser: `exit` follows.
     worker.on('error', () => undefined);
     worker.on('exit', () => {
-      if (room === opened) room = null;
-      for (const answer of [...asked.values()]) answer(null);
+      if (thread === started) thread = null;
+      for (const respond of [...pending.values()]) respond(null);
     });
-    // It keeps no process from ending.
+    // An idle thread must not keep the process alive.
     worker.unref();
-    return opened;
+    return started;
   }
 
   return async (path) => {
     const { size } = await stat(path);
     if (size === 0 || size > MAX_BYTES) return null;
-    const { worker, asked } = (room ??= openRoom());
+    const { worker, pending } = (thread ??= startThread());
     const id = nextId++;
     return await new Promise((resolve) => {
       const timer = setTimeout(() => void worker.terminate(), maxMs);
-      asked.set(id, (glance) => {
+      pending.set(id, (header) => {
         clearTimeout(timer);
-        asked.delete(id);
-        resolve(glance);
+        pending.delete(id);
+        resolve(header);
       });
-      worker.postMessage({ id, path } satisfies GlanceQuestion);
+      worker.postMessage({ id, path } satisfies HeaderRequest);
     });
   };
 }

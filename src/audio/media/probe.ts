@@ -2,54 +2,53 @@ import { stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { tooLong } from '../audio-error.ts';
 import { findPlainWav, plainSeconds } from '../plain-wav.ts';
-import type { JailBounds } from '../sandbox/bounded-process.ts';
-import { runJailed } from '../sandbox/bounded-process.ts';
+import type { SandboxBounds } from '../sandbox/bounded-process.ts';
+import { runSandboxed } from '../sandbox/bounded-process.ts';
 import { DISTRUST, INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { ProbedFile } from './ffprobe-answer.ts';
 import { claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
-import { openGlancer } from './header-probe.ts';
+import { openHeaderProbe } from './header-probe.ts';
 
 export type ProbeResult =
   /**
-   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims, or an estimate that errs
-   * upwards; of a file that cannot be walked through in time it is what was seen of it, which may be 0.
+   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims, else an upper estimate; when time
+   * runs out it is the length that was read so far, which may be 0.
    */
   { kind: 'audio'; format: string; durationMs: number } | { kind: 'refused'; message: string };
 
 export type AudioOptions = { tools: ToolPaths; maxAudioSeconds: number; signal?: AbortSignal };
 
-/** Runs work when it is its turn. */
-export type Turn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs work as soon as a permit is free. */
+type Limit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 const NOT_MEDIA = 'The file is not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
-// For both programs together. With the second that the thread may take, a probe lasts at most three.
+// Both programs together. The header probe takes up to 1 s before, so a whole probe takes up to 3 s.
 const PROGRAMS_MAX_MS = 2_000;
 const BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 3, stdoutMaxBytes: 256 * 1024 };
-// The lowest bit rate at which speech is still sent (AMR, Opus): a file can hardly play longer than this makes it.
+// The lowest bit rate in use for speech (AMR, Opus): it gives an upper estimate of a file's length from its size.
 const LOWEST_BITS_PER_SECOND = 4750;
-/** Of the whole process; its thread starts with the first file. */
-const glanceAt = openGlancer();
+/** One per process; its thread starts with the first file. */
+const probeHeader = openHeaderProbe();
 
 /**
- * What a file claims to be, from one short look at its headers. The decoded length decides in the end. Only what is
- * neither plain samples nor plainly readable is looked at by a program, in the jail. What is not known after 3 s is left
- * to the decoder.
- * @param path  a path that we made ourselves
- * @param turn  when the programs may run; at once unless given
+ * The format and length that a file's headers claim, within 3 s; a job's price follows from the decoded length, not from this.
+ * ffprobe and ffmpeg run, in the sandbox, only for files that neither findPlainWav nor the header probe can read.
+ * @param path   made by this service, never by a client
+ * @param limit  bounds how many programs run at once; no bound unless given
  */
 export async function probeAudio(
   path: string,
   options: AudioOptions,
-  turn: Turn = (work) => work(),
+  limit: Limit = (work) => work(),
 ): Promise<ProbeResult> {
   const { maxAudioSeconds } = options;
   const plain = await findPlainWav(path);
-  if (plain !== null) return judgeLength('wav', plainSeconds(plain), maxAudioSeconds);
-  const glance = await glanceAt(path);
-  if (glance !== null && glance.seconds <= maxAudioSeconds) {
-    return { kind: 'audio', format: glance.format, durationMs: Math.ceil(glance.seconds * 1000) };
+  if (plain !== null) return checkLength('wav', plainSeconds(plain), maxAudioSeconds);
+  const header = await probeHeader(path);
+  if (header !== null && header.seconds <= maxAudioSeconds) {
+    return { kind: 'audio', format: header.format, durationMs: Math.ceil(header.seconds * 1000) };
   }
-  return await turn(() => probeByPrograms(path, options));
+  return await limit(() => probeByPrograms(path, options));
 }
 
 async function probeByPrograms(path: string, { tools, signal, maxAudioSeconds }: AudioOptions): Promise<ProbeResult> {
@@ -65,10 +64,10 @@ async function probeByPrograms(path: string, { tools, signal, maxAudioSeconds }:
     claimedSeconds(file, sizeBytes) ??
     (await walkPackets(bounds())) ??
     Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
-  return judgeLength(formatName(file), seconds, maxAudioSeconds);
+  return checkLength(formatName(file), seconds, maxAudioSeconds);
 }
 
-function judgeLength(format: string, seconds: number, maxAudioSeconds: number): ProbeResult {
+function checkLength(format: string, seconds: number, maxAudioSeconds: number): ProbeResult {
   if (seconds > maxAudioSeconds) return refused(tooLong(maxAudioSeconds).message);
   return { kind: 'audio', format, durationMs: Math.ceil(seconds * 1000) };
 }
@@ -77,9 +76,9 @@ function refused(message: string): ProbeResult {
   return { kind: 'refused', message };
 }
 
-type RunBounds = JailBounds & { wallMs: number; stdoutMaxBytes: number };
+type RunBounds = SandboxBounds & { wallMs: number; stdoutMaxBytes: number };
 
-/** Null for what is not media. */
+/** Null for a file that is not media. */
 async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time' | null> {
   const entries = [
     'format=format_name,duration,bit_rate',
@@ -89,18 +88,18 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
     'stream_tags=DURATION',
   ];
   const args = [...DISTRUST, '-show_entries', entries.join(':'), '-of', 'json', ...INPUT];
-  const ran = await runJailed('ffprobe', args, bounds);
+  const ran = await runSandboxed('ffprobe', args, bounds);
   if (ran?.code === null) return 'out of time';
   return ran?.code === 0 ? (JSON.parse(ran.stdout) as ProbedFile) : null;
 }
 
 /**
- * The time of the last packet, for files that do not tell their length, such as those a browser records; nothing is
- * decoded. Of the last packet that was reached, where the time is over before.
+ * The time in seconds of the last packet, or of the last one read when time runs out. For files whose headers lack a
+ * length, such as recordings of a browser; nothing is decoded.
  */
 async function walkPackets(bounds: RunBounds): Promise<number | null> {
   const output = ['-map', '0:a:0', '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
-  const ran = await runJailed('ffmpeg', ['-nostdin', ...DISTRUST, ...INPUT, ...output], bounds);
+  const ran = await runSandboxed('ffmpeg', ['-nostdin', ...DISTRUST, ...INPUT, ...output], bounds);
   if (ran === null || (ran.code !== 0 && ran.code !== null)) return null;
   const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);
   if (last === undefined) return ran.code === null ? 0 : null;

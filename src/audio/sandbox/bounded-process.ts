@@ -8,8 +8,8 @@ import { sandboxOfThisProcess } from './sandbox.ts';
 import type { SandboxExit, Sandboxed } from './sandbox-process.ts';
 import { spawnSandboxed } from './sandbox-process.ts';
 
-export type JailedProgram = 'ffmpeg' | 'ffprobe';
-export type JailBounds = {
+export type SandboxedProgram = 'ffmpeg' | 'ffprobe';
+export type SandboxBounds = {
   tools: ToolPaths;
   /** Path of the file that the program may read; it sees it as INPUT_PATH. */
   input?: string;
@@ -19,7 +19,7 @@ export type JailBounds = {
 };
 
 /** A decoder at work on a stranger's file. Its last words are for our logs only: they hold paths. */
-export type JailedProcess = {
+export type SandboxedProcess = {
   stdout: Readable;
   /** @throws Error  when it could not be started */
   ended: Promise<SandboxExit>;
@@ -36,7 +36,11 @@ const STDERR_MAX_CHARS = 2000;
  * Runs a program that reads a stranger's file in the sandbox of this process: sandbox.ts says what that keeps from it.
  * @throws Error  naming the package to install, when the program is not there; the signal's reason, when it aborted
  */
-export async function openJailed(program: JailedProgram, args: string[], bounds: JailBounds): Promise<JailedProcess> {
+export async function openSandboxed(
+  program: SandboxedProgram,
+  args: string[],
+  bounds: SandboxBounds,
+): Promise<SandboxedProcess> {
   const { tools, signal, memoryMaxBytes, cpuMaxSeconds } = bounds;
   const found = findProgram(tools, program);
   if (found === null) throw new Error(`${program} is not installed. Type: apt-get install ffmpeg`);
@@ -59,40 +63,40 @@ async function openInput(path: string): Promise<FileHandle> {
 }
 
 /**
- * Runs a jailed program to its end and keeps what it wrote.
+ * Runs a sandboxed program to its end and keeps what it wrote.
  * @returns `code` is null where it was still running after `wallMs`; null where it wrote too much, or was ended by a signal
  */
-export async function runJailed(
-  program: JailedProgram,
+export async function runSandboxed(
+  program: SandboxedProgram,
   args: string[],
-  bounds: JailBounds & { wallMs: number; stdoutMaxBytes: number },
+  bounds: SandboxBounds & { wallMs: number; stdoutMaxBytes: number },
 ): Promise<{ code: number | null; stdout: string; lastWords: string } | null> {
-  const jailed = await openJailed(program, args, bounds);
+  const sandboxed = await openSandboxed(program, args, bounds);
   let isOutOfTime = false;
   const timer = setTimeout(() => {
     isOutOfTime = true;
-    jailed.kill();
+    sandboxed.kill();
   }, bounds.wallMs);
   try {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    for await (const chunk of jailed.stdout) {
+    for await (const chunk of sandboxed.stdout) {
       bytes += chunk.length;
       if (bytes > bounds.stdoutMaxBytes) return null;
       chunks.push(chunk);
     }
-    const { code } = await jailed.ended;
+    const { code } = await sandboxed.ended;
     bounds.signal?.throwIfAborted();
     if (code === null && !isOutOfTime) return null;
     const stdout = Buffer.concat(chunks).toString();
-    return { code: isOutOfTime ? null : code, stdout, lastWords: jailed.lastWords() };
+    return { code: isOutOfTime ? null : code, stdout, lastWords: sandboxed.lastWords() };
   } finally {
     clearTimeout(timer);
-    jailed.close();
+    sandboxed.close();
   }
 }
 
-function guard({ child, ended }: Sandboxed, signal: AbortSignal | undefined): JailedProcess {
+function guard({ child, ended }: Sandboxed, signal: AbortSignal | undefined): SandboxedProcess {
   let lastWords = '';
   let isEnded = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
