@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findRetiredWords, retiredWordsIn } from './structure/retired-words.ts';
 import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './structure/sources.ts';
 
 const MAX_LINES = 400;
@@ -89,6 +90,21 @@ test('every file is named after its idea', () => {
     names.filter((file) => /[A-Z_]/.test(file)),
     [],
   );
+});
+
+test('no retired word is used', () => {
+  assert.deepEqual(findRetiredWords(), []);
+});
+
+test('a retired word is found in names, comments and pages, and an ordinary use of it is not', () => {
+  const wordsIn = (file: string, text: string) => retiredWordsIn({ file, text, isTest: false }).length;
+
+  assert.equal(wordsIn('src/a.ts', 'const openGlancer = 1;'), 1);
+  assert.equal(wordsIn('docs/a.md', 'The program runs in a jail.'), 1);
+  assert.equal(wordsIn('src/turnstile.ts', ''), 1);
+  assert.equal(wordsIn('src/jobs/a.ts', 'type Told = string;'), 1);
+  assert.equal(wordsIn('src/jobs/a.ts', "await once(child, 'told'); // is told once"), 0);
+  assert.equal(wordsIn('test/a.ts', "says('hello world');"), 0);
 });
 
 test('no test sleeps', () => {

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+/** The project's folder. */
+export const ROOT = path.join(import.meta.dirname, '../..');
 // What is made while it runs, or is not ours.
 const SKIPPED = /(^|\/)node_modules(\/|$)|^bench\/work\//;
 
@@ -43,13 +44,24 @@ export function codeOf({ text }: Source): string {
 /** The strings and templates in a file; what is nested in a template counts as part of it. */
 export function literalsOf(source: Source): string[] {
   const code = codeOf(source);
-  const literals: string[] = [];
+  return rangesOfLiterals(code).map(({ start, end }) => code.slice(start, end));
+}
+
+/** The text of a file without its comments, strings and templates. */
+export function namesOf(source: Source): string {
+  const code = codeOf(source);
+  const ends = [0, ...rangesOfLiterals(code).flatMap(({ start, end }) => [start, end]), code.length];
+  return ends.map((end, at) => (at % 2 === 1 ? code.slice(ends[at - 1], end) : '')).join('');
+}
+
+function rangesOfLiterals(code: string): { start: number; end: number }[] {
+  const ranges: { start: number; end: number }[] = [];
   for (let at = 0; at < code.length; at++) {
     const end = '\'"`'.includes(code[at]!) ? endOfLiteral(code, at) : at;
-    if (end > at) literals.push(code.slice(at + 1, end));
+    if (end > at) ranges.push({ start: at + 1, end });
     at = end;
   }
-  return literals;
+  return ranges;
 }
 
 function endOfLiteral(code: string, start: number): number {
