@@ -41,6 +41,18 @@ export async function findAccount(sql: Sql, id: string): Promise<AccountRow | nu
   return rows[0] ?? null;
 }
 
+/** Locks an account until the transaction ends, and gives its plan; null when there is no such account. */
+export async function lockAccount(
+  tx: Sql,
+  { shard, id }: Pick<Account, 'shard' | 'id'>,
+): Promise<Account['plan'] | null> {
+  const rows = await tx.rows<Pick<Account, 'plan'>>({
+    text: 'select plan from accounts where shard = $1 and id = $2 for update',
+    values: [shard, id],
+  });
+  return rows[0]?.plan ?? null;
+}
+
 /** Whether anything is left to spend. @param account  a limited one */
 export async function hasCredit(sql: Sql, { shard, id }: Pick<Account, 'shard' | 'id'>): Promise<boolean> {
   const rows = await sql.rows({

@@ -10,11 +10,12 @@ import { makeId } from '../../platform/clock.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
 import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
+import { shardOf } from '../../rules/shard.ts';
 import { parseTime } from '../../rules/time.ts';
 import type { Account, Actor } from '../account.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
-import { findAccount } from '../store.ts';
+import { findAccount, lockAccount } from '../store.ts';
 import { keyListSchema, newKeySchema, scopesSchema, showKey } from './view.ts';
 
 type Deps = { db: Database };
@@ -164,9 +165,9 @@ async function createKey(db: Database, { accountId, actor, idempotency, note, ..
   const { key, prefix, hash } = makeKey();
   const id = makeId('key');
   return await db.transaction(async (tx) => {
-    const count = await store.lockAndCountKeys(tx, accountId);
-    if (count === null) throw notFound('account');
-    if (count >= MAX_KEYS_PER_ACCOUNT) {
+    const plan = await lockAccount(tx, { shard: shardOf(accountId), id: accountId });
+    if (plan === null) throw notFound('account');
+    if ((await store.countKeys(tx, accountId)) >= MAX_KEYS_PER_ACCOUNT) {
       throw new ApiError('conflict', `An account has at most ${MAX_KEYS_PER_ACCOUNT} keys; delete one first.`);
     }
     const row = await store.insertKey(tx, accountId, { id, prefix, hash, ...wish });

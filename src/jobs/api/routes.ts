@@ -7,11 +7,11 @@ import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
-import { parseTime } from '../../rules/time.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
 import {
@@ -212,11 +212,4 @@ function tooManyWatched(): ApiError {
     headers: { 'retry-after': String(WATCH_RETRY_SECONDS) },
     extra: { retry_after: WATCH_RETRY_SECONDS },
   });
-}
-
-function readTime(param: string, given: string | undefined): Date | null {
-  if (given === undefined) return null;
-  const time = parseTime(given);
-  if (time) return time;
-  throw new ApiError('invalid_request', `${param} must be an ISO 8601 time such as 2026-11-21T09:30:00Z.`, { param });
 }

@@ -1,4 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
+import { lockAccount } from '../../accounts/store.ts';
 import type { AuditAction } from '../../audit/actions.ts';
 import { recordChange } from '../../audit/record.ts';
 import type { Config } from '../../config/settings.ts';
@@ -7,35 +8,27 @@ import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { component, DOCUMENTED, idSchema, nullable, Type } from '../../http/schema.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
-import { isId } from '../../rules/ids.ts';
 import type { WebhookTarget } from '../../rules/network/url-guard.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
 import { dropAllWaiting } from '../deliveries/drop-store.ts';
 import type { Lookup } from '../dns/lookup.ts';
 import { openResolver } from '../dns/resolve.ts';
-import { emitWebhookTest } from '../events/emit.ts';
 import type { EventType } from '../events/event-types.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
-import { notifyDeliveriesDue } from '../events/store.ts';
-import type { SecretBox } from '../secrets/secrets.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
+import type { ActionDeps } from './action-routes.ts';
+import { webhookActionRoutes } from './action-routes.ts';
+import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
 import type { Owner, WebhookRow } from './store.ts';
 import * as store from './store.ts';
 import { readWebhookUrl, resolveWebhookUrl } from './url-check.ts';
 import { eventTypeSchema, showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
-export type WebhookDeps = {
-  db: Database;
-  config: Pick<Config, 'webhookAllowedTargets' | 'webhookRetryDelaysMs'>;
-  secretBox: SecretBox;
-  clock: Clock;
-  lookup?: Lookup;
-};
+export type WebhookDeps = ActionDeps & { config: Pick<Config, 'webhookAllowedTargets'>; lookup?: Lookup };
 
 type Context = WebhookDeps & {
   readUrl(raw: string): WebhookTarget;
@@ -43,7 +36,6 @@ type Context = WebhookDeps & {
 };
 
 const MAX_DESCRIPTION_CHARS = 500;
-const MAX_OVERLAP_SECONDS = 86_400;
 
 const idParams = Type.Object({ id: Type.String() });
 const urlField = Type.String({
@@ -70,11 +62,6 @@ const WEBHOOK_LINKS = {
   get_webhooks_id_deliveries: ownWebhook,
 };
 
-const testSentSchema = Type.Object(
-  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'), type: Type.Literal('webhook.test') },
-  component('TestSent'),
-);
-
 /** Registering, changing, testing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
   const allowedTargets = deps.config.webhookAllowedTargets;
@@ -90,8 +77,7 @@ export function webhookRoutes(deps: WebhookDeps): Route[] {
     getWebhook(context),
     changeWebhook(context),
     deleteWebhook(context),
-    testWebhook(context),
-    rotateSecret(context),
+    ...webhookActionRoutes(deps),
   ];
 }
 
@@ -118,7 +104,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
       const secret = makeWebhookSecret();
       note({ webhook_id: id });
       return await db.transaction(async (tx) => {
-        await requireFreeWebhook(tx, ownerOf(account), await store.lockAccountPlan(tx, ownerOf(account)));
+        await requireFreeWebhook(tx, ownerOf(account), await lockAccount(tx, account));
         const row = await store.insertWebhook(tx, ownerOf(account), {
           id,
           url,
@@ -160,8 +146,7 @@ function getWebhook({ db }: Context): Route {
     tag: 'Webhooks',
     schema: { params: idParams, answers: { 200: webhookSchema } },
     async handle({ account, params }) {
-      const id = webhookIdOr404(params.id);
-      return { status: 200, body: showWebhook(foundOr404(await store.findWebhook(db, ownerOf(account), id))) };
+      return { status: 200, body: showWebhook(await webhookOr404(db, account, params.id)) };
     },
   });
 }
@@ -190,7 +175,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
     },
     async handle({ account, actor, params, body }) {
       const owner = ownerOf(account);
-      const before = foundOr404(await store.findWebhook(db, owner, webhookIdOr404(params.id)));
+      const before = await webhookOr404(db, account, params.id);
       const change = {
         url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
         events: body.events && foldEvents(body.events),
@@ -235,73 +220,6 @@ function deleteWebhook({ db }: Context): Route {
   });
 }
 
-function testWebhook({ db, config }: Context): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/v1/webhooks/:id/test',
-    auth: 'key',
-    scope: 'webhooks:write',
-    bucket: 'resend',
-    summary: 'Send a webhook.test event to a webhook, whether or not it subscribes to that type',
-    links: { get_events_id: { id: '$response.body#/event_id' } },
-    tag: 'Webhooks',
-    schema: {
-      params: idParams,
-      answers: { 202: testSentSchema },
-    },
-    async handle({ account, params, note, idempotency }) {
-      const id = webhookIdOr404(params.id);
-      return await db.transaction(async (tx) => {
-        const row = foundOr404(await store.lockWebhook(tx, ownerOf(account), id));
-        if (!row.active) {
-          throw new ApiError('conflict', 'The webhook is disabled; set active to true before testing it.');
-        }
-        const eventId = await emitWebhookTest(tx, {
-          account,
-          webhook: showWebhook(row),
-          firstDelayMs: config.webhookRetryDelaysMs[0] ?? 0,
-        });
-        note({ event_id: eventId, webhook_id: id });
-        return await idempotency.saveAnswer(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
-      });
-    },
-  });
-}
-
-function rotateSecret({ db, clock, secretBox }: Context): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/v1/webhooks/:id/rotate-secret',
-    auth: 'key',
-    scope: 'webhooks:write',
-    summary: 'Give a webhook a new secret; during an overlap both sign',
-    tag: 'Webhooks',
-    schema: {
-      params: idParams,
-      body: Type.Object({
-        overlap_seconds: Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS, default: 0 }),
-      }),
-      answers: { 200: webhookWithSecretSchema },
-    },
-    async handle({ account, actor, params, body, idempotency }) {
-      const id = webhookIdOr404(params.id);
-      const secret = makeWebhookSecret();
-      return await db.transaction(async (tx) => {
-        const row = await store.rotateSecret(tx, ownerOf(account), id, {
-          secret: secretBox.seal(id, secret),
-          overlapMs: (body.overlap_seconds ?? 0) * 1000,
-          now: new Date(clock.now()),
-        });
-        const shown = showWebhook(foundOr404(row));
-        const details = { overlap_seconds: body.overlap_seconds };
-        await recordChange(tx, actor, changeOf(account, id, 'webhook.secret_rotated', details));
-        if ((await store.wakeFirstAttempts(tx, account.shard, id)) > 0) await notifyDeliveriesDue(tx, account.shard);
-        return await idempotency.saveAnswer(tx, { status: 200, body: { ...shown, secret } });
-      });
-    },
-  });
-}
-
 async function dropWaiting(db: Database, { shard }: Owner, webhook: WebhookRow): Promise<void> {
   await dropAllWaiting(db, { shard, webhookId: webhook.id, url: webhook.url });
 }
@@ -310,31 +228,13 @@ function changeOf({ id }: Account, webhookId: string, action: AuditAction, detai
   return { accountId: id, action, targetId: webhookId, details };
 }
 
-function ownerOf(account: Account): Owner {
-  return { shard: account.shard, accountId: account.id };
-}
-
-/** Each type once, in the order of the catalogue. */
+/** Each type once, in the order of EVENT_TYPES. */
 function foldEvents(events: readonly EventType[]): EventType[] {
   return EVENT_TYPES.filter((type) => events.includes(type));
 }
 
-function webhookIdOr404(id: string): string {
-  if (!isId('wh', id)) throw notFound();
-  return id;
-}
-
-function foundOr404(row: WebhookRow | null): WebhookRow {
-  if (!row) throw notFound();
-  return row;
-}
-
-function notFound(): ApiError {
-  return new ApiError('not_found', 'There is no such webhook.');
-}
-
 async function requireFreeWebhook(sql: Sql, owner: Owner, plan: Plan | null): Promise<void> {
-  if (plan === null) throw notFound();
+  if (plan === null) throw noSuchWebhook();
   const limit = WEBHOOK_LIMIT[plan];
   if ((await store.countWebhooks(sql, owner)) < limit) return;
   const webhooks = limit === 1 ? '1 webhook' : `${limit} webhooks`;

@@ -1,5 +1,4 @@
 import type { Sql } from '../../db/database.ts';
-import type { Plan } from '../../rules/accounts/plan.ts';
 import type { EventType } from '../events/event-types.ts';
 
 type DisabledReason = 'manual' | 'consecutive_failures';
@@ -25,15 +24,6 @@ export type Owner = { shard: number; accountId: string };
 const COLUMNS = `id, url, events, description, active, disabled_reason as "disabledReason",
   disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures", failing_since as "failingSince",
   created_at as "createdAt", updated_at as "updatedAt"`;
-
-/** Locks the account until the transaction ends, and gives its plan: two creations at once come one after the other. */
-export async function lockAccountPlan(tx: Sql, { shard, accountId }: Owner): Promise<Plan | null> {
-  const rows = await tx.rows<{ plan: Plan }>({
-    text: 'select plan from accounts where shard = $1 and id = $2 for update',
-    values: [shard, accountId],
-  });
-  return rows[0]?.plan ?? null;
-}
 
 /** Disabled ones count. */
 export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {

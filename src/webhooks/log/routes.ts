@@ -5,11 +5,12 @@ import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, idSchema, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { isId } from '../../rules/ids.ts';
 import type { EventPlace } from '../deliveries/resend-store.ts';
 import { findMissedEvents, hasEvent, insertResends, lockRecovery } from '../deliveries/resend-store.ts';
-import type { WebhookRow } from '../endpoints/store.ts';
+import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findWebhook, lockWebhook } from '../endpoints/store.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
@@ -61,6 +62,8 @@ const recoveredSchema = Type.Object(
 
 // Of 2,000 events each: a request looks at 100,000 events, and lasts for seconds at most.
 const MAX_RECOVERY_BATCHES = 50;
+// Ends the message for a disabled webhook.
+const PURPOSE = 'sending to it again';
 
 /** The delivery log of a webhook, and sending again. */
 export function deliveryRoutes(deps: DeliveryDeps): Route[] {
@@ -140,7 +143,7 @@ function redeliver({ db }: DeliveryDeps): Route {
     async handle({ account, params, idempotency }) {
       const { eventId, webhookId } = await entryOr404(db, account, params);
       return await db.transaction(async (tx) => {
-        requireActive(await lockWebhook(tx, ownerOf(account), webhookId));
+        activeOr409(await lockWebhook(tx, ownerOf(account), webhookId), PURPOSE);
         if (!(await hasEvent(tx, { shard: account.shard, eventId }))) {
           throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
         }
@@ -176,7 +179,7 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
         // A transaction for each batch: what a crash leaves undone, the same request finds once more.
         const { ids, next, answer } = await db.transaction(async (tx) => {
           await lockRecovery(tx, webhook.id);
-          requireActive(await findWebhook(tx, ownerOf(account), webhook.id));
+          activeOr409(await findWebhook(tx, ownerOf(account), webhook.id), PURPOSE);
           const missed = await findMissedEvents(tx, resend, { after, until });
           await insertResends(tx, resend, missed.ids);
           await notifyDeliveriesDue(tx, account.shard);
@@ -219,24 +222,6 @@ function readableHeaders(text: string): RawJson {
   }
 }
 
-/** @throws ApiError  400 for a leap second: it has the form of a time, but no clock here knows it */
-function readTime(param: string, text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const time = new Date(text);
-  if (!Number.isNaN(time.getTime())) return time;
-  throw new ApiError('invalid_request', `${param} must be a time such as 2026-11-21T09:30:00Z.`, { param });
-}
-
-function ownerOf(account: Account) {
-  return { shard: account.shard, accountId: account.id };
-}
-
-async function webhookOr404(db: Database, account: Account, id: string): Promise<WebhookRow> {
-  const row = isId('wh', id) ? await findWebhook(db, ownerOf(account), id) : null;
-  if (!row) throw new ApiError('not_found', 'There is no such webhook.');
-  return row;
-}
-
 async function entryOr404(
   db: Database,
   account: Account,
@@ -247,11 +232,4 @@ async function entryOr404(
   const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
   if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
   return entry;
-}
-
-function requireActive(webhook: WebhookRow | null): void {
-  if (!webhook) throw new ApiError('not_found', 'There is no such webhook.');
-  if (!webhook.active) {
-    throw new ApiError('conflict', 'The webhook is disabled; set active to true before sending to it again.');
-  }
 }

@@ -1,0 +1,43 @@
+import type { Account } from '../../accounts/account.ts';
+import type { Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { isId } from '../../rules/ids.ts';
+import type { Owner, WebhookRow } from './store.ts';
+import { findWebhook } from './store.ts';
+
+/** The account as the store's statements name it. */
+export function ownerOf(account: Account): Owner {
+  return { shard: account.shard, accountId: account.id };
+}
+
+/** @throws ApiError  404 for a text that is no webhook's id, for an unknown id and for another account's webhook */
+export async function webhookOr404(sql: Sql, account: Account, id: string): Promise<WebhookRow> {
+  return foundOr404(await findWebhook(sql, ownerOf(account), webhookIdOr404(id)));
+}
+
+/** @throws ApiError  404 for a text that is no webhook's id */
+export function webhookIdOr404(id: string): string {
+  if (!isId('wh', id)) throw noSuchWebhook();
+  return id;
+}
+
+/** @throws ApiError  404 for null */
+export function foundOr404(row: WebhookRow | null): WebhookRow {
+  if (!row) throw noSuchWebhook();
+  return row;
+}
+
+/**
+ * The webhook, if it may be sent to.
+ * @param purpose  ends the message: "set active to true before …"
+ * @throws ApiError  404 for null, 409 for a disabled webhook
+ */
+export function activeOr409(row: WebhookRow | null, purpose: string): WebhookRow {
+  const webhook = foundOr404(row);
+  if (webhook.active) return webhook;
+  throw new ApiError('conflict', `The webhook is disabled; set active to true before ${purpose}.`);
+}
+
+export function noSuchWebhook(): ApiError {
+  return new ApiError('not_found', 'There is no such webhook.');
+}
