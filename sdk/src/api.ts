@@ -259,7 +259,7 @@ export interface Key {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their streams; `jobs:write`: transcribe, cancel, erase and change jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, send deliveries again; `usage:read`: read the balance and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -290,7 +290,7 @@ export interface NewKey {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their streams; `jobs:write`: transcribe, cancel, erase and change jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, send deliveries again; `usage:read`: read the balance and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */

@@ -13,7 +13,7 @@ type Setting<Value> = {
   fallback: string | null;
   meaning: string;
   read: Reader<Value>;
-  /** How the documents name a default that differs from machine to machine. */
+  /** The default as the documentation shows it, where it is not a constant. */
   fallbackInWords: string | null;
 };
 
@@ -28,7 +28,7 @@ function setting<Value>(
 }
 
 /**
- * Every setting there is: name, default, meaning, reader. `docs/configuration.md` is made from this table.
+ * All settings: name, default, meaning, reader. `docs/configuration.md` is generated from this table.
  * A null default means that the setting may be absent.
  */
 export const SETTINGS = {
@@ -37,153 +37,193 @@ export const SETTINGS = {
   adminHost: setting(
     'ADMIN_HOST',
     null,
-    'address of a listener of its own for /admin and /metrics; needs ADMIN_PORT',
+    'address of a separate listener for /admin, /metrics and the operator console; needs ADMIN_PORT',
     read.optional(read.text),
     '`127.0.0.1` where `ADMIN_PORT` is set',
   ),
   adminPort: setting(
     'ADMIN_PORT',
     null,
-    'port of that listener; /admin and /metrics are then not found at HOST:PORT',
+    'port of that listener; HOST:PORT then answers 404 for /admin and /metrics',
     read.optional(read.integer(0, 65_535)),
   ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '10000',
-    'connections at once; at the limit the one that is idle for the longest time is closed',
+    'open client connections; at the limit the connection with the longest idle time is closed',
     read.integer(1, 1_000_000),
   ),
   maxConnectionsPerAddress: setting(
     'MAX_CONNECTIONS_PER_ADDRESS',
     '2000',
-    'connections at once from one address (IPv6: one /64); raise it where a proxy brings all clients',
+    'open client connections from one address (IPv6: one /64); raise it when all clients come through one proxy',
     read.integer(1, 1_000_000),
   ),
-  dataDir: setting('DATA_DIR', './data', 'embedded database, audio, models, keys (mode 0700)', read.folder),
+  dataDir: setting(
+    'DATA_DIR',
+    './data',
+    'folder for the embedded database, audio, models and keys (mode 0700)',
+    read.folder,
+  ),
   databaseUrl: setting(
     'DATABASE_URL',
     null,
-    'PostgreSQL 15 or newer; without it the embedded database',
+    'PostgreSQL 15 or newer; without it the embedded database is used',
     read.optional(read.databaseUrl),
   ),
   databaseDirectUrl: setting(
     'DATABASE_DIRECT_URL',
     null,
-    'PostgreSQL itself, where DATABASE_URL is a pooler that pools by transaction: for LISTEN and migrations',
+    'direct connection to PostgreSQL for LISTEN and migrations; needed when DATABASE_URL is a pooler in transaction mode',
     read.optional(read.databaseUrl),
     '`DATABASE_URL`',
   ),
   databaseConnections: setting(
     'DATABASE_CONNECTIONS',
     null,
-    'connections that this node opens to DATABASE_URL at most',
+    'maximum number of connections that this node opens to DATABASE_URL',
     read.optional(read.integer(FEWEST_CONNECTIONS, FULL_CONNECTIONS)),
-    `\`${FULL_CONNECTIONS}\`; \`${SESSION_POOL_CONNECTIONS}\` behind a pooler that pools by session`,
+    `\`${FULL_CONNECTIONS}\`; \`${SESSION_POOL_CONNECTIONS}\` behind a pooler in session mode`,
   ),
   storageUrl: setting(
     'STORAGE_URL',
     null,
-    's3://bucket/prefix for audio; without it files in DATA_DIR',
+    's3://bucket/prefix for audio; without it audio is stored as files in DATA_DIR',
     read.optional(read.storageUrl),
   ),
   s3Endpoint: setting(
     'AWS_ENDPOINT_URL_S3',
     null,
-    'address of an S3-compatible server; keys come from the usual AWS variables and files',
+    'URL of an S3-compatible server; credentials come from the usual AWS variables and files',
     read.optional(read.httpUrl),
   ),
   awsEndpoint: setting(
     'AWS_ENDPOINT_URL',
     null,
-    'the same, where AWS_ENDPOINT_URL_S3 is not set',
+    'used when AWS_ENDPOINT_URL_S3 is not set',
     read.optional(read.httpUrl),
   ),
   awsRegion: setting('AWS_REGION', null, 'region of the bucket', read.optional(read.text)),
-  roles: setting('ROLES', ROLES.join(','), 'what this node does', read.listOf(ROLES)),
+  roles: setting('ROLES', ROLES.join(','), 'roles of this node, separated by commas', read.listOf(ROLES)),
   adminToken: setting(
     'ADMIN_TOKEN',
     null,
-    'bearer token of /admin/v1; made at first start, kept in DATA_DIR/admin-token',
+    'bearer token of /admin/v1; without it the first start generates one in DATA_DIR/admin-token',
     read.optional(read.token),
   ),
   secretsKeys: setting(
     'SECRETS_KEY',
     null,
-    '32 bytes in base64 that encrypt webhook secrets; several, with commas: the first encrypts, all decrypt; made at first start, kept in DATA_DIR/secrets-key',
+    '32 bytes in base64 that encrypt webhook secrets; of several, separated by commas, the first encrypts and all decrypt; without it the first start generates DATA_DIR/secrets-key',
     read.optional(read.keys32),
   ),
   engineLite: setting(
     'ENGINE_LITE',
     null,
-    'engine of the lite plan; default: best available',
+    'engine of the lite plan; without it the best available one is used',
     read.optional(engineSpec),
   ),
-  enginePro: setting('ENGINE_PRO', null, 'engine of the pro plan; default: best available', read.optional(engineSpec)),
-  engineApiKey: setting('ENGINE_API_KEY', null, 'key sent to a remote engine', read.optional(read.text)),
-  hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub that speech models are pulled from', read.httpUrl),
+  enginePro: setting(
+    'ENGINE_PRO',
+    null,
+    'engine of the pro plan; without it the best available one is used',
+    read.optional(engineSpec),
+  ),
+  engineApiKey: setting('ENGINE_API_KEY', null, 'API key that is sent to a remote engine', read.optional(read.text)),
+  hubUrl: setting('HF_ENDPOINT', 'https://huggingface.co', 'hub from which models are downloaded', read.httpUrl),
   transcribeConcurrency: setting(
     'TRANSCRIBE_CONCURRENCY',
     String(os.availableParallelism()),
-    'pieces of audio decoded at once on this node',
+    'pieces of audio that this node transcribes at once; also its number of jobs under way',
     read.integer(1, 1024),
     'number of cores',
   ),
   syncWaitMs: setting(
     'SYNC_WAIT_SECONDS',
     '300',
-    'seconds a synchronous request waits before it is answered 202',
+    'seconds that a synchronous request waits for its job before it is answered 202',
     read.secondsAsMs(0, 3600),
   ),
-  maxUploadBytes: setting('MAX_UPLOAD_BYTES', String(2 ** 30), 'bytes of an upload', read.integer(1, 2 ** 40)),
+  maxUploadBytes: setting(
+    'MAX_UPLOAD_BYTES',
+    String(2 ** 30),
+    'maximum size of an uploaded file, in bytes',
+    read.integer(1, 2 ** 40),
+  ),
   maxUploadsPerAccount: setting(
     'MAX_UPLOADS_PER_ACCOUNT',
     '8',
-    'uploads of an account at once on this node; more are answered 429',
+    'uploads of one account at once on this node; further ones are answered 429',
     read.integer(1, 10_000),
   ),
   minFreeDiskBytes: setting(
     'MIN_FREE_DISK_BYTES',
     String(2 ** 30),
-    'bytes that uploads leave free on the disk of DATA_DIR; below it they are answered 503',
+    'bytes that uploads leave free on the disk of DATA_DIR/audio; with less, uploads are answered 503',
     read.integer(0, 2 ** 50),
   ),
-  maxAudioSeconds: setting('MAX_AUDIO_SECONDS', '14400', 'seconds of audio in one job', read.integer(1, 1_000_000)),
+  maxAudioSeconds: setting(
+    'MAX_AUDIO_SECONDS',
+    '14400',
+    'maximum length of the audio of one job, in seconds',
+    read.integer(1, 1_000_000),
+  ),
   maxQueuedJobs: setting(
     'MAX_QUEUED_JOBS',
     '100000',
-    'jobs waiting in all before new ones are answered 503',
+    'queued jobs of all accounts; further uploads are answered 503',
     read.integer(1, 1e9),
   ),
   maxIdempotencyKeys: setting(
     'MAX_IDEMPOTENCY_KEYS',
     '100000',
-    'Idempotency-Keys kept of one account before new ones are answered 429',
+    'stored Idempotency-Keys of one account; requests with further ones are answered 429',
     read.integer(1, 1e9),
   ),
-  creditRateLite: setting('CREDIT_RATE_LITE', '1', 'credits per minute of audio, lite', read.decimal(0, 1000, 3)),
-  creditRatePro: setting('CREDIT_RATE_PRO', '2', 'credits per minute of audio, pro', read.decimal(0, 1000, 3)),
-  rateLimitTranscribe: setting('RATE_LIMIT_TRANSCRIBE', '10/60', 'requests per seconds, or off', read.rateLimit),
-  rateLimitBalance: setting('RATE_LIMIT_BALANCE', '60/60', 'requests per seconds, or off', read.rateLimit),
-  rateLimitJobs: setting('RATE_LIMIT_JOBS', '60/60', 'requests per seconds for the job list, or off', read.rateLimit),
+  creditRateLite: setting(
+    'CREDIT_RATE_LITE',
+    '1',
+    'credits per minute of audio on the lite plan',
+    read.decimal(0, 1000, 3),
+  ),
+  creditRatePro: setting(
+    'CREDIT_RATE_PRO',
+    '2',
+    'credits per minute of audio on the pro plan',
+    read.decimal(0, 1000, 3),
+  ),
+  rateLimitTranscribe: setting(
+    'RATE_LIMIT_TRANSCRIBE',
+    '10/60',
+    'requests/seconds for transcriptions, or off',
+    read.rateLimit,
+  ),
+  rateLimitBalance: setting('RATE_LIMIT_BALANCE', '60/60', 'requests/seconds for the balance, or off', read.rateLimit),
+  rateLimitJobs: setting('RATE_LIMIT_JOBS', '60/60', 'requests/seconds for the job list, or off', read.rateLimit),
   rateLimitResend: setting(
     'RATE_LIMIT_RESEND',
     '60/60',
-    'requests per seconds for test pings, redeliveries and recoveries together, or off',
+    'requests/seconds for test pings, redeliveries and recoveries together, or off',
     read.rateLimit,
   ),
   rateLimitDefault: setting(
     'RATE_LIMIT_DEFAULT',
     '600/60',
-    'requests per seconds for all else, or off',
+    'requests/seconds for all other endpoints, or off',
     read.rateLimit,
   ),
   webhookRetryDelaysMs: setting(
     'WEBHOOK_RETRY_DELAYS',
     '0,30,300,1800',
-    'seconds before attempts 1 to 4',
+    'seconds before each of the four attempts',
     read.fourDelaysAsMs,
   ),
-  webhookTimeoutMs: setting('WEBHOOK_TIMEOUT_MS', '5000', 'ms for a whole attempt', read.integer(100, 60_000)),
+  webhookTimeoutMs: setting(
+    'WEBHOOK_TIMEOUT_MS',
+    '5000',
+    'milliseconds for one attempt, name resolution included',
+    read.integer(100, 60_000),
+  ),
   webhookDisableFailures: setting(
     'WEBHOOK_DISABLE_FAILURES',
     '10',
@@ -193,46 +233,56 @@ export const SETTINGS = {
   webhookDisableMs: setting(
     'WEBHOOK_DISABLE_SECONDS',
     '1800',
-    'seconds that the failures must span before a webhook is disabled',
+    'seconds over which these failures must extend before a webhook is disabled',
     read.secondsAsMs(0, 31_536_000),
   ),
   webhookAllowedTargets: setting(
     'WEBHOOK_ALLOWED_TARGETS',
     '',
-    'CIDR[:port] list that receivers may lie in although not public',
+    'list of CIDR[:port] to which deliveries are allowed although they are not public',
     read.allowedTargets,
   ),
   webhookHeaderPrefix: setting(
     'WEBHOOK_HEADER_PREFIX',
     'X-Service-',
-    'prefix of the headers of a delivery',
+    'prefix of the delivery headers',
     read.headerPrefix,
   ),
   webhookProxyUrl: setting(
     'WEBHOOK_PROXY_URL',
     null,
-    'http:// or https:// proxy, with optional user:password@, that all deliveries go through (CONNECT)',
+    'http:// or https:// URL of an egress proxy (CONNECT) for all deliveries, with optional user:password@',
     read.optional(read.proxyUrl),
   ),
-  retentionDaysLite: setting('RETENTION_DAYS_LITE', '7', 'days the delivery log is kept, lite', read.integer(1, 3650)),
-  retentionDaysPro: setting('RETENTION_DAYS_PRO', '30', 'days the delivery log is kept, pro', read.integer(1, 3650)),
-  jobRetentionDays: setting('JOB_RETENTION_DAYS', '30', 'days finished jobs are kept', read.integer(1, 3650)),
+  retentionDaysLite: setting(
+    'RETENTION_DAYS_LITE',
+    '7',
+    'days for which the delivery log and events are kept, lite',
+    read.integer(1, 3650),
+  ),
+  retentionDaysPro: setting(
+    'RETENTION_DAYS_PRO',
+    '30',
+    'days for which the delivery log and events are kept, pro',
+    read.integer(1, 3650),
+  ),
+  jobRetentionDays: setting('JOB_RETENTION_DAYS', '30', 'days for which ended jobs are kept', read.integer(1, 3650)),
   audioRetentionHours: setting(
     'AUDIO_RETENTION_HOURS',
     '0',
-    'hours audio is kept after its job ended',
+    'hours for which audio is kept after its job ended',
     read.integer(0, 87_600),
   ),
   audioSandbox: setting(
     'AUDIO_SANDBOX',
     'best-effort',
-    'best-effort, or require: refuse to start where decoders cannot be isolated',
+    'best-effort, or require: the service refuses to start when the decoder sandbox is incomplete',
     read.oneOf(['best-effort', 'require']),
   ),
   toolsDir: setting(
     'VERBATIM_TOOLS',
     null,
-    'folder with ffmpeg, bubblewrap and pocketsphinx where they are not installed; set by bin/verbatim',
+    'folder with unpacked ffmpeg, bubblewrap and pocketsphinx when they are not installed; set by bin/verbatim',
     read.optional(read.folder),
   ),
   logLevel: setting(
@@ -283,10 +333,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config as Config;
 }
 
-// Who takes audio in, who reads it, who erases it.
+// The roles that store, read and erase audio.
 const AUDIO_ROLES: Role[] = ['api', 'transcriber', 'janitor'];
 
-/** What is allowed, and probably not meant, in sentences for the operator. */
+/** Warnings about settings that are valid but probably a mistake, in sentences for the operator. */
 export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'storageUrl'>): string[] {
   const held = AUDIO_ROLES.filter((role) => roles.includes(role));
   if (storageUrl !== null || held.length === 0 || held.length === AUDIO_ROLES.length) return [];
@@ -297,13 +347,13 @@ export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'stora
   ];
 }
 
-/** The environment of a role's process: this one's, with what Node reads before any code of ours runs. */
+/** The environment of a role's process: this one's, with what Node reads before it runs any code. */
 export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  // Node's 4 threads serve name look-ups and files alike: slow name servers must not stall the disk.
+  // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
   return { UV_THREADPOOL_SIZE: '16', ...env };
 }
 
-/** Where things lie inside the data directory. */
+/** Paths inside the data directory. */
 export function dataPaths(dataDir: string) {
   return {
     database: path.join(dataDir, 'database'),

@@ -1,4 +1,4 @@
-/** Every error a client can meet: the stable word to program against, and the status that always goes with it. */
+/** All error types that clients can receive, each with its HTTP status. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   forbidden_url: 400,
@@ -19,28 +19,29 @@ export const ERROR_STATUS = {
 
 export type ErrorType = keyof typeof ERROR_STATUS;
 
-/** When each error is answered. `docs/errors.md` is made from this table. */
+/** When each error is answered. `docs/errors.md` is generated from this table. */
 export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   invalid_request:
     'a field, query parameter, header, cursor or JSON text is malformed, of the wrong type, unknown, or out of range',
-  forbidden_url: 'a webhook may not point there; the message names the rule',
-  unauthenticated: 'no key, an unknown, revoked or expired key, or two different keys',
+  forbidden_url: 'a webhook may not have this URL; the message names the rule',
+  unauthenticated: 'the request has no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
-    'the balance is used up, or the audio costs more than it holds; then needed_credits and available_credits say how much',
-  plan_limit: "the account's plan does not allow it: another webhook, or plan=pro on a lite account",
-  missing_scope: 'the API key may not do this; the message and required_scope name the scope that it lacks',
-  not_found: 'unknown path, unknown id, or an id of another account',
-  method_not_allowed: 'known path, other method; Allow names the methods that there are',
-  conflict: 'the state does not allow it',
-  too_large: 'a body, a file or metadata is over its limit',
-  unsupported_media_type: 'not JSON where JSON is asked for, not multipart where a file is',
-  unprocessable_audio:
-    'the bytes are not audio that can be decoded, hold no audio stream, or run longer than the limit',
+    'the balance is used up, or the audio costs more than the balance; then needed_credits and available_credits give both amounts',
+  plan_limit: "the account's plan does not allow the request: one more webhook, or plan=pro on a lite account",
+  missing_scope: 'the API key lacks a scope; the message and required_scope name it',
+  not_found: 'the path or the id is unknown, or the id belongs to another account',
+  method_not_allowed: 'the path does not support the method; Allow lists the methods that it supports',
+  conflict:
+    'the current state does not allow the request, or the Idempotency-Key is in use or was used for another request',
+  too_large: 'a body, a file or a field exceeds its limit',
+  unsupported_media_type:
+    'the body is not JSON where JSON is expected, or not multipart/form-data where a file is expected',
+  unprocessable_audio: 'the file cannot be decoded, has no audio stream, or is longer than the limit',
   rate_limited:
-    'more requests or more uploads at once than the limit; retry_after and Retry-After say when to come back',
-  internal: 'our fault; the request id finds it in the log',
+    'a limit of requests, uploads, streams or stored keys is reached; retry_after and Retry-After give the seconds to wait',
+  internal: 'a fault of the service; its log has an entry with the request id',
   unavailable:
-    'shutting down, the database is away, too little disk is free, or the job queue is full; Retry-After says when to come back',
+    'the service is stopping, the database cannot be reached, too little disk is free, or the job queue is full; Retry-After gives the seconds to wait',
 };
 
 /**
@@ -49,7 +50,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
 export class BodyTimeoutError extends Error {}
 
 export type ApiErrorOptions = {
-  /** The request field at fault; absent when no single field is. */
+  /** The request field with the mistake; absent when there is no single one. */
   param?: string;
   /** Fields beside `error` in the body, such as `retry_after` or `job_id`. */
   extra?: Record<string, unknown>;
@@ -58,7 +59,7 @@ export type ApiErrorOptions = {
 };
 
 /**
- * A mistake the caller can mend, or a state it must wait out. The message is shown to the caller as it stands:
+ * A mistake that the caller can correct, or a state that it must wait for. The message is shown to the caller unchanged:
  * a sentence that says what to do, with no SQL, path or secret in it.
  */
 export class ApiError extends Error {

@@ -1,10 +1,10 @@
-/** What a key may be allowed to do, each with its meaning. `docs/scopes.md` is made from this table. */
+/** All scopes, each with what it permits. `docs/scopes.md` is generated from this table. */
 export const SCOPE_MEANING = {
-  'jobs:read': 'read jobs, their transcripts and their streams',
-  'jobs:write': 'transcribe, cancel, erase and change jobs',
+  'jobs:read': 'read jobs, their transcripts and their event streams',
+  'jobs:write': 'transcribe audio; cancel and erase jobs',
   'webhooks:read': 'read webhooks, events and the delivery log',
-  'webhooks:write': 'create, change, test and delete webhooks, rotate their secrets, send deliveries again',
-  'usage:read': 'read the balance and the usage',
+  'webhooks:write': 'create, change, test and delete webhooks, rotate their secrets, redeliver and recover events',
+  'usage:read': 'read the balance',
   'keys:write': "list, create and delete the account's keys",
 } as const;
 
@@ -12,15 +12,15 @@ export type Scope = keyof typeof SCOPE_MEANING;
 
 export const SCOPES = Object.keys(SCOPE_MEANING) as Scope[];
 
-/** Whether a key may do what needs this scope. @param granted  empty: everything */
+/** Whether a key has this scope. @param granted  empty: all scopes */
 export function permits(granted: readonly Scope[], scope: Scope): boolean {
   return granted.length === 0 || granted.includes(scope);
 }
 
 /**
- * A scope that a new key would have and its maker has not; null when the maker may grant all of them.
- * @param granted  the maker's; empty: everything
- * @param asked    the new key's; empty: everything
+ * The first scope of a new key that its creator lacks; null when the creator may grant all of them.
+ * @param granted  scopes of the creator; empty: all
+ * @param asked    scopes of the new key; empty: all
  */
 export function firstScopeBeyond(granted: readonly Scope[], asked: readonly Scope[]): Scope | null {
   const wanted = asked.length === 0 ? SCOPES : asked;

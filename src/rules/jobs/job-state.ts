@@ -5,18 +5,33 @@ export type JobMove = 'start' | 'hand_back' | 'release' | 'complete' | 'fail' | 
 
 type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
 
-/** Every legal move of a job. docs/states.md is made from this table. */
+/** Every legal move of a job. docs/states.md is generated from this table. */
 export const JOB_MOVES: readonly Move[] = [
-  { from: 'queued', move: 'start', to: 'processing', meaning: 'a transcriber claims it' },
-  { from: 'queued', move: 'cancel', to: 'canceled', meaning: 'the client cancels before the start' },
-  { from: 'processing', move: 'hand_back', to: 'queued', meaning: 'the transcriber stops and gives it back' },
-  { from: 'processing', move: 'release', to: 'queued', meaning: 'the transcriber ended, or its lease did' },
-  { from: 'processing', move: 'complete', to: 'completed', meaning: 'the transcript is stored and charged' },
-  { from: 'processing', move: 'fail', to: 'failed', meaning: 'audio, engine or balance do not allow an end' },
-  { from: 'processing', move: 'cancel', to: 'canceled', meaning: 'the client cancels while it runs' },
+  { from: 'queued', move: 'start', to: 'processing', meaning: 'a transcriber claims the job' },
+  { from: 'queued', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job before it starts' },
+  {
+    from: 'processing',
+    move: 'hand_back',
+    to: 'queued',
+    meaning: 'the transcriber stops and returns the job to the queue',
+  },
+  { from: 'processing', move: 'release', to: 'queued', meaning: 'the transcriber process ended, or the lease expired' },
+  {
+    from: 'processing',
+    move: 'complete',
+    to: 'completed',
+    meaning: 'the transcript is stored and its cost is charged',
+  },
+  {
+    from: 'processing',
+    move: 'fail',
+    to: 'failed',
+    meaning: 'the audio, the engine or the balance does not allow a transcript',
+  },
+  { from: 'processing', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job while it runs' },
 ];
 
-/** The state a move leads to; null when the move is not legal from there. */
+/** The state after a move; null when the move is not legal in this state. */
 export function nextState(state: JobState, move: JobMove): JobState | null {
   return JOB_MOVES.find((row) => row.from === state && row.move === move)?.to ?? null;
 }
