@@ -1,5 +1,6 @@
 import type { PostResult } from '../../src/rules/webhooks/delivery-outcome.ts';
-import type { Poster, PosterOptions, PostReport, PostRequest } from '../../src/webhooks/http-client/post.ts';
+import type { PostReport } from '../../src/webhooks/http-client/attempt.ts';
+import type { Poster, PosterOptions, PostRequest } from '../../src/webhooks/http-client/post.ts';
 import type { Actor, Simulator } from './simulator.ts';
 
 export const MOODS = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;

@@ -5,7 +5,7 @@ import { mock, test } from 'node:test';
 import { temporaryFolder } from '../../../test/fixtures/service.ts';
 import { openHostsFile, parseHosts } from './hosts-file.ts';
 
-test('names of a hosts file lead to all their addresses, whatever their case; comments and half lines lead nowhere', () => {
+test('a name in a hosts file has all its addresses, in any letter case; comments and incomplete lines are ignored', () => {
   const found = parseHosts(
     '127.0.0.1\tlocalhost # here\n::1 localhost ip6-localhost\n#10.0.0.1 off\n\n10.0.0.5  Hooks.Corp.Example. hooks\r\n10.0.0.6\n',
   );
@@ -18,7 +18,7 @@ test('names of a hosts file lead to all their addresses, whatever their case; co
   });
 });
 
-test('a changed hosts file is read again, and one that is gone names nobody', async (t) => {
+test('a changed hosts file is read again, and a deleted one has no names', async (t) => {
   const folder = temporaryFolder();
   t.after(() => rmSync(folder, { recursive: true }));
   const file = path.join(folder, 'hosts');

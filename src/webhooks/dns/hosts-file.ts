@@ -1,15 +1,15 @@
 import { readFile, stat } from 'node:fs/promises';
 
 export type HostsFile = {
-  /** The addresses that the file gives a name, in its order; empty when it names none. */
+  /** The addresses of a name, in the order of the file; empty when the name is not in the file. */
   addressesOf(hostname: string): Promise<string[]>;
 };
 
 const SYSTEM_HOSTS_FILE = '/etc/hosts';
-// A change is in force this soon; at thousands of look-ups a second the file is not asked for each time.
+// A change takes effect within this time. Checking the file at each of thousands of lookups per second would be slow.
 const FRESH_MS = 1_000;
 
-/** The names that the operator has given addresses by hand. The file is read again after it has changed. */
+/** The names of the hosts file, which is read again when it has changed. */
 export function openHostsFile(file: string = SYSTEM_HOSTS_FILE): HostsFile {
   let addresses: Promise<Map<string, string[]>> = Promise.resolve(new Map());
   let version = '';
@@ -23,7 +23,7 @@ export function openHostsFile(file: string = SYSTEM_HOSTS_FILE): HostsFile {
       version = found;
       return parseHosts(await readFile(file, 'utf8'));
     } catch {
-      // A system without the file, or one that is just being replaced: names are looked up without it.
+      // There is no file, or it is just being replaced.
       version = '';
       return new Map();
     }
@@ -40,7 +40,7 @@ export function openHostsFile(file: string = SYSTEM_HOSTS_FILE): HostsFile {
   };
 }
 
-/** Names in lower case, with their addresses, of a text in the format of hosts(5). */
+/** The names in a text in the format of hosts(5), in lower case, with their addresses. */
 export function parseHosts(text: string): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
   for (const line of text.split('\n')) {

@@ -1,128 +1,133 @@
 import type { Lookup } from './lookup.ts';
 import { openLookup } from './lookup.ts';
 
-/** A look-up under way; it began when `enter` resolved. */
+/** A lookup in progress. */
 export type RunningLookup = { addresses: Promise<string[]> };
 
-export type Resolver = {
-  /**
-   * Begins to look a name up, or joins whoever is doing so. Null: no turn came within `maxWaitMs`; nothing was asked.
-   * @param accountId  on whose behalf: accounts that have few look-ups under way come first
-   */
-  enter(hostname: string, turn: { accountId: string; maxWaitMs: number }): Promise<RunningLookup | null>;
-  /** Ends the look-ups under way, and sends away everyone who waits. */
-  close(): void;
-};
-
-// More than an account has webhooks: names that hang cost their own account its turns, and nobody else's.
+// More than an account has webhooks. Names that hang use up the lookups of their own account only.
 const MAX_PER_ACCOUNT = 8;
-// A burst of datagrams that no name server's buffer holds would be lost, and cost each of them a second.
-const MAX_FRESH = 64;
-// A name server that has not answered by then keeps nobody else waiting.
-const FRESH_MS = 250;
+// A larger burst of datagrams overflows the buffers of name servers; each lost one delays its lookup by a second.
+const MAX_RECENT = 64;
+// A lookup is recent for this long: a slow name server does not keep other lookups waiting.
+const RECENT_MS = 250;
 // Each holds a socket. Further ones wait for at most LOOKUP_MS.
 const MAX_LOOKUPS = 1_024;
 const LOOKUP_MS = 5_000;
 
-type Waiting = { accountId: string; admit(lookup: RunningLookup | null): void; hostname: string };
+type LookupOptions = {
+  /** Accounts with few lookups in progress come first. */
+  accountId: string;
+  maxWaitMs: number;
+};
+type Waiter = { hostname: string; accountId: string; admit(lookup: RunningLookup | null): void };
 type Running = RunningLookup & { stop(): void };
 
 /**
- * Look-ups in turn: at most 8 of an account at once, and of those that wait, whose account has the fewest goes first.
- * Callers that ask for a name while it is being looked up share that answer; nothing is kept afterwards.
+ * Limits DNS lookups: at most 8 at once per account, and the next one is for the account with the fewest in progress.
+ * Concurrent lookups of one name share the answer. Nothing is cached afterwards.
  */
-export function openResolver(lookup: Lookup = openLookup()): Resolver {
-  const running = new Map<string, Running>();
-  const byAccount = new Map<string, number>();
-  const waiting = new Set<Waiting>();
-  let fresh = 0;
+export class Resolver {
+  readonly #lookup: Lookup;
+  readonly #running = new Map<string, Running>();
+  readonly #countByAccount = new Map<string, number>();
+  readonly #waiters = new Set<Waiter>();
+  #recentCount = 0;
 
-  function enter(hostname: string, { accountId, maxWaitMs }: { accountId: string; maxWaitMs: number }) {
-    const shared = running.get(hostname);
+  constructor(lookup: Lookup = openLookup()) {
+    this.#lookup = lookup;
+  }
+
+  /** Resolves when the lookup has started, or has joined one of the same name; null when it could not within `maxWaitMs`. */
+  startLookup(hostname: string, { accountId, maxWaitMs }: LookupOptions): Promise<RunningLookup | null> {
+    const shared = this.#running.get(hostname);
     if (shared) return Promise.resolve({ addresses: shared.addresses });
-    return new Promise<RunningLookup | null>((resolve) => {
-      const one: Waiting = {
-        ...{ hostname, accountId },
-        admit(begun) {
-          clearTimeout(patience);
-          waiting.delete(one);
-          resolve(begun);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiter.admit(null), maxWaitMs);
+      const waiter: Waiter = {
+        hostname,
+        accountId,
+        admit: (lookup) => {
+          clearTimeout(timer);
+          this.#waiters.delete(waiter);
+          resolve(lookup);
         },
       };
-      const patience = setTimeout(() => one.admit(null), maxWaitMs);
-      waiting.add(one);
-      admitNext();
+      this.#waiters.add(waiter);
+      this.#admitWaiters();
     });
   }
 
-  function admitNext(): void {
-    while (fresh < MAX_FRESH && running.size < MAX_LOOKUPS) {
-      const next = nextInTurn();
+  /** Ends the lookups in progress with an error, and all waits with null. */
+  close(): void {
+    for (const waiter of [...this.#waiters]) waiter.admit(null);
+    for (const running of [...this.#running.values()]) running.stop();
+  }
+
+  #admitWaiters(): void {
+    while (this.#recentCount < MAX_RECENT && this.#running.size < MAX_LOOKUPS) {
+      const next = this.#nextWaiter();
       if (!next) return;
-      const { addresses } = running.get(next.hostname) ?? begin(next);
+      const { addresses } = this.#running.get(next.hostname) ?? this.#start(next);
       next.admit({ addresses });
     }
   }
 
-  /** Of those whose account may have another, the first of the account that has the fewest. */
-  function nextInTurn(): Waiting | null {
-    let best: Waiting | null = null;
+  /** The oldest waiter of the account with the fewest lookups in progress; null when every account has 8. */
+  #nextWaiter(): Waiter | null {
+    let next: Waiter | null = null;
     let fewest = MAX_PER_ACCOUNT;
-    for (const one of waiting) {
-      const underWay = byAccount.get(one.accountId) ?? 0;
-      if (underWay >= fewest) continue;
-      [best, fewest] = [one, underWay];
+    for (const waiter of this.#waiters) {
+      const count = this.#countByAccount.get(waiter.accountId) ?? 0;
+      if (count >= fewest) continue;
+      next = waiter;
+      fewest = count;
       if (fewest === 0) break;
     }
-    return best;
+    return next;
   }
 
-  function begin({ hostname, accountId }: Waiting): Running {
-    const ended = new AbortController();
-    const timeIsUp = Promise.withResolvers<never>();
+  #start({ hostname, accountId }: Waiter): Running {
+    const abort = new AbortController();
+    const timedOut = Promise.withResolvers<never>();
     const stop = () => {
-      timeIsUp.reject(Object.assign(new Error(`${hostname} was not resolved in time`), { code: 'ETIMEOUT' }));
-      ended.abort();
+      timedOut.reject(Object.assign(new Error(`${hostname} was not resolved in time`), { code: 'ETIMEOUT' }));
+      abort.abort();
     };
-    const longest = setTimeout(stop, LOOKUP_MS);
-    const endFreshness = holdFresh();
-    byAccount.set(accountId, (byAccount.get(accountId) ?? 0) + 1);
-    const addresses = Promise.race([lookup(hostname, ended.signal), timeIsUp.promise]).finally(() => {
-      clearTimeout(longest);
-      running.delete(hostname);
-      const left = byAccount.get(accountId)! - 1;
-      if (left === 0) byAccount.delete(accountId);
-      else byAccount.set(accountId, left);
-      endFreshness();
-      admitNext();
+    const timer = setTimeout(stop, LOOKUP_MS);
+    const endRecent = this.#countRecent();
+    this.#addToAccount(accountId, 1);
+    const addresses = Promise.race([this.#lookup(hostname, abort.signal), timedOut.promise]).finally(() => {
+      clearTimeout(timer);
+      this.#running.delete(hostname);
+      this.#addToAccount(accountId, -1);
+      endRecent();
+      this.#admitWaiters();
     });
-    // Whoever asked may have gone before the answer.
+    // The attempt may end before the lookup does; its error is then not handled elsewhere.
     addresses.catch(() => undefined);
-    const one = { addresses, stop };
-    running.set(hostname, one);
-    return one;
+    const running = { addresses, stop };
+    this.#running.set(hostname, running);
+    return running;
   }
 
-  /** Returns what ends it, where its time has not. */
-  function holdFresh(): () => void {
-    let isFresh = true;
-    fresh += 1;
-    const timer = setTimeout(end, FRESH_MS);
-    function end(): void {
-      if (!isFresh) return;
-      isFresh = false;
+  #addToAccount(accountId: string, change: 1 | -1): void {
+    const count = (this.#countByAccount.get(accountId) ?? 0) + change;
+    if (count === 0) this.#countByAccount.delete(accountId);
+    else this.#countByAccount.set(accountId, count);
+  }
+
+  /** Counts a lookup as recent for 250 ms, or until the returned function is called. */
+  #countRecent(): () => void {
+    let isRecent = true;
+    this.#recentCount += 1;
+    const timer = setTimeout(() => end(), RECENT_MS);
+    const end = () => {
+      if (!isRecent) return;
+      isRecent = false;
       clearTimeout(timer);
-      fresh -= 1;
-      admitNext();
-    }
+      this.#recentCount -= 1;
+      this.#admitWaiters();
+    };
     return end;
   }
-
-  return {
-    enter,
-    close() {
-      for (const one of [...waiting]) one.admit(null);
-      for (const one of [...running.values()]) one.stop();
-    },
-  };
 }

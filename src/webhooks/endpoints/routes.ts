@@ -16,7 +16,7 @@ import type { WebhookTarget } from '../../rules/network/url-guard.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
 import { dropAllWaiting } from '../deliveries/drop-store.ts';
 import type { Lookup } from '../dns/lookup.ts';
-import { openResolver } from '../dns/resolve.ts';
+import { Resolver } from '../dns/resolve.ts';
 import type { EventType } from '../events/event-types.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
@@ -65,7 +65,7 @@ const WEBHOOK_LINKS = {
 /** Registering, changing, testing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
   const allowedTargets = deps.config.webhookAllowedTargets;
-  const guard = { allowedTargets, resolver: openResolver(deps.lookup), clock: deps.clock };
+  const guard = { allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
   const context: Context = {
     ...deps,
     readUrl: (raw) => readWebhookUrl(raw, allowedTargets),

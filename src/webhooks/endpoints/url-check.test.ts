@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { systemClock } from '../../platform/clock.ts';
-import { openResolver } from '../dns/resolve.ts';
+import { Resolver } from '../dns/resolve.ts';
 import { readWebhookUrl, resolveWebhookUrl } from './url-check.ts';
 
 // An operator who opened one exception has not opened the names that lie beside it.
@@ -21,7 +21,7 @@ const CASES: [string, string[], 'accepted' | 'refused'][] = [
 ];
 for (const [url, addresses, outcome] of CASES) {
   test(`with an exception for 127.0.0.1:8443, ${url} at ${addresses.join(' and ') || 'no address'} is ${outcome}`, async () => {
-    const resolver = openResolver(async () => addresses);
+    const resolver = new Resolver(async () => addresses);
     const options = { accountId: 'acct_x', allowedTargets, resolver, clock: systemClock };
 
     const came = await accept(() => resolveWebhookUrl(readWebhookUrl(url, allowedTargets), options)).then(

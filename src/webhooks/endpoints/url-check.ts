@@ -51,7 +51,7 @@ async function lookUpInTime(
   const answered = new AbortController();
   const patience = clock.sleep(LOOKUP_WAIT_MS, answered.signal).then((): string[] => []);
   const answer = resolver
-    .enter(hostname, { accountId, maxWaitMs: LOOKUP_WAIT_MS })
+    .startLookup(hostname, { accountId, maxWaitMs: LOOKUP_WAIT_MS })
     .then((lookup) => lookup?.addresses ?? [])
     .catch((): string[] => []);
   const addresses = await Promise.race([answer, patience]);

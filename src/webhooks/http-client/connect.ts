@@ -1,28 +1,28 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import type { Deadline } from './deadlines.ts';
-import { codeOf, TransportError } from './transport-error.ts';
+import { codeOf, forbiddenAddress, TransportError } from './transport-error.ts';
 import type { EgressProxy } from './tunnel.ts';
 import { openTunnel } from './tunnel.ts';
 
 export type Connected = { socket: tls.TLSSocket; address: string; connectMs: number; tlsMs: number };
 
 export type ConnectRequest = {
-  /** Addresses that were judged; no other is connected to. */
+  /** Checked addresses; no other is connected to. */
   addresses: readonly string[];
   port: number;
-  /** The name that the certificate must carry; null for an IP literal, which must be in the certificate itself. */
+  /** The name that the certificate must contain; null for an IP literal, which the certificate must contain itself. */
   servername: string | null;
   secureContext: tls.SecureContext;
-  /** Through which the connection goes; null for none. */
+  /** The proxy to connect through; null for none. */
   proxy: EgressProxy | null;
   deadline: Deadline;
-  /** Judges the peer's address as the socket reports it, before a TLS byte leaves; behind a proxy no socket does. */
+  /** Checks the peer's address that the socket reports, before TLS starts. Not called behind a proxy. */
   isAllowedPeer(address: string): boolean;
 };
 
 /**
- * A TLS connection, version 1.2 or newer, certificate and name verified, to the first judged address that accepts.
+ * A TLS connection, version 1.2 or newer, with verified certificate and name, to the first address that accepts.
  * @throws TransportError  connect, tls, reset, timeout or forbidden_address
  */
 export async function connectTls(request: ConnectRequest): Promise<Connected> {
@@ -39,7 +39,7 @@ async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket;
     try {
       return { tcp: await connectTo(address, request), address };
     } catch (cause) {
-      if (request.deadline.isOver || (cause as TransportError).reason !== 'connect') throw cause;
+      if (request.deadline.isExpired || (cause as TransportError).reason !== 'connect') throw cause;
       last = cause;
     }
   }
@@ -54,20 +54,20 @@ function connectTo(address: string, request: ConnectRequest): Promise<net.Socket
 function connectTcp(address: string, { port, deadline, isAllowedPeer }: ConnectRequest): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const tcp = net.connect({ host: address, port, autoSelectFamily: false, noDelay: true });
-    const fail = (broken: TransportError) => {
+    const fail = (error: TransportError) => {
       tcp.destroy();
-      reject(broken);
+      reject(error);
     };
-    deadline.onOver = () =>
+    deadline.onExpired = () =>
       fail(new TransportError('timeout', 'No connection to the receiver within the time for an attempt.'));
     tcp.on('error', (cause) => {
       fail(new TransportError('connect', `The connection to the receiver failed (${codeOf(cause)}).`, { cause }));
     });
     tcp.once('connect', () => {
       tcp.removeAllListeners('error');
-      // A second look at what is really at the other end, in case anything between the check and here went wrong.
+      // A second check, of the address that is really connected.
       if (isAllowedPeer(tcp.remoteAddress ?? '')) return resolve(tcp);
-      fail(new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.'));
+      fail(forbiddenAddress());
     });
   });
 }
@@ -77,24 +77,24 @@ function handshake(tcp: net.Socket, address: string, request: ConnectRequest): P
   return new Promise((resolve, reject) => {
     const socket = tls.connect({
       socket: tcp,
-      // For an IP literal no name is sent, and the certificate is checked against the address.
+      // For an IP literal no server name is sent, and the certificate is checked against the address.
       host: servername ?? address,
       ...(servername === null ? {} : { servername }),
       secureContext,
       ALPNProtocols: ['http/1.1'],
       rejectUnauthorized: true,
     });
-    const fail = (broken: TransportError) => {
+    const fail = (error: TransportError) => {
       socket.destroy();
       tcp.destroy();
-      reject(broken);
+      reject(error);
     };
-    deadline.onOver = () =>
+    deadline.onExpired = () =>
       fail(new TransportError('timeout', 'The TLS handshake did not end within the time for an attempt.'));
     socket.on('error', (cause) => fail(handshakeError(cause)));
     socket.once('secureConnect', () => {
       socket.removeAllListeners('error');
-      // From here on errors belong to whoever uses the socket; without a listener in between they would end the process.
+      // Errors are now for the user of the socket. Until it adds a listener, this one keeps them from ending the process.
       socket.on('error', () => undefined);
       resolve(socket);
     });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDeadlineWheel } from './deadlines.ts';
+import { DeadlineWheel } from './deadlines.ts';
 
-test('when all deadlines are ended, one that starts another as it ends is called once', () => {
-  const wheel = openDeadlineWheel(1_000);
-  let ends = 0;
+test('expireAll does not expire deadlines that start meanwhile', () => {
+  const wheel = new DeadlineWheel(1_000);
+  let expired = 0;
   function watch(): void {
     const deadline = wheel.start(50);
-    deadline.onOver = () => {
-      ends += 1;
-      if (ends < 1_000) watch();
+    deadline.onExpired = () => {
+      expired += 1;
+      if (expired < 1_000) watch();
       else deadline.cancel();
     };
   }
@@ -17,29 +17,29 @@ test('when all deadlines are ended, one that starts another as it ends is called
 
   wheel.expireAll();
 
-  assert.equal(ends, 1);
-  ends = 1_000;
+  assert.equal(expired, 1);
+  expired = 1_000;
 });
 
-test('a deadline that is started after all were ended is over at once', async () => {
-  const wheel = openDeadlineWheel(60_000);
+test('a deadline that starts after expireAll expires at the next tick', async () => {
+  const wheel = new DeadlineWheel(60_000);
   wheel.expireAll();
 
   const deadline = wheel.start(60_000);
   await new Promise<void>((resolve) => {
-    deadline.onOver = resolve;
+    deadline.onExpired = resolve;
   });
 
-  assert.ok(deadline.isOver);
+  assert.ok(deadline.isExpired);
 });
 
-test('a deadline that was cancelled is not ended', () => {
-  const wheel = openDeadlineWheel(1_000);
+test('a cancelled deadline does not expire', () => {
+  const wheel = new DeadlineWheel(1_000);
   const deadline = wheel.start(50);
-  deadline.onOver = () => assert.fail('ended');
+  deadline.onExpired = () => assert.fail('expired');
   deadline.cancel();
 
   wheel.expireAll();
 
-  assert.equal(deadline.isOver, false);
+  assert.equal(deadline.isExpired, false);
 });

@@ -1,93 +1,96 @@
-/** A point in time after which an attempt is over. Settle it with `cancel` when the attempt ended before. */
+/** A time limit of one attempt. Call `cancel` when the attempt ends before it. */
 export type Deadline = {
-  readonly isOver: boolean;
-  /** Called once when the time is up: what stops the step under way. Each step puts its own here. */
-  onOver: () => void;
+  readonly isExpired: boolean;
+  /** Called once when the time is up, to stop the current step. Each step sets its own function. */
+  onExpired: () => void;
   cancel(): void;
 };
 
-export type DeadlineWheel = {
-  /** @param ms  from now, at most the wheel's `maxMs` */
-  start(ms: number): Deadline;
-  /** Every deadline is over, now; one that is started from here on is over at the next tick. */
-  expireAll(): void;
-};
-
-// Deadlines may fall this much late; 20 ms is nothing beside 5 s, and one timer serves thousands of attempts.
+// A deadline may expire this much late. 20 ms is little beside 5 s, and one timer serves thousands of attempts.
 const TICK_MS = 20;
 
-type Entry = { dueTick: number; isOver: boolean; onOver: () => void; cancel(): void };
+type Entry = Deadline & { dueTick: number; isExpired: boolean };
 
-/** One interval timer for all deadlines: an abort signal with a timer for each attempt would cost 12 µs apiece. */
-export function openDeadlineWheel(maxMs: number): DeadlineWheel {
-  const slots = Array.from({ length: Math.ceil(maxMs / TICK_MS) + 2 }, () => new Set<Entry>());
-  const startedAt = performance.now();
-  let turned = 0;
-  let open = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+/** A timer wheel: one interval timer for all deadlines. An abort signal with a timer for each attempt costs 12 µs each. */
+export class DeadlineWheel {
+  readonly #maxMs: number;
+  readonly #slots: Set<Entry>[];
+  readonly #startedAt = performance.now();
+  /** The last tick whose slot was processed. */
+  #processedTick = 0;
+  #openCount = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-  function start(ms: number): Deadline {
-    if (open === 0) wind();
-    open += 1;
-    const ticks = isClosed ? 1 : Math.max(1, Math.ceil(Math.min(ms, maxMs) / TICK_MS));
-    const dueTick = tickNow() + ticks;
-    const slot = slots[dueTick % slots.length]!;
+  /** @param maxMs  the longest deadline; longer ones are shortened to it */
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs;
+    this.#slots = Array.from({ length: Math.ceil(maxMs / TICK_MS) + 2 }, () => new Set<Entry>());
+  }
+
+  /** A deadline so many milliseconds from now; after `expireAll`, at the next tick. */
+  start(ms: number): Deadline {
+    if (this.#openCount === 0) this.#startTimer();
+    this.#openCount += 1;
+    const ticks = this.#isClosed ? 1 : Math.max(1, Math.ceil(Math.min(ms, this.#maxMs) / TICK_MS));
+    const dueTick = this.#currentTick() + ticks;
+    const slot = this.#slotOf(dueTick);
     const entry: Entry = {
       dueTick,
-      isOver: false,
-      onOver: () => undefined,
-      cancel() {
-        if (slot.delete(entry)) release();
+      isExpired: false,
+      onExpired: () => undefined,
+      cancel: () => {
+        if (slot.delete(entry)) this.#countDown();
       },
     };
     slot.add(entry);
     return entry;
   }
 
-  function wind(): void {
-    turned = tickNow();
-    timer = setInterval(turn, TICK_MS);
+  /** Expires every open deadline now. */
+  expireAll(): void {
+    this.#isClosed = true;
+    // A copy: deadlines that `onExpired` starts are not included, otherwise this loop might not end.
+    const entries = this.#slots.flatMap((slot) => [...slot].map((entry) => ({ slot, entry })));
+    for (const { slot, entry } of entries) if (slot.has(entry)) this.#expire(slot, entry);
   }
 
-  function turn(): void {
-    const target = tickNow();
-    // After a stall longer than a whole turn, one turn visits every slot.
-    turned = Math.max(turned, target - slots.length);
-    while (turned < target && open > 0) {
-      turned += 1;
-      const slot = slots[turned % slots.length]!;
+  #startTimer(): void {
+    this.#processedTick = this.#currentTick();
+    this.#timer = setInterval(() => this.#processTicks(), TICK_MS);
+  }
+
+  #processTicks(): void {
+    const target = this.#currentTick();
+    // After a stall longer than a whole rotation, one rotation reaches every slot.
+    this.#processedTick = Math.max(this.#processedTick, target - this.#slots.length);
+    while (this.#processedTick < target && this.#openCount > 0) {
+      this.#processedTick += 1;
+      const slot = this.#slotOf(this.#processedTick);
       for (const entry of slot) {
-        // Entered during a stall that the wheel has yet to catch up with: meant for its next turn.
-        if (entry.dueTick > target) continue;
-        expire(slot, entry);
+        // After a stall a slot may also hold deadlines of the next rotation.
+        if (entry.dueTick <= target) this.#expire(slot, entry);
       }
     }
   }
 
-  function expire(slot: Set<Entry>, entry: Entry): void {
+  #expire(slot: Set<Entry>, entry: Entry): void {
     slot.delete(entry);
-    release();
-    entry.isOver = true;
-    entry.onOver();
+    this.#countDown();
+    entry.isExpired = true;
+    entry.onExpired();
   }
 
-  function release(): void {
-    open -= 1;
-    if (open === 0) clearInterval(timer);
+  #countDown(): void {
+    this.#openCount -= 1;
+    if (this.#openCount === 0) clearInterval(this.#timer);
   }
 
-  function tickNow(): number {
-    return Math.floor((performance.now() - startedAt) / TICK_MS);
+  #slotOf(tick: number): Set<Entry> {
+    return this.#slots[tick % this.#slots.length]!;
   }
 
-  return {
-    start,
-    expireAll() {
-      isClosed = true;
-      // What an end starts anew is not among them: it would be ended, and started, for as long as the tick lasts.
-      const entries = slots.flatMap((slot) => [...slot].map((entry) => ({ slot, entry })));
-      for (const { slot, entry } of entries) if (slot.has(entry)) expire(slot, entry);
-    },
-  };
+  #currentTick(): number {
+    return Math.floor((performance.now() - this.#startedAt) / TICK_MS);
+  }
 }

@@ -3,48 +3,48 @@ import { errors } from 'undici';
 import type { Deadline } from './deadlines.ts';
 import { codeOf, TransportError } from './transport-error.ts';
 
-export type Answer = {
+export type HttpRequest = { path: string; headers: Record<string, string>; body: Buffer };
+
+export type HttpResponse = {
   status: number;
   headers: Record<string, string | string[]>;
   /** The first 4 KiB of the body. */
   body: Buffer;
   /** From the start of the request to its status line and headers. */
   firstByteMs: number;
-  /** Whether the whole answer was read, so that the connection can carry another request. */
+  /** The whole response was read: the connection can carry another request. */
   isComplete: boolean;
 };
 
-export type HttpRequest = { path: string; headers: Record<string, string>; body: Buffer };
-
-/** How much of an answer's body the log keeps; what comes after it is not waited for. */
+/** How much of a response body the log keeps; the rest is not read. */
 export const MAX_BODY_BYTES = 4 * 1024;
 const MAX_INFORMATIONAL = 10;
 
 /**
- * One POST on an open connection. Once status line and headers are there the answer stands: a body that is slow,
- * endless or broken off only ends what is kept of it.
- * @throws TransportError  timeout, reset, tls or protocol, when no status line and headers came
+ * Sends one POST on an open connection. The response counts as soon as its headers have arrived: when the body is slow,
+ * endless or incomplete, `body` is only shorter.
+ * @throws TransportError  timeout, reset, tls or protocol, when no headers arrived
  */
-export function exchange(client: Client, request: HttpRequest, deadline: Deadline): Promise<Answer> {
+export function exchange(client: Client, request: HttpRequest, deadline: Deadline): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const handler = new AnswerReader(resolve, reject);
-    deadline.onOver = () => handler.timeIsUp();
+    const handler = new ResponseReader(resolve, reject);
+    deadline.onExpired = () => handler.expire();
     client.dispatch({ method: 'POST', path: request.path, headers: request.headers, body: request.body }, handler);
   });
 }
 
-class AnswerReader implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (broken: TransportError) => void;
+class ResponseReader implements Dispatcher.DispatchHandler {
+  readonly #resolve: (response: HttpResponse) => void;
+  readonly #reject: (error: TransportError) => void;
   readonly #startedAt = performance.now();
   #controller: Dispatcher.DispatchController | null = null;
   #informational = 0;
-  #head: Pick<Answer, 'status' | 'headers' | 'firstByteMs'> | null = null;
+  #head: Pick<HttpResponse, 'status' | 'headers' | 'firstByteMs'> | null = null;
   #chunks: Buffer[] = [];
   #bytes = 0;
   #isSettled = false;
 
-  constructor(resolve: (answer: Answer) => void, reject: (broken: TransportError) => void) {
+  constructor(resolve: (response: HttpResponse) => void, reject: (error: TransportError) => void) {
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -54,7 +54,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (this.#isSettled) controller.abort(new Error('settled before it was sent'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Answer['headers']): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: HttpResponse['headers']): void {
     if (status >= 200) {
       this.#head = { status, headers, firstByteMs: performance.now() - this.#startedAt };
     } else if (++this.#informational > MAX_INFORMATIONAL) {
@@ -66,7 +66,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isSettled) return;
-    // Copied: the parser's memory is reused after this call.
+    // A copy: the parser reuses its memory after this call.
     this.#chunks.push(Buffer.from(chunk.subarray(0, MAX_BODY_BYTES - this.#bytes)));
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BODY_BYTES) this.#succeed(false);
@@ -81,7 +81,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     else this.#fail(exchangeError(error));
   }
 
-  timeIsUp(): void {
+  expire(): void {
     if (this.#head) this.#succeed(false);
     else this.#fail(new TransportError('timeout', 'The receiver did not answer within the time for an attempt.'));
   }
@@ -93,21 +93,21 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     if (!isComplete) this.#controller?.abort(new Error('the rest is not needed'));
   }
 
-  #fail(broken: TransportError): void {
+  #fail(error: TransportError): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#reject(broken);
-    this.#controller?.abort(broken);
+    this.#reject(error);
+    this.#controller?.abort(error);
   }
 }
 
-// undici gives these one code with a peer that closed; only the text tells them apart.
+// undici gives these errors the code of a closed connection; only their text differs.
 const NOT_HTTP = new Set(['bad response', 'bad upgrade']);
 
 function exchangeError(cause: Error): TransportError {
   const code = codeOf(cause);
   const isTooLarge = cause instanceof errors.HeadersOverflowError;
-  // Before the headers ended, undici calls a parser's error after a content-length this.
+  // undici's name for a parser error before the end of the headers, when a Content-Length came before it.
   const isUnreadable =
     cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError;
   if (isTooLarge || isUnreadable || NOT_HTTP.has(cause.message)) {

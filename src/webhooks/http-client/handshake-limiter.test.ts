@@ -1,51 +1,51 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Deadline } from './deadlines.ts';
-import { openHandshakeGate } from './handshake-limiter.ts';
+import type { HandshakePermit } from './handshake-limiter.ts';
+import { HandshakeLimiter } from './handshake-limiter.ts';
 
-/** A gate of 12 places whose deadlines never end by themselves. */
+/** A limiter of 12 permits whose waits never end by time. */
 function openEnvironment() {
-  const wheel = {
-    start: (): Deadline => ({ isOver: false, onOver: () => undefined, cancel: () => undefined }),
-    expireAll: () => undefined,
-  };
-  const gate = openHandshakeGate({ places: 12, maxWaitMs: 5_000, wheel });
-  const entered: string[] = [];
-  const leaves = new Map<string, () => void>();
-  async function come(name: string, isDegraded: boolean): Promise<void> {
-    const leave = await gate.enter(isDegraded);
-    entered.push(name);
-    leaves.set(name, leave!);
+  const wheel = { start: () => ({ isExpired: false, onExpired: () => undefined, cancel: () => undefined }) };
+  const limiter = new HandshakeLimiter({ permits: 12, maxWaitMs: 5_000, wheel });
+  const granted: string[] = [];
+  const permits = new Map<string, HandshakePermit>();
+  async function acquire(name: string, isDegraded: boolean): Promise<void> {
+    const permit = await limiter.acquire(isDegraded);
+    granted.push(name);
+    permits.set(name, permit!);
   }
-  /** Lets everybody in who has a place. */
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return { come: (name: string, isDegraded: boolean) => void come(name, isDegraded), entered, leaves, settle };
+  return {
+    granted,
+    acquire: (name: string, isDegraded: boolean) => void acquire(name, isDegraded),
+    release: (name: string) => permits.get(name)!.release(),
+    settle: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
 }
 
-test('receivers of which nothing good is known have a sixth of the places, the others all', async () => {
-  const { come, entered, settle } = openEnvironment();
+test('degraded receivers get a sixth of the permits, healthy ones get all', async () => {
+  const { acquire, granted, settle } = openEnvironment();
 
-  for (let at = 0; at < 14; at++) come(`suspect ${at}`, true);
-  for (let at = 0; at < 14; at++) come(`proven ${at}`, false);
+  for (let at = 0; at < 14; at++) acquire(`degraded ${at}`, true);
+  for (let at = 0; at < 14; at++) acquire(`healthy ${at}`, false);
   await settle();
 
-  assert.deepEqual(entered.filter((name) => name.startsWith('suspect')).length, 2);
-  assert.deepEqual(entered.filter((name) => name.startsWith('proven')).length, 10);
+  assert.equal(granted.filter((name) => name.startsWith('degraded')).length, 2);
+  assert.equal(granted.filter((name) => name.startsWith('healthy')).length, 10);
 });
 
-test('a place that falls free goes to a proven receiver first, and to nobody past the share of the others', async () => {
-  const { come, entered, leaves, settle } = openEnvironment();
-  for (let at = 0; at < 10; at++) come(`proven ${at}`, false);
-  for (let at = 0; at < 4; at++) come(`suspect ${at}`, true);
-  come('late', false);
+test('a released permit goes to a healthy receiver first, and to a degraded one only within its share', async () => {
+  const { acquire, granted, release, settle } = openEnvironment();
+  for (let at = 0; at < 10; at++) acquire(`healthy ${at}`, false);
+  for (let at = 0; at < 4; at++) acquire(`degraded ${at}`, true);
+  acquire('late', false);
   await settle();
 
-  leaves.get('proven 0')!();
-  leaves.get('proven 1')!();
+  release('healthy 0');
+  release('healthy 1');
   await settle();
-  const afterProven = entered.slice(12);
-  leaves.get('suspect 0')!();
+  const afterHealthy = granted.slice(12);
+  release('degraded 0');
   await settle();
 
-  assert.deepEqual([afterProven, entered.slice(13)], [['late'], ['suspect 2']]);
+  assert.deepEqual([afterHealthy, granted.slice(13)], [['late'], ['degraded 2']]);
 });

@@ -1,81 +1,91 @@
 import type { DeadlineWheel } from './deadlines.ts';
 
-export type HandshakeGate = {
-  /**
-   * Waits for a place to connect. Resolves to the way to leave, or to null when none came free in time.
-   * @param isDegraded  nothing good is known of the receiver: it waits behind those that work, for a share of the places
-   */
-  enter(isDegraded: boolean): Promise<(() => void) | null>;
-  /** Sends away everyone who waits. */
-  close(): void;
+/** Permission for one TLS handshake. */
+export type HandshakePermit = {
+  /** Frees the permit; further calls have no effect. */
+  release(): void;
 };
 
-type Visitor = { admit(leave: (() => void) | null): void };
+export type HandshakeLimiterOptions = {
+  /** Largest number of handshakes at once. */
+  permits: number;
+  maxWaitMs: number;
+  wheel: Pick<DeadlineWheel, 'start'>;
+};
 
-// What hangs is mostly among these; five sixths of the places are never theirs.
-const SUSPECTS_SHARE = 1 / 6;
-// A receiver that keeps silent costs no processor time; it must not keep the place of one that answers.
-const MAX_STAY_MS = 100;
+type Waiter = (permit: HandshakePermit | null) => void;
+
+// Most receivers that hang are degraded: five sixths of the permits are reserved for the others.
+const DEGRADED_SHARE = 1 / 6;
+// A receiver that does not answer costs no processor time, so its handshake is no longer counted after this.
+const MAX_HOLD_MS = 100;
 
 /**
- * At most `places` TLS handshakes at once: a burst of thousands would stall the event loop for seconds, and time out
- * receivers that answered.
+ * Limits concurrent TLS handshakes. A burst of thousands would block the event loop for seconds, and receivers that
+ * answered would time out.
  */
-export function openHandshakeGate(options: { places: number; maxWaitMs: number; wheel: DeadlineWheel }): HandshakeGate {
-  const { places, maxWaitMs, wheel } = options;
-  const queues = { healthy: new Set<Visitor>(), suspect: new Set<Visitor>() };
-  const suspectPlaces = Math.max(1, Math.floor(places * SUSPECTS_SHARE));
-  let inside = 0;
-  let suspectsInside = 0;
+export class HandshakeLimiter {
+  readonly #options: HandshakeLimiterOptions;
+  readonly #degradedPermits: number;
+  readonly #healthyWaiters = new Set<Waiter>();
+  readonly #degradedWaiters = new Set<Waiter>();
+  #held = 0;
+  #heldByDegraded = 0;
 
-  function enter(isDegraded: boolean): Promise<(() => void) | null> {
-    if (hasPlace(isDegraded)) return Promise.resolve(stay(isDegraded));
-    const queue = isDegraded ? queues.suspect : queues.healthy;
+  constructor(options: HandshakeLimiterOptions) {
+    this.#options = options;
+    this.#degradedPermits = Math.max(1, Math.floor(options.permits * DEGRADED_SHARE));
+  }
+
+  /**
+   * A permit, or null when none is free within `maxWaitMs`.
+   * @param isDegraded  the receiver has been failing or is new: it waits behind the others, for a share of the permits
+   */
+  acquire(isDegraded: boolean): Promise<HandshakePermit | null> {
+    if (this.#isAvailable(isDegraded)) return Promise.resolve(this.#grant(isDegraded));
+    const waiters = isDegraded ? this.#degradedWaiters : this.#healthyWaiters;
     return new Promise((resolve) => {
-      const patience = wheel.start(maxWaitMs);
-      const visitor: Visitor = {
-        admit(leave) {
-          queue.delete(visitor);
-          patience.cancel();
-          resolve(leave);
-        },
+      const deadline = this.#options.wheel.start(this.#options.maxWaitMs);
+      const waiter: Waiter = (permit) => {
+        waiters.delete(waiter);
+        deadline.cancel();
+        resolve(permit);
       };
-      patience.onOver = () => visitor.admit(null);
-      queue.add(visitor);
+      deadline.onExpired = () => waiter(null);
+      waiters.add(waiter);
     });
   }
 
-  function hasPlace(isDegraded: boolean): boolean {
-    return inside < places && (!isDegraded || suspectsInside < suspectPlaces);
+  /** Ends every wait with null. */
+  close(): void {
+    for (const waiter of [...this.#healthyWaiters, ...this.#degradedWaiters]) waiter(null);
   }
 
-  function stay(isDegraded: boolean): () => void {
-    inside += 1;
-    if (isDegraded) suspectsInside += 1;
-    let left = false;
-    const longest = wheel.start(MAX_STAY_MS);
-    function leave(): void {
-      if (left) return;
-      left = true;
-      longest.cancel();
-      inside -= 1;
-      if (isDegraded) suspectsInside -= 1;
-      admitNext();
-    }
-    longest.onOver = leave;
-    return leave;
+  #isAvailable(isDegraded: boolean): boolean {
+    return this.#held < this.#options.permits && (!isDegraded || this.#heldByDegraded < this.#degradedPermits);
   }
 
-  function admitNext(): void {
-    const [healthy] = queues.healthy;
-    const [suspect] = queues.suspect;
-    if (healthy) healthy.admit(stay(false));
-    else if (suspect && hasPlace(true)) suspect.admit(stay(true));
+  #grant(isDegraded: boolean): HandshakePermit {
+    this.#held += 1;
+    if (isDegraded) this.#heldByDegraded += 1;
+    let isReleased = false;
+    const deadline = this.#options.wheel.start(MAX_HOLD_MS);
+    const release = () => {
+      if (isReleased) return;
+      isReleased = true;
+      deadline.cancel();
+      this.#held -= 1;
+      if (isDegraded) this.#heldByDegraded -= 1;
+      this.#grantNext();
+    };
+    deadline.onExpired = release;
+    return { release };
   }
 
-  function close(): void {
-    for (const visitor of [...queues.healthy, ...queues.suspect]) visitor.admit(null);
+  #grantNext(): void {
+    const [healthy] = this.#healthyWaiters;
+    const [degraded] = this.#degradedWaiters;
+    if (healthy) healthy(this.#grant(false));
+    else if (degraded && this.#isAvailable(true)) degraded(this.#grant(true));
   }
-
-  return { enter, close };
 }

@@ -1,115 +1,111 @@
 import type { Connection, ConnectionPool } from './connections.ts';
 import type { DeadlineWheel } from './deadlines.ts';
 
-export type Turn = {
-  /** Null: make one, and say so when it is made. */
-  kept: Connection | null;
+/** Permission for one attempt at a host. */
+export type HostPermit = {
+  /** A connection to reuse; null when the attempt opens one, and then calls `connected`. */
+  connection: Connection | null;
   connected(): void;
-  /** The attempt is over. */
-  leave(): void;
+  /** The attempt has ended. */
+  release(): void;
 };
 
-export type OriginTurns = {
-  /**
-   * An attempt at the origin asks for its turn: the first few go on at once, the others with a connection that another
-   * gives back, or after a quarter of a second without. Null when their time is over.
-   */
-  enter(origin: string): Promise<Turn | null>;
-  /** To whoever has waited for longest at the origin, else to the pool. */
-  giveBack(origin: string, connection: Connection): void;
-};
+export type PerHostLimiterOptions = { pool: ConnectionPool; wheel: DeadlineWheel; maxWaitMs: number };
 
-// Enough to keep a processor busy, and four times what one webhook has in flight: few ever wait.
-const MOST_AT_ONCE = 64;
-const SHARE_WAIT_MS = 250;
+// Enough to keep a processor busy, and four times what one webhook has in flight: attempts rarely wait.
+const MAX_ACTIVE = 64;
+const MAX_SHARE_WAIT_MS = 250;
 
-type Waiting = { sinceMs: number; admit(turn: Turn): void };
-/** Attempts under way at one host, how many of them are connecting, and those that wait, the longest first. */
-type Origin = { underWay: number; connecting: number; waiting: Set<Waiting>; isWatched: boolean };
+type Waiter = { sinceMs: number; admit(permit: HostPermit): void };
+/** Attempts in progress at one host, how many of them are connecting, and those that wait, the oldest first. */
+type Host = { active: number; connecting: number; waiters: Set<Waiter>; isWatched: boolean };
 
-export type TurnOptions = { pool: ConnectionPool; wheel: DeadlineWheel; maxWaitMs: number };
+/** Lets attempts at one host share its connections: in a burst, opening one for each would cost thirty times as much. */
+export class PerHostLimiter {
+  readonly #options: PerHostLimiterOptions;
+  readonly #hosts = new Map<string, Host>();
 
-/** Attempts at one host share its connections: in a burst, opening one for each would cost thirty times as much. */
-export function openOriginTurns({ pool, wheel, maxWaitMs }: TurnOptions): OriginTurns {
-  const origins = new Map<string, Origin>();
-
-  function enter(name: string): Promise<Turn | null> {
-    let origin = origins.get(name);
-    if (!origin) {
-      origin = { underWay: 0, connecting: 0, waiting: new Set(), isWatched: false };
-      origins.set(name, origin);
-    }
-    const kept = pool.take(name);
-    if (kept === null && origin.underWay >= MOST_AT_ONCE) return waitForTurn(name, origin);
-    return Promise.resolve(beginTurn(name, origin, kept));
+  constructor(options: PerHostLimiterOptions) {
+    this.#options = options;
   }
 
-  function waitForTurn(name: string, origin: Origin): Promise<Turn | null> {
+  /**
+   * The first 64 attempts at an origin get a permit at once. The others wait for a connection that another attempt gives
+   * back; after 250 ms they may open one. Null when neither happens within `maxWaitMs`.
+   */
+  acquire(origin: string): Promise<HostPermit | null> {
+    let host = this.#hosts.get(origin);
+    if (!host) {
+      host = { active: 0, connecting: 0, waiters: new Set(), isWatched: false };
+      this.#hosts.set(origin, host);
+    }
+    const idle = this.#options.pool.take(origin);
+    if (idle === null && host.active >= MAX_ACTIVE) return this.#wait(origin, host);
+    return Promise.resolve(this.#grant(origin, host, idle));
+  }
+
+  /** Gives a connection to the attempt that has waited longest at the origin, otherwise to the pool. */
+  giveBack(origin: string, connection: Connection): void {
+    const host = this.#hosts.get(origin);
+    const [next] = host?.waiters ?? [];
+    if (host && next && connection.isOpen()) next.admit(this.#grant(origin, host, connection));
+    else this.#options.pool.giveBack(origin, connection);
+  }
+
+  #wait(origin: string, host: Host): Promise<HostPermit | null> {
     return new Promise((resolve) => {
-      const patience = wheel.start(maxWaitMs);
-      const one: Waiting = {
+      const deadline = this.#options.wheel.start(this.#options.maxWaitMs);
+      const waiter: Waiter = {
         sinceMs: performance.now(),
-        admit(turn) {
-          origin.waiting.delete(one);
-          patience.cancel();
-          resolve(turn);
+        admit(permit) {
+          host.waiters.delete(waiter);
+          deadline.cancel();
+          resolve(permit);
         },
       };
-      patience.onOver = () => {
-        origin.waiting.delete(one);
+      deadline.onExpired = () => {
+        host.waiters.delete(waiter);
         resolve(null);
       };
-      origin.waiting.add(one);
-      if (!origin.isWatched) watch(name, origin);
+      host.waiters.add(waiter);
+      if (!host.isWatched) this.#watch(origin, host);
     });
   }
 
-  /** Whoever has waited for long makes a connection after all: the others may belong to webhooks that are slow. */
-  function watch(name: string, origin: Origin): void {
-    origin.isWatched = true;
-    wheel.start(SHARE_WAIT_MS / 5).onOver = () => {
-      origin.isWatched = false;
-      if (origin.waiting.size === 0) return;
-      const sinceMs = performance.now() - SHARE_WAIT_MS;
-      admitWaiting(name, origin, (one) => one.sinceMs <= sinceMs && origin.connecting < MOST_AT_ONCE);
-      watch(name, origin);
+  /** Lets attempts that waited for long open a connection: those in progress may belong to slow webhooks. */
+  #watch(origin: string, host: Host): void {
+    host.isWatched = true;
+    this.#options.wheel.start(MAX_SHARE_WAIT_MS / 5).onExpired = () => {
+      host.isWatched = false;
+      if (host.waiters.size === 0) return;
+      const sinceMs = performance.now() - MAX_SHARE_WAIT_MS;
+      this.#admitWhile(origin, host, (waiter) => waiter.sinceMs <= sinceMs && host.connecting < MAX_ACTIVE);
+      this.#watch(origin, host);
     };
   }
 
-  function admitWaiting(name: string, origin: Origin, mayGo: (one: Waiting) => boolean): void {
-    for (const one of origin.waiting) {
-      if (!mayGo(one)) return;
-      one.admit(beginTurn(name, origin, null));
+  #admitWhile(origin: string, host: Host, isAllowed: (waiter: Waiter) => boolean): void {
+    for (const waiter of host.waiters) {
+      if (!isAllowed(waiter)) return;
+      waiter.admit(this.#grant(origin, host, null));
     }
   }
 
-  function beginTurn(name: string, origin: Origin, kept: Connection | null): Turn {
-    let isConnecting = kept === null;
-    origin.underWay += 1;
-    if (isConnecting) origin.connecting += 1;
-    function connected(): void {
+  #grant(origin: string, host: Host, connection: Connection | null): HostPermit {
+    let isConnecting = connection === null;
+    host.active += 1;
+    if (isConnecting) host.connecting += 1;
+    const connected = () => {
       if (!isConnecting) return;
       isConnecting = false;
-      origin.connecting -= 1;
-    }
-    return {
-      kept,
-      connected,
-      leave() {
-        connected();
-        origin.underWay -= 1;
-        admitWaiting(name, origin, () => origin.underWay < MOST_AT_ONCE);
-        if (origin.underWay === 0) origins.delete(name);
-      },
+      host.connecting -= 1;
     };
+    const release = () => {
+      connected();
+      host.active -= 1;
+      this.#admitWhile(origin, host, () => host.active < MAX_ACTIVE);
+      if (host.active === 0) this.#hosts.delete(origin);
+    };
+    return { connection, connected, release };
   }
-
-  function giveBack(name: string, connection: Connection): void {
-    const origin = origins.get(name);
-    const [next] = origin?.waiting ?? [];
-    if (origin && next && connection.isOpen()) next.admit(beginTurn(name, origin, connection));
-    else pool.giveBack(name, connection);
-  }
-
-  return { enter, giveBack };
 }

@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import type { HostileMode } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
-import type { PosterOptions, PostReport } from './post.ts';
+import type { PostReport } from './attempt.ts';
+import type { PosterOptions, PostRequest } from './post.ts';
 import { openPoster } from './post.ts';
 
 const TIMEOUT_MS = 20_000;
-/** For receivers that use all of it. */
+/** For receivers that use up the whole timeout. */
 const SHORT = { timeoutMs: 1_000, maxWaitMs: 1_000 };
 
 function testPoster(port: number, options: Partial<PosterOptions> = {}) {
@@ -18,7 +19,10 @@ function testPoster(port: number, options: Partial<PosterOptions> = {}) {
     ca: testAuthority.cert,
     ...options,
   });
-  return { ...poster, [Symbol.dispose]: () => poster.close() };
+  return {
+    post: (request: PostRequest) => poster.post(request),
+    [Symbol.dispose]: () => poster.close(),
+  };
 }
 
 const REQUEST = {
@@ -27,7 +31,7 @@ const REQUEST = {
   body: Buffer.from('{"a":1}'),
 };
 
-test('a receiver that answers 2xx gets the bytes and headers unchanged, and every phase is timed', async () => {
+test('the receiver gets the body and headers unchanged, and the report has the duration of each phase', async () => {
   await using receiver = await openReceiver({
     reply: () => ({ status: 201, headers: { 'x-note': 'hi' }, body: 'thanks' }),
   });
@@ -48,7 +52,7 @@ test('a receiver that answers 2xx gets the bytes and headers unchanged, and ever
   assert.ok(request?.rawHeaders.includes('X-Service-Attempt'));
 });
 
-test('the second post goes over the connection of the first', async () => {
+test('the second post reuses the connection of the first', async () => {
   await using receiver = await openReceiver();
   using poster = testPoster(receiver.port);
 
@@ -59,7 +63,7 @@ test('the second post goes over the connection of the first', async () => {
   assert.equal(receiver.connections(), 1);
 });
 
-test('many posts at once to one host share a few connections', async () => {
+test('concurrent posts to one host share a few connections', async () => {
   await using receiver = await openReceiver();
   using poster = testPoster(receiver.port);
 
@@ -68,11 +72,11 @@ test('many posts at once to one host share a few connections', async () => {
   );
 
   assert.ok(reports.every((report) => report?.result.kind === 'answered'));
-  // 64, and more only for those that nothing came back to for a quarter of a second.
+  // 64, and one more for each post that waited 250 ms without getting a connection.
   assert.ok(receiver.connections() < 700, String(receiver.connections()));
 });
 
-test('posts to a host that gives no connection back get their own', async () => {
+test('posts to a host whose connections all stay in use open their own', async () => {
   const held = Promise.withResolvers<void>();
   await using receiver = await openReceiver({
     async reply() {
@@ -90,7 +94,7 @@ test('posts to a host that gives no connection back get their own', async () => 
   assert.equal(receiver.connections(), 100);
 });
 
-test('a kept connection that its receiver has closed is replaced within the attempt', async () => {
+test('an idle connection that the receiver has closed is replaced within the attempt', async () => {
   await using receiver = await openReceiver({ reply: () => ({ status: 200, headers: { connection: 'close' } }) });
   using poster = testPoster(receiver.port);
 
@@ -101,7 +105,7 @@ test('a kept connection that its receiver has closed is replaced within the atte
   assert.equal(receiver.connections(), 2);
 });
 
-const BROKEN: [HostileMode, string][] = [
+const HOSTILE_MODES: [HostileMode, string][] = [
   ['hang', 'timeout'],
   ['hangBeforeTls', 'timeout'],
   ['dripHeader', 'timeout'],
@@ -119,7 +123,7 @@ const BROKEN: [HostileMode, string][] = [
   ['unknownAuthority', 'tls'],
   ['tls11', 'tls'],
 ];
-for (const [mode, reason] of BROKEN) {
+for (const [mode, reason] of HOSTILE_MODES) {
   test(`a receiver in mode ${mode} fails the attempt with reason ${reason}`, async () => {
     await using receiver = await openHostileReceiver(mode);
     using poster = testPoster(receiver.port, reason === 'timeout' ? SHORT : {});
@@ -133,7 +137,7 @@ for (const [mode, reason] of BROKEN) {
 }
 
 for (const mode of ['dripBody', 'endlessBody', 'gzipBomb', 'brokenBody'] as const) {
-  test(`a 2xx whose body is of kind ${mode} is delivered, and at most 4 KiB of it are kept`, async () => {
+  test(`a 2xx with a body in mode ${mode} counts as delivered, and at most 4 KiB of it are kept`, async () => {
     await using receiver = await openHostileReceiver(mode);
     using poster = testPoster(receiver.port, SHORT);
 
@@ -157,7 +161,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   });
 }
 
-test('a port that nobody listens on fails with connect', async () => {
+test('a closed port fails with connect', async () => {
   const receiver = await openReceiver();
   await receiver[Symbol.asyncDispose]();
   using poster = testPoster(receiver.port);
@@ -190,7 +194,7 @@ for (const [what, addresses] of ANSWERS) {
   });
 }
 
-test('a name whose address changes is judged again before a kept connection is used', async () => {
+test('the address of a name is checked again before an idle connection is reused', async () => {
   await using receiver = await openReceiver({
     certificate: testAuthority.issue({ hosts: ['hooks.example.com'] }),
   });
@@ -231,7 +235,7 @@ test('a name that does not resolve, or not in time, fails with dns', async () =>
   }
 });
 
-test('an attempt that gets no turn to look its name up is not begun', async () => {
+test('an attempt whose DNS lookup cannot start in time does not start', async () => {
   using poster = testPoster(443, { ...SHORT, lookup: () => new Promise(() => undefined) });
   const post = (index: number, accountId: string) =>
     poster.post({ ...REQUEST, accountId, url: `https://w${index}.example.org/` });
@@ -244,7 +248,7 @@ test('an attempt that gets no turn to look its name up is not begun', async () =
   assert.ok((await Promise.all(hanging)).every((report) => report?.dnsMs === null && report.durationMs < 1_500));
 });
 
-test('a receiver that hangs in its handshake does not hold up others for longer than a moment', async () => {
+test('a receiver that hangs in the TLS handshake delays others only briefly', async () => {
   await using hanging = await openHostileReceiver('hangBeforeTls');
   await using healthy = await openReceiver();
   using poster = openTwoTargetPoster(hanging.port, healthy.port);

@@ -1,289 +1,154 @@
 import tls from 'node:tls';
 import type { AllowedTarget } from '../../config/values.ts';
 import type { WebhookTarget } from '../../rules/network/url-guard.ts';
-import { evaluateAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
-import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
+import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { Lookup } from '../dns/lookup.ts';
-import type { RunningLookup } from '../dns/resolve.ts';
-import { openResolver } from '../dns/resolve.ts';
-import { connectTls } from './connect.ts';
-import type { Connection } from './connections.ts';
-import { openConnectionPool } from './connections.ts';
-import type { Deadline } from './deadlines.ts';
-import { openDeadlineWheel } from './deadlines.ts';
-import type { Answer } from './exchange.ts';
-import { exchange } from './exchange.ts';
-import { openHandshakeGate } from './handshake-limiter.ts';
-import type { Turn } from './per-host-limiter.ts';
-import { openOriginTurns } from './per-host-limiter.ts';
-import { codeOf, TransportError } from './transport-error.ts';
+import { Resolver } from '../dns/resolve.ts';
+import type { AttemptContext, ConnectPermit, Destination, PostReport } from './attempt.ts';
+import { Attempt, forbiddenReport } from './attempt.ts';
+import { ConnectionPool } from './connections.ts';
+import { DeadlineWheel } from './deadlines.ts';
+import { HandshakeLimiter } from './handshake-limiter.ts';
+import type { HostPermit } from './per-host-limiter.ts';
+import { PerHostLimiter } from './per-host-limiter.ts';
 import { readProxy } from './tunnel.ts';
 
 export type PostRequest = {
   url: string;
-  /** Look-ups of names take turns by account. */
+  /** DNS lookups are limited per account. */
   accountId: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** The receiver has been failing, or is new: it waits for a connection behind those that work. */
+  /** The receiver has been failing, or is new: it waits behind the others for a connection. */
   isDegraded?: boolean;
 };
 
-/** What became of one POST, with phases in ms; a phase that did not take place is null. */
-export type PostReport = {
-  result: PostResult;
-  durationMs: number;
-  dnsMs: number | null;
-  connectMs: number | null;
-  tlsMs: number | null;
-  firstByteMs: number | null;
-  remoteAddress: string | null;
-  responseHeaders: Record<string, string | string[]> | null;
-  responseBody: Buffer | null;
-};
-
 export type Poster = {
-  /** One attempt; never rejects. Null: it was not begun, because no turn to connect or to look its name up came in time. */
+  /** Makes one attempt; never rejects. Null when it did not start, because a limit was reached for too long. */
   post(request: PostRequest): Promise<PostReport | null>;
-  /** Breaks off whatever is under way. */
+  /** Ends all attempts in progress. */
   close(): void;
 };
 
 export type PosterOptions = {
-  /** For a whole attempt, from the first byte of name resolution. */
+  /** For a whole attempt, the DNS lookup included. */
   timeoutMs: number;
-  /** How long an attempt may wait to begin, not counted in its time. */
+  /** How long an attempt may wait before it starts, not included in `timeoutMs`. */
   maxWaitMs: number;
   allowedTargets: AllowedTarget[];
   /** Certificates to trust instead of Node's own and NODE_EXTRA_CA_CERTS. */
   ca?: string | undefined;
   maxHandshakes?: number;
   lookup?: Lookup | undefined;
-  /** CONNECT proxy that all connections go through, as http:// or https:// URL. */
+  /** CONNECT proxy for all connections, as http:// or https:// URL. */
   proxyUrl?: string | null | undefined;
 };
 
 const MAX_HANDSHAKES = 100;
-const MAX_KNOWN_DESTINATIONS = 10_000;
-// Longer would outlast the lease, after the waits for a host and for a handshake.
+const MAX_CACHED_DESTINATIONS = 10_000;
+// With a longer wait, the waits for a host, a handshake and a lookup together could outlast the lease.
 const MAX_LOOKUP_WAIT_MS = 2_000;
 
-type Trace = Omit<PostReport, 'result' | 'durationMs'>;
-type Place = { kept: Connection | null; leave: () => void };
-/** Addresses of an IP literal are known; the others are being looked up. */
-type Step = Place & { lookup: RunningLookup | null; deadline: Deadline; trace: Trace };
-type Destination = { target: WebhookTarget; origin: string; path: string };
-type Aim = PostRequest & Destination;
-
 /**
- * Sends signed bodies over HTTPS to addresses that were checked in this very attempt, through the egress proxy where there
- * is one. No redirect is followed, no other proxy is read from the environment, and one deadline covers all of an attempt.
+ * Sends signed bodies over HTTPS, directly or through the egress proxy, to addresses that the same attempt has checked.
+ * Redirects are not followed, and no proxy is read from the environment.
  */
 export function openPoster(options: PosterOptions): Poster {
-  const wheel = openDeadlineWheel(Math.max(options.timeoutMs, options.maxWaitMs));
-  const gate = openHandshakeGate({
-    places: options.maxHandshakes ?? MAX_HANDSHAKES,
-    maxWaitMs: options.maxWaitMs,
-    wheel,
-  });
-  const pool = openConnectionPool();
-  const turns = openOriginTurns({ pool, wheel, maxWaitMs: options.maxWaitMs });
-  const destinations = new Map<string, Destination | null>();
-  let isClosed = false;
-  const resolver = openResolver(options.lookup);
-  const proxy = options.proxyUrl ? readProxy(options.proxyUrl) : null;
-  // One context for all connections: making one reads every trusted certificate.
-  const secureContext = tls.createSecureContext({ minVersion: 'TLSv1.2', ...(options.ca ? { ca: options.ca } : {}) });
+  return new HttpsPoster(options);
+}
 
-  async function post(request: PostRequest): Promise<PostReport | null> {
-    const destination = findDestination(request.url);
-    if (!destination) return report(emptyTrace(), brokenOf(forbidden()), performance.now());
-    const { origin } = destination;
-    const turn = await turns.enter(origin);
-    if (!turn) return null;
+class HttpsPoster implements Poster {
+  readonly #options: PosterOptions;
+  readonly #context: AttemptContext;
+  readonly #handshakes: HandshakeLimiter;
+  readonly #resolver: Resolver;
+  readonly #destinations = new Map<string, Destination | null>();
+  #isClosed = false;
+
+  constructor(options: PosterOptions) {
+    const { timeoutMs, maxWaitMs, maxHandshakes = MAX_HANDSHAKES, allowedTargets, ca, proxyUrl } = options;
+    const wheel = new DeadlineWheel(Math.max(timeoutMs, maxWaitMs));
+    const pool = new ConnectionPool();
+    this.#options = options;
+    this.#handshakes = new HandshakeLimiter({ permits: maxHandshakes, maxWaitMs, wheel });
+    this.#resolver = new Resolver(options.lookup);
+    this.#context = {
+      timeoutMs,
+      allowedTargets,
+      wheel,
+      pool,
+      hosts: new PerHostLimiter({ pool, wheel, maxWaitMs }),
+      // One context for all connections: creating one reads every trusted certificate.
+      secureContext: tls.createSecureContext({ minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) }),
+      proxy: proxyUrl ? readProxy(proxyUrl) : null,
+    };
+  }
+
+  async post(request: PostRequest): Promise<PostReport | null> {
+    const destination = this.#destinationOf(request.url);
+    if (!destination) return forbiddenReport();
+    const hostPermit = await this.#context.hosts.acquire(destination.origin);
+    if (!hostPermit) return null;
     try {
-      const place = turn.kept
-        ? { kept: turn.kept, leave: turn.connected }
-        : await findPlace(origin, turn, request.isDegraded);
-      return place && (await resolveAndBegin({ ...request, ...destination }, place));
+      const permit = await this.#permitToConnect(destination.origin, hostPermit, request.isDegraded ?? false);
+      return permit && (await this.#resolveAndSend(request, destination, permit));
     } finally {
-      turn.leave();
+      hostPermit.release();
     }
   }
 
-  async function resolveAndBegin(aim: Aim, place: Place): Promise<PostReport | null> {
-    const { target, accountId } = aim;
-    if (target.literal !== null) return await begin(aim, place, null);
-    const maxWaitMs = Math.min(options.maxWaitMs, MAX_LOOKUP_WAIT_MS);
-    const lookup = await resolver.enter(target.hostname, { accountId, maxWaitMs });
-    if (lookup) return await begin(aim, place, lookup);
-    if (place.kept) turns.giveBack(aim.origin, place.kept);
-    place.leave();
-    return null;
+  close(): void {
+    this.#isClosed = true;
+    this.#handshakes.close();
+    this.#resolver.close();
+    this.#context.wheel.expireAll();
+    this.#context.pool.close();
   }
 
-  async function begin(aim: Aim, place: Place, lookup: RunningLookup | null): Promise<PostReport> {
-    const trace = emptyTrace();
-    const deadline = wheel.start(options.timeoutMs);
-    const startedAt = performance.now();
-    try {
-      const answer = await attempt(aim, { ...place, lookup, deadline, trace });
-      return report(trace, { kind: 'answered', status: answer.status }, startedAt);
-    } catch (cause) {
-      return report(trace, brokenOf(cause), startedAt);
-    } finally {
-      deadline.cancel();
-      place.leave();
-    }
-  }
-
-  /** Where a URL leads; null when its form is refused. Its addresses are judged at every attempt, its form once. */
-  function findDestination(url: string): Destination | null {
-    const known = destinations.get(url);
-    if (known !== undefined) return known;
-    const parsed = parseWebhookUrl(url, options.allowedTargets);
-    const destination = parsed.kind === 'ok' ? destinationOf(parsed.target) : null;
-    if (destinations.size >= MAX_KNOWN_DESTINATIONS) destinations.clear();
-    destinations.set(url, destination);
+  /** The parts of a URL; null when the rules refuse it. Cached, unlike the check of its addresses. */
+  #destinationOf(url: string): Destination | null {
+    const cached = this.#destinations.get(url);
+    if (cached !== undefined) return cached;
+    const parsed = parseWebhookUrl(url, this.#options.allowedTargets);
+    const destination = parsed.kind === 'ok' ? splitUrl(parsed.target) : null;
+    if (this.#destinations.size >= MAX_CACHED_DESTINATIONS) this.#destinations.clear();
+    this.#destinations.set(url, destination);
     return destination;
   }
 
-  /** Leave to make a connection, or one that came back; null when neither came in time. */
-  async function findPlace(origin: string, turn: Turn, isDegraded = false): Promise<Place | null> {
-    const leaveGate = isClosed ? null : await gate.enter(isDegraded);
-    if (!leaveGate) return null;
-    const leave = () => {
-      leaveGate();
-      turn.connected();
+  async #permitToConnect(origin: string, hostPermit: HostPermit, isDegraded: boolean): Promise<ConnectPermit | null> {
+    if (hostPermit.connection) return { connection: hostPermit.connection, release: hostPermit.connected };
+    const handshakePermit = this.#isClosed ? null : await this.#handshakes.acquire(isDegraded);
+    if (!handshakePermit) return null;
+    const release = () => {
+      handshakePermit.release();
+      hostPermit.connected();
     };
-    // Meanwhile others may have given one back.
-    const kept = pool.take(origin);
-    if (kept) leave();
-    return { kept, leave };
+    // Another attempt may have given one back during the wait.
+    const connection = this.#context.pool.take(origin);
+    if (connection) release();
+    return { connection, release };
   }
 
-  async function attempt(aim: Aim, step: Step): Promise<Answer> {
-    const addresses = await findAddresses(aim.target, step).catch((cause) => {
-      if (step.kept) pool.discard(step.kept);
-      throw cause;
-    });
-    if (step.kept && addresses.includes(step.kept.address)) {
-      const answer = await exchangeOn(step.kept, aim, step).catch(nullWhenStale(step.deadline));
-      if (answer) return answer;
-    } else if (step.kept) {
-      // The name has moved: what it led to before was judged then, not now.
-      pool.discard(step.kept);
+  async #resolveAndSend(
+    { accountId, headers, body }: PostRequest,
+    destination: Destination,
+    permit: ConnectPermit,
+  ): Promise<PostReport | null> {
+    const { target, origin } = destination;
+    const maxWaitMs = Math.min(this.#options.maxWaitMs, MAX_LOOKUP_WAIT_MS);
+    const lookup =
+      target.literal === null ? await this.#resolver.startLookup(target.hostname, { accountId, maxWaitMs }) : null;
+    if (target.literal === null && !lookup) {
+      if (permit.connection) this.#context.hosts.giveBack(origin, permit.connection);
+      permit.release();
+      return null;
     }
-    return await exchangeOn(await connect(aim, addresses, step), aim, step);
+    return await new Attempt(this.#context, { ...destination, headers, body }, { permit, lookup }).run();
   }
-
-  async function findAddresses(target: WebhookTarget, { lookup, deadline, trace }: Step): Promise<string[]> {
-    const startedAt = performance.now();
-    const addresses = lookup ? await answerBefore(deadline, lookup) : [target.hostname];
-    if (lookup) trace.dnsMs = performance.now() - startedAt;
-    const verdict = evaluateAddresses({ target, addresses, allowed: options.allowedTargets });
-    if (verdict.kind === 'refused') throw forbidden();
-    return addresses;
-  }
-
-  async function connect(aim: Aim, addresses: string[], step: Step): Promise<Connection> {
-    const { target, origin } = aim;
-    const connected = await connectTls({
-      addresses,
-      port: target.port,
-      servername: target.literal === null ? target.hostname : null,
-      secureContext,
-      proxy,
-      deadline: step.deadline,
-      isAllowedPeer: (address) => isAllowedPeer(target, address),
-    });
-    step.leave();
-    step.trace.connectMs = connected.connectMs;
-    step.trace.tlsMs = connected.tlsMs;
-    return pool.adopt(origin, connected.address, connected.socket);
-  }
-
-  function isAllowedPeer(target: WebhookTarget, address: string): boolean {
-    return evaluateAddresses({ target, addresses: [address], allowed: options.allowedTargets }).kind === 'ok';
-  }
-
-  async function exchangeOn(connection: Connection, aim: Aim, { deadline, trace }: Step): Promise<Answer> {
-    trace.remoteAddress = connection.address;
-    try {
-      const request = { path: aim.path, headers: aim.headers, body: aim.body };
-      const answer = await exchange(connection.client, request, deadline);
-      trace.firstByteMs = answer.firstByteMs;
-      trace.responseHeaders = answer.headers;
-      trace.responseBody = answer.body;
-      if (answer.isComplete) turns.giveBack(aim.origin, connection);
-      else pool.discard(connection);
-      return answer;
-    } catch (cause) {
-      pool.discard(connection);
-      throw cause;
-    }
-  }
-
-  return {
-    post,
-    close() {
-      isClosed = true;
-      gate.close();
-      resolver.close();
-      wheel.expireAll();
-      pool.close();
-    },
-  };
 }
 
-function destinationOf(target: WebhookTarget): Destination {
+function splitUrl(target: WebhookTarget): Destination {
   const { origin, pathname, search } = new URL(target.href);
   return { target, origin, path: pathname + search };
-}
-
-function answerBefore(deadline: Deadline, { addresses }: RunningLookup): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    deadline.onOver = () =>
-      reject(new TransportError('dns', 'The name was not resolved within the time for an attempt.'));
-    addresses.then(resolve, (cause) => {
-      reject(new TransportError('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
-    });
-  });
-}
-
-/**
- * A receiver may close a kept connection in the very moment we use it. That is no failure of its: the attempt goes on
- * with a fresh connection, once.
- */
-function nullWhenStale(deadline: Deadline): (cause: unknown) => null {
-  return (cause) => {
-    if (cause instanceof TransportError && cause.reason === 'reset' && !deadline.isOver) return null;
-    throw cause;
-  };
-}
-
-function brokenOf(cause: unknown): PostResult {
-  if (!(cause instanceof TransportError)) throw cause;
-  return { kind: 'transport_error', reason: cause.reason, message: cause.message };
-}
-
-/** Says no more than that: which rule, or which address, would map the operator's network. */
-function forbidden(): TransportError {
-  return new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.');
-}
-
-function emptyTrace(): Trace {
-  return {
-    dnsMs: null,
-    connectMs: null,
-    tlsMs: null,
-    firstByteMs: null,
-    remoteAddress: null,
-    responseHeaders: null,
-    responseBody: null,
-  };
-}
-
-function report(trace: Trace, result: PostResult, startedAt: number): PostReport {
-  return { ...trace, result, durationMs: performance.now() - startedAt };
 }

@@ -2,7 +2,7 @@ import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 
 export type TransportErrorReason = Extract<PostResult, { kind: 'transport_error' }>['reason'];
 
-/** How an exchange with a receiver broke: thrown by its steps, caught once in post.ts. The message is for the customer. */
+/** Why an exchange with a receiver failed. The steps of an attempt throw it, attempt.ts catches it. The message is for the customer. */
 export class TransportError extends Error {
   readonly reason: TransportErrorReason;
 
@@ -13,7 +13,12 @@ export class TransportError extends Error {
   }
 }
 
-/** What the customer is told of an error that the network or the TLS layer gave: its code, never its text. */
+/** Names neither the rule nor the address: either would tell an attacker about the operator's network. */
+export function forbiddenAddress(): TransportError {
+  return new TransportError('forbidden_address', 'The receiver is at an address that webhooks may not point to.');
+}
+
+/** The code of a network or TLS error, for the customer, who never gets its text. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : 'no code';

@@ -32,7 +32,7 @@ function posterBehind(proxyUrl: string, ports: readonly number[], options: Parti
   return { post, outcome, [Symbol.dispose]: () => poster.close() };
 }
 
-/** A listener that reads whatever comes, and answers with these bytes; null for none. */
+/** A server that answers any data with these bytes; null for no answer. */
 async function openListener(answer: string | null) {
   let connections = 0;
   const server = net.createServer((socket) => {
@@ -48,7 +48,7 @@ async function openListener(answer: string | null) {
   };
 }
 
-test('a proxy is read from its URL, credentials included', () => {
+test('readProxy reads host, port, TLS and credentials from the URL', () => {
   assert.deepEqual(readProxy('https://verbatim:pass%3Aword@[::1]'), {
     ...{ host: '::1', port: 443, isTls: true },
     authorization: `Basic ${Buffer.from('verbatim:pass:word').toString('base64')}`,
@@ -58,7 +58,7 @@ test('a proxy is read from its URL, credentials included', () => {
   });
 });
 
-test('a delivery goes through the proxy to the address that was judged, and TLS is verified behind it', {
+test('a delivery goes through the proxy to the checked address, and the certificate of the receiver is verified', {
   skip: WITHOUT_TINYPROXY,
 }, async () => {
   await using receiver = await openReceiver();
@@ -76,11 +76,14 @@ test('a delivery goes through the proxy to the address that was judged, and TLS 
   assert.equal(receiver.connections(), 1);
   assert.equal(wrong, 'tls');
   assert.equal(wrongHost.requestBytes(), 0);
-  const asked = await until('the log of the proxy', () => proxy.logText().match(/CONNECT \S+/g));
-  assert.deepEqual(new Set(asked), new Set([receiver.port, wrongHost.port].map((port) => `CONNECT 127.0.0.1:${port}`)));
+  const logged = await until('the log of the proxy', () => proxy.logText().match(/CONNECT \S+/g));
+  assert.deepEqual(
+    new Set(logged),
+    new Set([receiver.port, wrongHost.port].map((port) => `CONNECT 127.0.0.1:${port}`)),
+  );
 });
 
-test('what a proxy refuses or cannot reach fails with the reason of the contract', {
+test('a receiver that the proxy refuses or cannot reach fails with the documented reason', {
   skip: WITHOUT_TINYPROXY,
 }, async () => {
   await using receiver = await openReceiver();
@@ -97,7 +100,7 @@ test('what a proxy refuses or cannot reach fails with the reason of the contract
   assert.equal(receiver.connections(), 0);
 });
 
-test('a proxy may be spoken to over TLS, with a TLS connection to the receiver inside', {
+test('the connection to the proxy may use TLS, with the TLS connection to the receiver inside', {
   skip: WITHOUT_SQUID,
 }, async () => {
   await using receiver = await openReceiver();
@@ -113,7 +116,7 @@ test('a proxy may be spoken to over TLS, with a TLS connection to the receiver i
   assert.equal(receiver.connections(), 1);
 });
 
-test('a forbidden address is not even named to the proxy', async () => {
+test('a forbidden address is never sent to the proxy', async () => {
   using proxy = await openListener(null);
   using poster = posterBehind(proxy.url, [], { lookup: async () => ['10.0.0.5'] });
 

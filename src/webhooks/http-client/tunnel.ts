@@ -3,7 +3,7 @@ import tls from 'node:tls';
 import type { Deadline } from './deadlines.ts';
 import { codeOf, TransportError } from './transport-error.ts';
 
-/** An egress proxy that all deliveries go through. */
+/** The egress proxy of all deliveries. */
 export type EgressProxy = {
   /** Without brackets. */
   host: string;
@@ -15,7 +15,7 @@ export type EgressProxy = {
 
 export type TunnelRequest = {
   proxy: EgressProxy;
-  /** A judged address: the proxy is never given a name to look up. */
+  /** A checked address: the proxy never looks up a name. */
   address: string;
   port: number;
   /** For a proxy over TLS. */
@@ -26,7 +26,7 @@ export type TunnelRequest = {
 const MAX_ANSWER_BYTES = 16 * 1024;
 const END_OF_HEADERS = '\r\n\r\n';
 
-/** @param url  http:// or https://, with optional credentials; checked by the settings */
+/** @param url  http:// or https://, with optional credentials; already checked with the settings */
 export function readProxy(url: string): EgressProxy {
   const { hostname, port, protocol, username, password } = new URL(url);
   const isTls = protocol === 'https:';
@@ -40,7 +40,7 @@ export function readProxy(url: string): EgressProxy {
 }
 
 /**
- * A connection to an address through the proxy (CONNECT, RFC 9110 section 9.3.6); the first byte on it is the caller's.
+ * A connection to an address through the proxy (CONNECT, RFC 9110 section 9.3.6), with nothing sent on it yet.
  * @throws TransportError  connect, timeout or forbidden_address
  */
 export function openTunnel(request: TunnelRequest): Promise<net.Socket> {
@@ -50,11 +50,11 @@ export function openTunnel(request: TunnelRequest): Promise<net.Socket> {
     const socket: net.Socket = proxy.isTls
       ? tls.connect({ host, port, secureContext, ...(net.isIP(host) === 0 && { servername: host }) })
       : net.connect({ host, port, noDelay: true });
-    const fail = (broken: TransportError) => {
+    const fail = (error: TransportError) => {
       socket.destroy();
-      reject(broken);
+      reject(error);
     };
-    deadline.onOver = () =>
+    deadline.onExpired = () =>
       fail(new TransportError('timeout', 'The egress proxy did not answer within the time for an attempt.'));
     socket.on('error', (cause) =>
       fail(new TransportError('connect', `The egress proxy failed (${codeOf(cause)}).`, { cause })),
@@ -78,7 +78,7 @@ function connectRequest({ proxy, address, port }: TunnelRequest): string {
   return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`;
 }
 
-/** Reads up to the end of the headers, and leaves the socket paused, for TLS to read on. */
+/** Reads to the end of the headers, and leaves the socket paused for TLS. */
 function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void {
   let text = '';
   socket.on('readable', read);
@@ -92,13 +92,13 @@ function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void 
   }
 }
 
-/** What the answer to CONNECT means for the attempt; null when the tunnel is open. */
+/** The error that the proxy's response means; null when the tunnel is open. */
 function failureOf(answer: string): TransportError | null {
   const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1]);
-  // The receiver speaks after us: bytes behind the headers are the proxy's own.
+  // In TLS the client sends first: bytes after the headers do not come from the receiver.
   const isWhole = answer.indexOf(END_OF_HEADERS) === answer.length - END_OF_HEADERS.length;
   if (status >= 200 && status <= 299 && isWhole) return null;
-  // Smokescreen says 407 of a receiver that its rules do not allow.
+  // Smokescreen responds with 407 when its rules do not allow the receiver.
   if (status === 403 || (status === 407 && /^x-smokescreen-error:/im.test(answer))) {
     return new TransportError(
       'forbidden_address',
