@@ -6,12 +6,12 @@ import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { IdempotencyHandle, Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
 import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
-import { parseTime } from '../../rules/time.ts';
 import type { Account, Actor } from '../account.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
@@ -144,9 +144,8 @@ function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key
 
 /** A key that expires makes none that outlives it: else whoever stole it would keep his way in. @throws ApiError  400 */
 function readExpiry(given: string | null, makersExpiry: Date | null): Date | null {
-  if (given === null) return makersExpiry;
-  const time = parseTime(given);
-  if (time === null) throw wrongExpiry('expires_at must be an ISO 8601 time such as 2026-11-21T09:30:00Z.');
+  const time = readTime('expires_at', given);
+  if (time === null) return makersExpiry;
   if (time.getTime() <= Date.now()) throw wrongExpiry('expires_at must lie in the future.');
   if (makersExpiry && time > makersExpiry) {
     throw wrongExpiry(`expires_at must not be later than ${makersExpiry.toISOString()}, when this key expires itself.`);
