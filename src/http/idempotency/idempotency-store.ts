@@ -195,6 +195,17 @@ export async function renewLeases(sql: Sql, leases: LeasedKey[], leaseMs: number
   });
 }
 
+/** Deletes the keys whose saved answers show a job, when the job is erased. */
+export async function deleteAnswersOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
+  await tx.run({
+    name: 'delete_answers_of_job',
+    text: `
+      delete from idempotency_keys
+      where shard = $1 and job_id = $2`,
+    values: [shard, jobId],
+  });
+}
+
 /** Deletes at most `limit` expired keys that are not leased. Returns how many. */
 export async function deleteExpiredKeys(
   sql: Sql,

@@ -51,14 +51,3 @@ export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' |
     values: [shard, id],
   });
 }
-
-/** Erases what is kept to be answered again to requests with an Idempotency-Key: it shows the job. */
-export async function deleteKeptAnswers(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
-  await tx.run({
-    name: 'delete_kept_answers',
-    text: `
-      delete from idempotency_keys
-      where shard = $1 and job_id = $2`,
-    values: [shard, id],
-  });
-}

@@ -3,6 +3,7 @@ import { settleJob } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
@@ -12,7 +13,7 @@ import { eraseEvents } from '../../webhooks/events/erase.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { showJob } from '../view.ts';
-import { cancelOpenJob, deleteEndedJob, deleteKeptAnswers, lockJob } from './control-store.ts';
+import { cancelOpenJob, deleteEndedJob, lockJob } from './control-store.ts';
 
 export type ControlDeps = {
   db: Database;
@@ -62,7 +63,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
     const ended = wasOpen ? await cancelLocked(tx, account, job) : job;
     await dropWaitingOfJob(tx, { shard: ended.shard, jobId: ended.id });
     await eraseEvents(tx, { shard: ended.shard, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
-    await deleteKeptAnswers(tx, ended);
+    await deleteAnswersOfJob(tx, { shard: ended.shard, jobId: ended.id });
     await deleteEndedJob(tx, ended);
     return { ended, wasOpen };
   });

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { literalsOf, readSources } from './sources.ts';
+
+/** The folder of each table. Statements that write to the table stand in this folder, or in a folder inside of it. */
+const FOLDERS: Record<string, string> = {
+  accounts: 'src/accounts',
+  api_keys: 'src/accounts/keys',
+  ledger: 'src/accounts',
+  ledger_checks: 'src/accounts/ledger',
+  rate_windows: 'src/accounts/rate-limits',
+  audit_log: 'src/audit',
+  idempotency_keys: 'src/http/idempotency',
+  jobs: 'src/jobs',
+  job_pieces: 'src/jobs',
+  job_turns: 'src/jobs/queue',
+  plan_engines: 'src/jobs/api',
+  webhooks: 'src/webhooks',
+  events: 'src/webhooks',
+  deliveries: 'src/webhooks',
+  delivery_leases: 'src/webhooks',
+  attempts: 'src/webhooks',
+  attempts_default: 'src/webhooks/log',
+  schema_versions: 'src/db',
+};
+
+/** Statements that read a table of another folder. */
+const READS_ELSEWHERE = [
+  // The statement that claims a job also returns whether its account has a balance.
+  'src/jobs/queue/queue-store.ts reads accounts',
+  // How long events and attempts are kept depends on the plan that the account has now.
+  'src/webhooks/events/retention-store.ts reads accounts',
+  'src/webhooks/log/retention-store.ts reads accounts',
+];
+
+const WRITES =
+  /\b(?:insert into|update|delete from|merge into|truncate(?: table)?|(?:alter|drop|lock) table)\s+(?:only\s+)?([a-z_]+)/g;
+const READS = /(?<!\bdelete )\b(?:from|join|using)\s+(?:only\s+)?([a-z_]+)/g;
+
+const statements = readSources(['src'], '.ts')
+  .filter(({ file, isTest }) => !isTest && (/(^|[/-])store\.ts$/.test(file) || file.startsWith('src/db/')))
+  .flatMap((source) => literalsOf(source).map((text) => ({ file: source.file, text })));
+
+/** The known tables that a statement names after one of the pattern's words. */
+function tablesIn(text: string, pattern: RegExp): string[] {
+  const names = [...text.replace(/--.*$/gm, '').matchAll(pattern)].map(([, name]) => name!);
+  return names.filter((name) => name in FOLDERS);
+}
+
+function uses(pattern: RegExp): { file: string; table: string }[] {
+  return statements.flatMap(({ file, text }) => tablesIn(text, pattern).map((table) => ({ file, table })));
+}
+
+const isElsewhere = ({ file, table }: { file: string; table: string }) => !file.startsWith(`${FOLDERS[table]}/`);
+
+test('every table has a folder', () => {
+  const sources = [
+    ...readSources(['src/db'], '.sql'),
+    ...readSources(['src/db'], '.ts').filter(({ isTest }) => !isTest),
+  ];
+  const created = sources.flatMap(({ text }) => [...text.matchAll(/create table (?:if not exists )?([a-z_]+)/g)]);
+
+  assert.deepEqual([...new Set(created.map(([, name]) => name))].sort(), Object.keys(FOLDERS).sort());
+});
+
+test("a table's rows are written in its folder only", () => {
+  const writes = uses(WRITES);
+
+  assert.deepEqual(
+    Object.keys(FOLDERS).filter((table) => !writes.some((write) => write.table === table)),
+    [],
+  );
+  assert.deepEqual(writes.filter(isElsewhere), []);
+});
+
+test("a table's rows are read in its folder, but for the statements that are listed", () => {
+  const reads = uses(READS).filter(isElsewhere);
+
+  assert.deepEqual([...new Set(reads.map(({ file, table }) => `${file} reads ${table}`))], READS_ELSEWHERE);
+});
+
+test('writes are found inside of a statement, and are no reads', () => {
+  const statement = `
+    with moved as (delete from jobs using accounts where true returning *), kept as (update only events set body = $1)
+    insert into ledger select * from webhooks join moved on true -- update api_keys
+    on conflict do update set id = $1 for update of jobs`;
+
+  assert.deepEqual(tablesIn(statement, WRITES), ['jobs', 'events', 'ledger']);
+  assert.deepEqual(tablesIn(statement, READS), ['accounts', 'webhooks']);
+});
