@@ -147,7 +147,7 @@ const PLACES: { what: string; pattern: RegExp; allowed: RegExp }[] = [
       /\bfetch\(|\b(net|tls|http2)\.(connect|createConnection)\(|\bhttps?\.(request|get)\(|createSocket\(|\bimport\('@aws-sdk|^import (?!type)[^;]*'(undici|@aws-sdk)/m,
     // The demo and the command line are clients of the service.
     allowed:
-      /^src\/webhooks\/http-client\/|^src\/engines\/openai\/openai\.ts$|^src\/models\/hub\.ts$|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
+      /^src\/webhooks\/http-client\/|^src\/engines\/openai\/openai(-client)?\.ts$|^src\/models\/hub\.ts$|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
   },
   {
     what: 'certificates are never taken on trust',

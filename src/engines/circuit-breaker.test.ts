@@ -1,90 +1,90 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openCircuit } from './circuit-breaker.ts';
+import { openCircuitBreaker } from './circuit-breaker.ts';
 import { isEngineError } from './registry/conformance.ts';
 
-/** A circuit that opens after three failures, for 1000 ms, and a clock that stands still. */
+/** A circuit that opens after three failures, for 1000 ms, with a manual clock. */
 function openEnvironment() {
   let now = 5000;
-  const circuit = openCircuit({ failuresMax: 3, restMs: 1000, nowMs: () => now });
-  const visit = (end: 'answered' | 'unanswered' | 'withdrawn') => {
-    using stay = circuit.enter();
-    if (end !== 'withdrawn') stay[end]();
+  const circuit = openCircuitBreaker({ failuresMax: 3, restMs: 1000, nowMs: () => now });
+  const call = (outcome: 'responded' | 'failed' | 'aborted') => {
+    using permit = circuit.acquire();
+    if (outcome !== 'aborted') permit[outcome]();
   };
-  const fail = (times: number) => Array.from({ length: times }, () => visit('unanswered'));
-  return { circuit, visit, fail, pass: (ms: number) => (now += ms) };
+  const fail = (times: number) => Array.from({ length: times }, () => call('failed'));
+  return { circuit, call, fail, advance: (ms: number) => (now += ms) };
 }
 
 const isRefusal = isEngineError('engine_error');
 
-test('the circuit opens after so many calls in a row without an answer', () => {
-  const { circuit, visit, fail } = openEnvironment();
+test('the circuit opens after three failures in a row', () => {
+  const { circuit, call, fail } = openEnvironment();
 
   fail(2);
-  visit('answered');
+  call('responded');
   fail(2);
   const before = circuit.isOpen();
   fail(1);
 
   assert.equal(before, false);
   assert.equal(circuit.isOpen(), true);
-  assert.throws(() => circuit.enter(), isRefusal);
+  assert.throws(() => circuit.acquire(), isRefusal);
 });
 
-test('after its rest one call tries, and the others still fail at once: it stays open until that one is answered', () => {
-  const { circuit, fail, pass } = openEnvironment();
+test('after the rest one trial call is allowed, and the circuit stays open for other calls until it gets a response', () => {
+  const { circuit, fail, advance } = openEnvironment();
   fail(3);
-  pass(1000);
+  advance(1000);
 
   const isOpenAfterRest = circuit.isOpen();
-  using probe = circuit.enter();
+  using trial = circuit.acquire();
 
   assert.equal(isOpenAfterRest, true);
-  assert.throws(() => circuit.enter(), isRefusal);
-  probe.answered();
+  assert.throws(() => circuit.acquire(), isRefusal);
+  trial.responded();
   assert.equal(circuit.isOpen(), false);
 });
 
-test('a try that is answered closes the circuit', () => {
-  const { circuit, visit, fail, pass } = openEnvironment();
+test('a trial that gets a response closes the circuit', () => {
+  const { circuit, call, fail, advance } = openEnvironment();
   fail(3);
-  pass(1000);
+  advance(1000);
 
-  visit('answered');
+  call('responded');
 
   assert.equal(circuit.isOpen(), false);
-  circuit.enter();
+  circuit.acquire();
 });
 
-test('a try without an answer starts the rest anew', () => {
-  const { circuit, fail, pass } = openEnvironment();
+test('a failed trial starts another rest', () => {
+  const { circuit, fail, advance } = openEnvironment();
   fail(3);
-  pass(1000);
+  advance(1000);
   fail(1);
 
-  pass(999);
+  advance(999);
 
-  assert.throws(() => circuit.enter(), isRefusal);
+  assert.throws(() => circuit.acquire(), isRefusal);
 });
 
-test('a try that was withdrawn lets the next one try', () => {
-  const { circuit, visit, fail, pass } = openEnvironment();
+test('after an aborted trial the next call is the trial', () => {
+  const { circuit, call, fail, advance } = openEnvironment();
   fail(3);
-  pass(1000);
+  advance(1000);
 
-  visit('withdrawn');
+  call('aborted');
 
-  visit('answered');
+  call('responded');
   assert.equal(circuit.isOpen(), false);
 });
 
-test('a call that was answered once and then broken off does not count against the server', () => {
+test('a call that fails after a response does not count as a failure', () => {
   const { circuit } = openEnvironment();
 
-  for (let call = 0; call < 5; call += 1) {
-    using stay = circuit.enter();
-    stay.answered();
-    stay.unanswered();
+  for (let calls = 0; calls < 5; calls += 1) {
+    using permit = circuit.acquire();
+    permit.responded();
+    permit.failed();
   }
 
   assert.equal(circuit.isOpen(), false);

@@ -1,62 +1,61 @@
 import { EngineError } from './engine.ts';
 
-/** One call's stay with the server. Disposed without either word, it says nothing about the server. */
-export type Visit = Disposable & {
-  /** The server said something, whatever it was. */
-  answered(): void;
-  /** It gave no answer: it cannot be reached, breaks off, or stays silent for as long as the call may take. */
-  unanswered(): void;
+/** Permission for one call. Disposed without an outcome, the call counts neither for nor against the server. */
+export type Permit = Disposable & {
+  /** The server sent a response, with any status. */
+  responded(): void;
+  /** The server sent no response: it refused or broke the connection, or the call timed out. Ignored after `responded`. */
+  failed(): void;
 };
 
-export type Circuit = {
-  /** @throws EngineError  at once, while the server is left alone */
-  enter(): Visit;
-  /** Whether the server counts as dead: from the last failure too many until a call is answered. */
+export type CircuitBreaker = {
+  /** @throws EngineError  at once while the circuit is open, except for the trial call */
+  acquire(): Permit;
+  /** True from the `failuresMax`th failure in a row until a call gets a response. */
   isOpen(): boolean;
 };
 
-/** @param failuresMax  calls in a row without an answer after which the server is left alone for `restMs` */
+/** @param failuresMax  failed calls in a row that open the circuit; a trial call is allowed every `restMs` from then on */
 export type CircuitSettings = { failuresMax: number; restMs: number; nowMs: () => number };
 
 /**
- * Keeps calls from queueing for a server that is dead. After its rest one call tries; the others go on failing at once until
- * that one is answered. A server that answers errors is not dead.
+ * Rejects calls to a server that does not respond, instead of letting them queue. After a rest one trial call is allowed; the
+ * others fail until the trial gets a response. Responses with an error status do not open the circuit.
  */
-export function openCircuit({ failuresMax, restMs, nowMs }: CircuitSettings): Circuit {
+export function openCircuitBreaker({ failuresMax, restMs, nowMs }: CircuitSettings): CircuitBreaker {
   let failures = 0;
   let restUntilMs = 0;
-  let probe: Visit | null = null;
+  let trial: Permit | null = null;
   const isOpen = () => failures >= failuresMax;
-  const isResting = () => isOpen() && nowMs() < restUntilMs;
 
-  function openVisit(): Visit {
-    let isAnswered = false;
-    const visit: Visit = {
-      answered() {
-        isAnswered = true;
+  function openPermit(): Permit {
+    let hasResponded = false;
+    const permit: Permit = {
+      responded() {
+        hasResponded = true;
         failures = 0;
       },
-      unanswered() {
-        if (isAnswered) return;
+      failed() {
+        if (hasResponded) return;
         failures += 1;
         restUntilMs = nowMs() + restMs;
       },
       [Symbol.dispose]() {
-        if (probe === visit) probe = null;
+        if (trial === permit) trial = null;
       },
     };
-    return visit;
+    return permit;
   }
 
   return {
     isOpen,
-    enter() {
-      if (!isOpen()) return openVisit();
-      if (probe !== null || isResting()) {
+    acquire() {
+      if (!isOpen()) return openPermit();
+      if (trial !== null || nowMs() < restUntilMs) {
         throw new EngineError('engine_error', 'The speech server does not answer. Send the audio again later.');
       }
-      probe = openVisit();
-      return probe;
+      trial = openPermit();
+      return trial;
     },
   };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { flacFile } from '../../src/engines/flac-file.ts';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
-import { stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { openTestFolder, stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import type { TestService } from '../fixtures/service.ts';
@@ -10,13 +10,14 @@ import { openService } from '../fixtures/service.ts';
 
 const TONE_ENGINES = { ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` };
 const SAMPLE_RATE = 16_000;
-// Where the 32 low bits of the number of samples stand in a FLAC file.
+// Offset of the low 32 bits of the number of samples in a FLAC file (STREAMINFO, RFC 9639).
 const FLAC_SAMPLES_AT = 22;
 
-/** A FLAC file whose header claims another length than it has. */
-function lyingFlac({ seconds, claimedSeconds }: { seconds: number; claimedSeconds: number }): Buffer {
-  const file = Buffer.from(flacFile(longSpeech(seconds, randomFrom(31)).pcm));
-  file.writeUInt32BE(claimedSeconds * SAMPLE_RATE, FLAC_SAMPLES_AT);
+/** A FLAC file whose header claims another length than the audio has. */
+async function flacWithWrongLength(lengths: { seconds: number; claimedSeconds: number }): Promise<Buffer> {
+  await using folder = await openTestFolder();
+  const file = await readFile(await folder.encode('a.flac', longSpeech(lengths.seconds, randomFrom(31)).pcm));
+  file.writeUInt32BE(lengths.claimedSeconds * SAMPLE_RATE, FLAC_SAMPLES_AT);
   return file;
 }
 
@@ -66,7 +67,7 @@ test('audio that is longer than its header claims is transcribed as far as the b
   await using service = await openService(TONE_ENGINES);
   const client = clientOf(service, (await service.account({ plan: 'lite', credits: 0.6 })).key);
 
-  const id = await client.submit(lyingFlac({ seconds: 300, claimedSeconds: 31 }));
+  const id = await client.submit(await flacWithWrongLength({ seconds: 300, claimedSeconds: 31 }));
   const [readSeconds = 0] = (await Array.fromAsync(client.segmentEnds(id))).slice(-1);
 
   const [job, balance] = [await client.job(id), await client.balance()];

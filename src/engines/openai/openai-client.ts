@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
+import { Agent, request } from 'undici';
+import { remoteLanguage } from '../../rules/jobs/language.ts';
+import type { Permit } from '../circuit-breaker.ts';
+import type { Pcm, Transcript } from '../engine.ts';
+import { EngineError, SAMPLE_RATE } from '../engine.ts';
+import { wavFile } from '../wav-file.ts';
+import type { MultipartForm } from './multipart-form.ts';
+import { multipartForm } from './multipart-form.ts';
+import { readOpenaiAnswer } from './openai-answer.ts';
+
+export type OpenaiSettings = { baseUrl: string; model: string | null; apiKey: string | null; slots: number };
+
+// Servers with a single model accept any name, but many refuse a request without one.
+const DEFAULT_MODEL = 'whisper-1';
+const ATTEMPTS_MAX = 3;
+// 18 s of pauses in all: a server that answers 429 or 503 may be loading its model.
+const ATTEMPTS_WHILE_BUSY_MAX = 8;
+const RETRY_PAUSE_MS = { first: 250, most: 5000 };
+const TIMER_MAX_MS = 2 ** 31 - 1;
+const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
+
+/** HTTP requests to `<base url>/audio/transcriptions`, over at most `slots` connections. */
+export class OpenaiClient implements AsyncDisposable {
+  readonly #settings: OpenaiSettings;
+  readonly #connections: Agent;
+
+  constructor(settings: OpenaiSettings) {
+    this.#settings = settings;
+    // The caller's signal bounds every wait.
+    this.#connections = new Agent({ connections: settings.slots, headersTimeout: 0, bodyTimeout: 0 });
+  }
+
+  /**
+   * The server's transcript of one piece, after retries where the failure may be temporary.
+   * @param permit  learns of every response
+   * @throws EngineError  when the server refuses the audio or the attempts are used up; the signal's reason
+   */
+  async transcribe(piece: Pcm, language: string | null, permit: Permit, signal: AbortSignal): Promise<Transcript> {
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await this.#attempt(piece, language, permit, signal);
+      if (result.kind === 'transcript') return result.transcript;
+      if (result.kind === 'refused' || attempt >= (result.isBusy ? ATTEMPTS_WHILE_BUSY_MAX : ATTEMPTS_MAX)) {
+        throw new EngineError('engine_error', 'The speech server failed on this audio.', { cause: result.cause });
+      }
+      const pauseMs = Math.min(result.retryAfterMs ?? retryPauseMs(attempt), TIMER_MAX_MS);
+      await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  async #attempt(piece: Pcm, language: string | null, permit: Permit, signal: AbortSignal): Promise<Result> {
+    const { baseUrl, model, apiKey } = this.#settings;
+    try {
+      const form = requestForm(piece, model ?? DEFAULT_MODEL, language);
+      // Redirects are not followed: the operator did not choose their target, and it would receive the key.
+      const response = await request(`${baseUrl}/audio/transcriptions`, {
+        method: 'POST',
+        headers: { 'content-type': form.contentType, ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
+        body: form.body,
+        dispatcher: this.#connections,
+        signal,
+      });
+      permit.responded();
+      return await readResponse(response, piece.length / SAMPLE_RATE);
+    } catch (cause) {
+      signal.throwIfAborted();
+      return { kind: 'temporary', isBusy: false, retryAfterMs: null, cause };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connections.destroy();
+  }
+}
+
+type Result =
+  | { kind: 'transcript'; transcript: Transcript }
+  | { kind: 'refused'; cause: unknown }
+  /** A failure that may pass; `isBusy` when the server's status says so. */
+  | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown };
+
+function requestForm(piece: Pcm, model: string, language: string | null): MultipartForm {
+  const fields: [string, string][] = [
+    ['model', model],
+    ['response_format', 'verbose_json'],
+    ['timestamp_granularities[]', 'word'],
+    ['timestamp_granularities[]', 'segment'],
+  ];
+  if (language !== null) fields.push(['language', remoteLanguage(language)]);
+  return multipartForm(fields, {
+    name: 'file',
+    filename: 'audio.wav',
+    contentType: 'audio/wav',
+    bytes: wavFile(piece),
+  });
+}
+
+async function readResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  pieceSeconds: number,
+): Promise<Result> {
+  const text = await readBounded(body);
+  const cause = new Error(`The server answered ${statusCode}: ${text?.slice(0, 300)}`);
+  if (statusCode === 429 || statusCode >= 500) {
+    const isBusy = statusCode === 429 || statusCode === 503;
+    return { kind: 'temporary', isBusy, retryAfterMs: retryAfterMs(headers['retry-after']), cause };
+  }
+  const transcript = statusCode === 200 && text !== null ? readOpenaiAnswer(text, pieceSeconds) : null;
+  return transcript === null ? { kind: 'refused', cause } : { kind: 'transcript', transcript };
+}
+
+/** The text of a response; null when it is longer than any transcript of 30 s. */
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > RESPONSE_MAX_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The header holds seconds or a date. */
+function retryAfterMs(header: string | string[] | undefined): number | null {
+  const text = String(header ?? '');
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : null;
+}
+
+function retryPauseMs(attempt: number): number {
+  return Math.min(RETRY_PAUSE_MS.most, RETRY_PAUSE_MS.first * 2 ** (attempt - 1));
+}
