@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { mergeMetrics, openMetrics, snapshotMetrics } from './metrics.ts';
 
-test('a histogram counts a value into its bucket and all greater ones, and adds up over processes', async () => {
+test('histograms of several processes are added up', async () => {
   const [one, two] = [openMetrics(), openMetrics()];
   one.attemptSeconds.observe(0.05);
   two.attemptSeconds.observe(0.0501);
@@ -19,7 +19,7 @@ test('a histogram counts a value into its bucket and all greater ones, and adds 
   assert.match(text, /_attempt_duration_seconds_count 3\n/);
 });
 
-test('what every Node process can tell of itself is told too', async () => {
+test('the metrics of the Node process are included', async () => {
   const { text } = await mergeMetrics([await snapshotMetrics(openMetrics())]);
 
   assert.match(text, /^process_resident_memory_bytes [1-9]/m);
