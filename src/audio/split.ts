@@ -5,7 +5,7 @@ import { SAMPLE_RATE } from '../engines/engine.ts';
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 
 /** Engines take at most so much at once (attention is quadratic in length); a cut before 20 s would only make more pieces. */
-export const PIECE_MAX_SECONDS = 30;
+const PIECE_MAX_SECONDS = 30;
 const CUT_FROM = 20 * SAMPLE_RATE;
 /** Loudness is judged in frames of 10 ms, and a place to cut is twenty of them: longer than the stop inside of a "t". */
 const FRAME = SAMPLE_RATE / 100;

@@ -5,7 +5,7 @@ import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
 
-export const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
+const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
 export type Role = (typeof ROLES)[number];
 
 type Setting<Value> = {

@@ -28,7 +28,7 @@ export const pageQuery = Type.Object(pageFields);
  * The cursor for the rows after (older than) the one with this id: the unique part of the id. Ids sort by time, and rows
  * never change theirs.
  */
-export function encodeCursor(id: string): string {
+function encodeCursor(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 

@@ -66,5 +66,3 @@ export function pageSchema<Item extends TSchema>(name: string, item: Item) {
 export function rawJson<Value>(schema: TSchema | Record<string, unknown>) {
   return Type.Unsafe<Value>(schema as TSchema);
 }
-
-export type ValueOf<Schema> = Schema extends TSchema ? Static<Schema> : never;

@@ -18,8 +18,7 @@ import { TRANSCRIPT_FORMATS } from './transcript.ts';
 const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
 
 /** A string of a multipart form that is read as a boolean. */
-export const formBoolean = (description: string) =>
-  oneOf(['true', 'false', '1', '0'], { default: 'false', description });
+const formBoolean = (description: string) => oneOf(['true', 'false', '1', '0'], { default: 'false', description });
 
 /** The file of a multipart form. */
 export const fileSchema = Type.Unsafe<string>({
@@ -166,7 +165,7 @@ export const transcriptSchema = Type.Object(
 );
 
 /** A transcript as a text file. */
-export const textFile = (description: string) => Type.String({ description });
+const textFile = (description: string) => Type.String({ description });
 
 /** The media types in which a transcript can be had, beside JSON. */
 export const TRANSCRIPT_MEDIA = {

@@ -7,7 +7,7 @@ import type { Screen } from './progress.ts';
 import { megabytes, openProgress } from './progress.ts';
 import { pullModel } from './pull.ts';
 
-export const MODELS_USAGE = `usage: verbatim models list [--json]
+const MODELS_USAGE = `usage: verbatim models list [--json]
        verbatim models pull <name>
        verbatim models remove <name>
 

@@ -16,7 +16,7 @@ export type Manifest = {
   files: { path: string; sizeBytes: number; sha256: string }[];
 };
 
-export const MANIFEST = 'manifest.json';
+const MANIFEST = 'manifest.json';
 
 /** Where pulls gather and removals end; begins with a dot, so that no one takes it for a model. */
 export function partialDir(modelsDir: string): string {

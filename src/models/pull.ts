@@ -12,7 +12,7 @@ import { expectFiles, openFile } from './hub.ts';
 import type { Model } from './model.ts';
 import { ModelError, sizeOfModel } from './model.ts';
 
-export const HUB_URL = 'https://huggingface.co';
+const HUB_URL = 'https://huggingface.co';
 
 export type PullProgress = {
   /** The file under way. */

@@ -9,7 +9,7 @@ import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
 export const SUPERUSER = 'verbatim';
 /** Who the service is: the owner of its database and of all in it, and no more. */
 const SERVICE_ROLE = 'service';
-export const DATABASE = 'postgres';
+const DATABASE = 'postgres';
 
 const LOGIN_RULES = `# Made by the service. Nobody but its own role may log in, not even the superuser.
 local all ${SERVICE_ROLE} scram-sha-256

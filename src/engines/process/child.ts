@@ -33,7 +33,7 @@ export type Child = {
 };
 
 /** The process ended before it answered; the message tells how, and its last words, for our logs. */
-export class ChildEnded extends Error {
+class ChildEnded extends Error {
   override name = 'ChildEnded';
 }
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { ApiError, BodyTimeoutError } from '../api-error.ts';
 
 /** Largest JSON body, in bytes. */
-export const MAX_JSON_BYTES = 64 * 1024;
+const MAX_JSON_BYTES = 64 * 1024;
 
 // How much of a body that nobody wants is read, so that a caller who is still sending comes to read the answer.
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;

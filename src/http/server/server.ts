@@ -27,8 +27,6 @@ import type { SchemaError } from './validation-errors.ts';
 import { describeInvalid } from './validation-errors.ts';
 import { lazyValidators } from './validators.ts';
 
-export type { HttpMetrics } from './request-context.ts';
-
 export type ServerOptions = {
   /** The table of endpoints; a node without the api role passes the service's own alone. */
   routes: Route[];

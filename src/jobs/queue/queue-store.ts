@@ -3,8 +3,6 @@ import type { ClaimedJob, Job, JobErrorType } from '../job.ts';
 import { JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
 
-export type { Claim };
-
 type Now = Date | null;
 
 /** A job that was started before and came back to the queue, or an account whose turn it is to start one. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { AllowedTarget } from './address.ts';
 import { isInAllowedTarget, isPublicAddress } from './address.ts';
 
-export { type AllowedTarget, isInAllowedTarget, isPublicAddress } from './address.ts';
+export { type AllowedTarget, isPublicAddress } from './address.ts';
 
 /** Where a webhook points, read once: `href` is what is stored and sent to, never the text that came in. */
 export type WebhookTarget = {

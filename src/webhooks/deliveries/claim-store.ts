@@ -35,7 +35,7 @@ export type ClaimRequest = {
 };
 
 /** How many attempts of one webhook may be under way at once, over all nodes. */
-export const MAX_IN_FLIGHT_PER_WEBHOOK = 16;
+const MAX_IN_FLIGHT_PER_WEBHOOK = 16;
 
 /** A shard, and how long until something in it is due; 0 when it is due already. */
 export type ShardDue = { shard: number; inMs: number };
