@@ -1,4 +1,4 @@
-import type { Static, TNull, TSchema, TUnion } from 'typebox';
+import type { TNull, TSchema, TUnion } from 'typebox';
 import { Type } from 'typebox';
 
 export type { Static, TSchema } from 'typebox';

@@ -1,21 +1,14 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import type { Engine } from '../../engines/engine.ts';
-import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
-import type { ClaimedJob, JobMetrics } from '../job.ts';
+import type { ClaimedJob } from '../job.ts';
 import { claimNextJob } from '../queue/claim.ts';
 import { LEASE_MS, openLeases } from '../queue/lease.ts';
-import type { Holder } from '../queue/lease-store.ts';
 import { readMoment, returnLapsedJobs } from '../queue/lease-store.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
 import { executeJob, StopError } from './execute.ts';
-import type { LimitedEngine, PieceTimeout } from './pipeline.ts';
+import type { LimitedEngine } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
 
 // NOTIFY starts jobs at once; the poll finds what a lost connection did not tell.

@@ -1,13 +1,9 @@
 import { useSandbox } from '../../audio/sandbox/sandbox.ts';
-import type { Config } from '../../config/settings.ts';
 import { readConfig } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { systemClock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { openLog } from '../../platform/log.ts';
 import { connectionShare } from '../../rules/network/connection-share.ts';
-import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
+import type { ProcessName, StartOrder, ToChild, ToParent } from '../messages.ts';
 import { PREPARE_EARLY } from '../messages.ts';
 import type { EarlyContext, RoleContext, RoleModule, RunningRole } from './role.ts';
 
