@@ -6,7 +6,7 @@ import type { JsonObject } from './plain-schema.ts';
 import { plainSchema } from './plain-schema.ts';
 
 /** The body of every error. */
-export const errorSchema = Type.Object(
+const errorSchema = Type.Object(
   {
     error: Type.Object({
       message: Type.String({ description: 'A sentence that says what to do.' }),

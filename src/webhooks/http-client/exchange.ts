@@ -17,7 +17,7 @@ export type HttpResponse = {
 };
 
 /** How much of a response body the log keeps; the rest is not read. */
-export const MAX_BODY_BYTES = 4 * 1024;
+const MAX_BODY_BYTES = 4 * 1024;
 const MAX_INFORMATIONAL = 10;
 
 /**
