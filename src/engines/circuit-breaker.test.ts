@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { isEngineError } from '../../test/fixtures/engine-conformance.ts';
 import { openCircuitBreaker } from './circuit-breaker.ts';
-import { isEngineError } from './registry/conformance.ts';
 
 /** A circuit that opens after three failures, for 1000 ms, with a manual clock. */
 function openEnvironment() {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { asked, isEngineError, testConformance, textOf } from '../../../test/fixtures/engine-conformance.ts';
 import type { SpeechAnswer } from '../../../test/fixtures/servers/speech-server.ts';
 import { openSpeechServer } from '../../../test/fixtures/servers/speech-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { SAMPLE_RATE } from '../engine.ts';
-import { asked, isEngineError, testConformance, textOf } from '../registry/conformance.ts';
 import { openOpenai } from './openai.ts';
 
 const speech = new Int16Array(2 * SAMPLE_RATE).fill(1000);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { asked, isEngineError } from '../../../test/fixtures/engine-conformance.ts';
 import { killChildren } from '../../../test/fixtures/processes/children.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
-import { asked, isEngineError } from '../registry/conformance.ts';
 import { openChildPool } from './child-pool.ts';
 
 const short = new Int16Array(16_000);

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { modelFile } from '../../../test/fixtures/audio/tone/onnx-writer.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
+import { asked } from '../../../test/fixtures/engine-conformance.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { openLog } from '../../platform/log.ts';
-import { asked } from '../registry/conformance.ts';
 import { openSherpa } from './sherpa.ts';
 import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { asked } from '../../../test/fixtures/engine-conformance.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { EngineError } from '../../engines/engine.ts';
-import { asked } from '../../engines/registry/conformance.ts';
 import { openLog } from '../../platform/log.ts';
 import type { RoleStatus } from '../messages.ts';
 import { watchEngines } from './engine-health.ts';
