@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
+import { until } from '../../test/fixtures/until.ts';
 import { migrate, NewerSchemaError, readMigrations } from './migrate.ts';
 
 const NEXT = {
@@ -68,4 +69,22 @@ test('neither a slow migration nor a node that waits for it times out', async ()
   const ran = await Promise.all([migrate(db, migrations), migrate(db, migrations)]);
 
   assert.deepEqual(ran.flat(), ['9999_slow.sql']);
+});
+
+test('a migration that meets a transaction in the opposite order of locks gives way to it, and then runs', async () => {
+  await using db = await openTestDatabase();
+  const sql = 'alter table accounts add column newer text; alter table jobs add column newer text';
+  let migrating: Promise<string[]> | undefined;
+
+  await db.transaction(async (tx) => {
+    await tx.run({ text: 'lock table jobs in row exclusive mode' });
+    migrating = migrate(db, [...readMigrations(), { version: 9999, name: '9999_newer.sql', sql }]);
+    await until('the migration to wait for jobs', async () => {
+      const text = `select 1 from pg_locks where relation = 'jobs'::regclass and not granted`;
+      return (await db.rows({ text })).length === 1;
+    });
+    await tx.run({ text: 'lock table accounts in row exclusive mode' });
+  });
+
+  assert.deepEqual(await migrating, ['9999_newer.sql']);
 });

@@ -1,9 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 // Any number, the same for every node: one migrates, the others wait.
 const LOCK_KEY = 7_311_904;
+// Below PostgreSQL's deadlock_timeout of 1 s: of a migration and a request that wait for each other, the migration ends.
+const LOCK_TIMEOUT_MS = 300;
+const RETRY_MS = 200;
+// Five minutes or more of another node's transactions; a table that is locked for longer needs an operator.
+const MAX_ATTEMPTS = 600;
 
 export type Migration = { version: number; name: string; sql: string };
 
@@ -31,8 +37,10 @@ export function readMigrations(): Migration[] {
 
 /**
  * Brings the schema up to this release: all missing migrations in one transaction, under a lock that makes the nodes of
- * a cluster take turns. No timeout holds: a large table takes its time. Returns the names of those that ran.
- * @param onMissing  is told the names of those that are going to run
+ * a cluster take turns. No timeout limits a statement: a large table takes its time. A migration that waits for a lock of
+ * another node's transaction is rolled back and tried again, so that it neither ends that transaction nor makes requests
+ * wait behind it. Returns the names of those that ran.
+ * @param onMissing  gets the names of those that are going to run, once
  * @throws NewerSchemaError  if the database is ahead of this release
  */
 export async function migrate(
@@ -40,7 +48,20 @@ export async function migrate(
   migrations: Migration[] = readMigrations(),
   onMissing: (names: string[]) => void = () => undefined,
 ): Promise<string[]> {
-  return await db.transaction((tx) => runMissing(tx, migrations, onMissing), { withoutTimeouts: true });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const announce = attempt === 1 ? onMissing : () => undefined;
+      return await db.transaction((tx) => runMissing(tx, migrations, announce), { withoutTimeouts: true });
+    } catch (error) {
+      if (!isLockConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+    await pause(RETRY_MS);
+  }
+}
+
+/** Whether the transaction was rolled back because of a lock: lock_not_available or deadlock_detected. */
+function isLockConflict(error: unknown): boolean {
+  return ['55P03', '40P01'].includes(String((error as { code?: unknown } | null)?.code));
 }
 
 async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: string[]) => void): Promise<string[]> {
@@ -57,6 +78,7 @@ async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: s
   const missing = migrations.filter((migration) => !done.has(migration.version));
   const names = missing.map((migration) => migration.name);
   if (names.length > 0) onMissing(names);
+  await tx.run({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` });
   for (const migration of missing) {
     await tx.run({ text: migration.sql });
     await tx.run({
