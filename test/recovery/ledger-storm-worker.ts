@@ -1,5 +1,5 @@
-// A transcriber in a storm, to be killed at any moment: node test/recovery/ledger-storm-worker.ts <database url> <audio folder> <seed>.
-// Its engine answers soon, or late, or not at all well.
+// A transcriber that may be killed at any time: node test/recovery/ledger-storm-worker.ts <database url> <audio folder> <seed>.
+// Its engine takes a random time and fails at random. It writes a line when it is ready, then a dot for each piece.
 import { setTimeout as delay } from 'node:timers/promises';
 import { openFileStorage } from '../../src/audio/storage/storage.ts';
 import { readConfig } from '../../src/config/settings.ts';
@@ -19,14 +19,15 @@ const LONGEST_CALL_MS = 150;
 const FAILURES = 0.1;
 
 const engine: Engine = {
-  name: 'stormy',
+  name: 'random',
   slots: SLOTS,
   warmUp: async () => undefined,
   async transcribe(piece, { signal }) {
+    process.stdout.write('.');
     const isFailure = random.next() < FAILURES;
     await delay(random.integer(LONGEST_CALL_MS), undefined, { signal }).catch(() => signal.throwIfAborted());
-    if (isFailure) throw new EngineError('engine_error', 'Struck by lightning.');
-    const segment = { text: 'rain', startSeconds: 0, endSeconds: piece.length / 16_000, confidence: null, words: [] };
+    if (isFailure) throw new EngineError('engine_error', 'A failure of the test.');
+    const segment = { text: 'word', startSeconds: 0, endSeconds: piece.length / 16_000, confidence: null, words: [] };
     return { segments: [segment], language: null };
   },
   async [Symbol.asyncDispose]() {},

@@ -1,5 +1,5 @@
-// Jobs by the hundred, with failures, cancels, erasures, audio that is longer than it claims, balances that run out, and
-// transcribers that are killed: `node test/recovery/ledger-storm.ts 1000` runs a storm of that size; a test runs a small one.
+// Hundreds of jobs with failures, cancellations, erasures, audio that is longer than its header claims, balances that run
+// out, and transcribers that are killed. A test runs few; `node test/recovery/ledger-storm.ts 1000` runs 1,000 jobs.
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Account } from '../../src/accounts/account.ts';
 import { startEmbedded } from '../../src/db/embedded/server.ts';
@@ -30,14 +30,14 @@ export type StormReport = {
   canceled: number;
   erased: number;
   refused: number;
-  /** Canceled or failed, and charged for the text that could be read. */
+  /** Canceled or failed, and charged for the text that the client could read. */
   paidInPart: number;
   kills: number;
 };
 
 const WORKER = fileURLToPath(new URL('ledger-storm-worker.ts', import.meta.url));
 const REQUEST = { plan: 'pro', language: null, wordTimes: false, metadata: null, isAsync: true } as const;
-/** How long the jobs last, and claim to: less, as much, more; in one piece and in several, whose text can be read. */
+/** Duration of the audio and the one that its header claims: longer, equal, shorter; in one piece, and in several. */
 const RECORDINGS = [
   { seconds: 0.1, claimMs: 300 },
   { seconds: 0.1, claimMs: 100 },
@@ -48,41 +48,63 @@ const RECORDINGS = [
 const MEAN_SECONDS = 26;
 const RATE = 2;
 const CREATORS = 8;
-const CANCELS = 0.15;
+// A client cancels or erases its job after up to so many more pieces of audio were begun. Counted in pieces and not in
+// seconds, as the kills are, so that a slow machine meets the same cases.
+const MAX_PIECES_BEFORE_CANCEL = 30;
+const POLL_MS = 20;
+const CANCELS = 0.2;
 const ERASURES = 0.1;
 const UNITS_PER_CREDIT = 60_000_000;
 
-/** Lets the storm pass, and asserts that not a unit was lost or made, during it and after. */
-export async function runLedgerStorm({ jobs, seed, killEveryMs }: { jobs: number; seed: number; killEveryMs: number }) {
+type Storm = {
+  fixture: Fixture;
+  random: Random;
+  accounts: Account[];
+  report: StormReport;
+  /** Pieces that the transcribers have begun so far. */
+  piecesBegun: number;
+};
+
+/**
+ * Asserts, during the storm and after it, that the ledger neither loses nor makes a unit.
+ * @param killEveryPieces  mean number of pieces of audio that a transcriber begins before it is killed
+ */
+export async function runLedgerStorm(options: { jobs: number; seed: number; killEveryPieces: number }) {
+  const { jobs, seed, killEveryPieces } = options;
   await using fixture = await openJobFixture();
   const random = randomFrom(seed);
   const report: StormReport = { completed: 0, failed: 0, canceled: 0, erased: 0, refused: 0, paidInPart: 0, kills: 0 };
   // Each account can pay for a part of its jobs, so that some are refused and some end without cover.
   const credits = ((jobs / 5) * 0.15 * RATE * MEAN_SECONDS) / 60;
   const accounts = await Promise.all(Array.from({ length: 5 }, () => fixture.account({ credits })));
+  const storm: Storm = { fixture, random, accounts, report, piecesBegun: 0 };
   const over = new AbortController();
-  const weather = [killWorkers(fixture, random, killEveryMs, report, over.signal), watchLedger(fixture, over.signal)];
+  const background = [killWorkers(storm, killEveryPieces, over.signal), checkLedger(fixture, over.signal)];
 
-  await createAll(fixture, accounts, random, jobs, report);
-  await untilAllEnded(fixture, over.signal);
+  await createAll(storm, jobs);
+  await untilAllEnded(fixture);
   over.abort();
-  await Promise.all(weather);
+  await Promise.all(background);
   await assertSettled(fixture, accounts, Math.round(credits * UNITS_PER_CREDIT), report);
   assert.equal(report.completed + report.failed + report.canceled + report.erased + report.refused, jobs);
   return report;
 }
 
-async function createAll(fixture: Fixture, accounts: Account[], random: Random, jobs: number, report: StormReport) {
+async function createAll(storm: Storm, jobs: number): Promise<void> {
   let left = jobs;
   const create = async () => {
-    while (left-- > 0) await oneJob(fixture, random.pick(accounts), random, report);
+    while (left-- > 0) await oneJob(storm);
   };
   await Promise.all(Array.from({ length: CREATORS }, create));
 }
 
-/** A job, and what its client does to it later. */
-async function oneJob(fixture: Fixture, account: Account, random: Random, report: StormReport): Promise<void> {
-  const [{ seconds, claimMs }, fate, patienceMs] = [random.pick(RECORDINGS), random.next(), random.integer(1_000)];
+/** Creates a job; later its client may cancel or erase it. */
+async function oneJob(storm: Storm): Promise<void> {
+  const { fixture, random, report } = storm;
+  const account = random.pick(storm.accounts);
+  const { seconds, claimMs } = random.pick(RECORDINGS);
+  const fate = random.next();
+  const patience = random.integer(MAX_PIECES_BEFORE_CANCEL);
   const { key, sizeBytes } = await fixture.storage.receive(bytesOf(wavFile(seconds)), { maxBytes: 1e7 });
   const audio = { key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
   const id = makeId('job');
@@ -93,7 +115,7 @@ async function oneJob(fixture: Fixture, account: Account, random: Random, report
     report.refused++;
     return;
   }
-  await delay(patienceMs);
+  await untilPiecesOrEnd(storm, storm.piecesBegun + patience, id);
   if (fate < CANCELS) await fixture.cancel(account, id);
   else if (fate < CANCELS + ERASURES) {
     const { status } = await fixture.erase(account, id);
@@ -101,49 +123,53 @@ async function oneJob(fixture: Fixture, account: Account, random: Random, report
   }
 }
 
-/** A transcriber that lives for a while at a time; what it held is due at once, as if its lease had run out. */
-async function killWorkers(
-  fixture: Fixture,
-  random: Random,
-  everyMs: number,
-  report: StormReport,
-  signal: AbortSignal,
-) {
+async function untilPiecesOrEnd(storm: Storm, pieces: number, id: string): Promise<void> {
+  const running = { text: 'select 1 from jobs where id = $1 and completed_at is null', values: [id] };
+  while (storm.piecesBegun < pieces && (await storm.fixture.db.rows(running)).length > 0) await pause(POLL_MS);
+}
+
+/** One transcriber at a time, each killed after some pieces; what it held is due at once, as if its lease had expired. */
+async function killWorkers(storm: Storm, everyPieces: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const worker = await startWorker(fixture, random);
-    await delay(everyMs / 2 + random.integer(everyMs), undefined, { signal }).catch(() => undefined);
+    const worker = await startWorker(storm);
+    const last = storm.piecesBegun + 1 + storm.random.integer(2 * everyPieces);
+    while (storm.piecesBegun < last && !signal.aborted) await pause(POLL_MS);
     worker.kill('SIGKILL');
     await once(worker, 'exit');
-    report.kills++;
-    await fixture.db.run({
+    storm.report.kills++;
+    await storm.fixture.db.run({
       text: `update jobs set next_at = clock_timestamp() where state = 'processing' and next_at > clock_timestamp()`,
     });
   }
 }
 
-async function startWorker(fixture: Fixture, random: Random): Promise<ChildProcess> {
+async function startWorker(storm: Storm): Promise<ChildProcess> {
+  const { fixture, random } = storm;
   const worker = spawn(process.execPath, [WORKER, fixture.db.url, fixture.folder, String(random.integer(1e9))], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(worker.stdout!, 'data');
+  worker.stdout!.on('data', (bytes: Buffer) => {
+    storm.piecesBegun += bytes.length;
+  });
   return worker;
 }
 
-/** At every instant the balances are the sums of their ledgers, and nothing is overdrawn. */
-async function watchLedger(fixture: Fixture, signal: AbortSignal): Promise<void> {
+/** At all times the balances are the sums of their ledgers, and nothing is overdrawn. */
+async function checkLedger(fixture: Fixture, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     assert.equal(await countDriftedAccounts(fixture.db), 0, 'a balance differs from its ledger');
     const overdrawn = await fixture.db.rows({ text: 'select id from accounts where amount < 0 or held < 0' });
     assert.deepEqual(overdrawn, []);
-    await delay(50, undefined, { signal }).catch(() => undefined);
+    await pause(50, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function untilAllEnded(fixture: Fixture, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+async function untilAllEnded(fixture: Fixture): Promise<void> {
+  while (true) {
     const open = await fixture.db.rows({ text: 'select 1 from jobs where completed_at is null limit 1' });
     if (open.length === 0) return;
-    await delay(50);
+    await pause(50);
   }
 }
 
@@ -164,23 +190,23 @@ async function assertSettled(fixture: Fixture, accounts: Account[], units: numbe
   await assertJobsMatchLedger(fixture, report);
 }
 
-/** What a job shows as its cost is what was taken; who ended has one event, who was canceled none. */
+/** The cost that a job shows is what its ledger charged. A completed or failed job has one event, a canceled job none. */
 async function assertJobsMatchLedger(fixture: Fixture, report: StormReport): Promise<void> {
   const jobs = await fixture.db.rows<{
     state: 'completed' | 'failed' | 'canceled';
     cost: number;
-    taken: number;
+    charged: number;
     events: number;
     errorType: string | null;
   }>({
     text: `select state, cost_units as cost, error_type as "errorType",
-        (select -sum(amount_change)::bigint from ledger where job_id = jobs.id) as taken,
+        (select -sum(amount_change)::bigint from ledger where job_id = jobs.id) as charged,
         (select count(*) from events where job_id = jobs.id) as events
       from jobs`,
   });
-  for (const { state, cost, taken, events, errorType } of jobs) {
+  for (const { state, cost, charged, events, errorType } of jobs) {
     report[state]++;
-    assert.deepEqual([cost, events], [taken, state === 'canceled' ? 0 : 1]);
+    assert.deepEqual([cost, events], [charged, state === 'canceled' ? 0 : 1]);
     if (state === 'failed' && errorType === 'engine_error') assert.equal(cost, 0);
     if (state !== 'completed' && cost > 0) report.paidInPart++;
   }
@@ -202,7 +228,7 @@ if (import.meta.main) {
   });
   process.env['TEST_DATABASE_URL'] = server.url;
   try {
-    console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryMs: 3_000 }));
+    console.log(await runLedgerStorm({ jobs: Number(jobs), seed: Number(seed), killEveryPieces: 60 }));
   } finally {
     await server.stop();
     rmSync(home, { recursive: true });
