@@ -192,7 +192,7 @@ test('a full queue refuses new jobs before their bytes are read', async () => {
   assert.deepEqual(await fixture.files(), []);
 });
 
-test('a database without fixture for the job leaves no audio behind', async () => {
+test('a database without space for the job leaves no audio behind', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.db.run({

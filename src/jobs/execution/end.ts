@@ -11,13 +11,13 @@ export type EndDeps = {
   db: Database;
   /** Credits per minute of audio. */
   rates: { lite: number; pro: number };
-  /** The wait before a delivery's first attempt. */
+  /** The delay before a delivery's first attempt. */
   firstDelayMs: number;
 };
 
 /**
- * Writes a job's end, settles its hold, emits its event and puts the deliveries in the queue: all of it in one
- * transaction, or none. Null when the job is no longer held under this claim: another process ends it, or did.
+ * Writes a job's end, settles its hold, emits its event and queues the deliveries in one transaction. Returns null when
+ * the job is no longer held under this claim.
  */
 export async function endJob(
   { db, rates, firstDelayMs }: EndDeps,
@@ -46,8 +46,9 @@ export async function endJob(
 }
 
 function resultOf(outcome: Outcome, rate: number, transcribedUnits: number): JobResult {
-  if (outcome.kind === 'failed')
+  if (outcome.kind === 'failed') {
     return failure(outcome, chargedUnits(outcome.type, { audioUnits: 0, transcribedUnits }));
+  }
   const audioUnits = costUnits(outcome.durationMs, rate);
   return completion(outcome, chargedUnits('completed', { audioUnits, transcribedUnits }));
 }

@@ -9,8 +9,9 @@ import { eraseAudio } from '../retention/audio-sweep.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
-import type { Cover } from './hold.ts';
+import type { Growth } from './hold.ts';
 import { growHold, openHold } from './hold.ts';
+import type { PartialResults } from './partial-results.ts';
 import { openPartialResults } from './partial-results.ts';
 import type { LimitedEngine, PipelineDeps } from './pipeline.ts';
 import { runPipeline } from './pipeline.ts';
@@ -24,7 +25,7 @@ export class StopError extends Error {
   }
 }
 
-/** The job ended without us: it was canceled, or another worker was faster. */
+/** The job was canceled, or another worker ended it. */
 class EndedElsewhereError extends Error {
   constructor() {
     super('the job ended without this worker');
@@ -33,88 +34,8 @@ class EndedElsewhereError extends Error {
 }
 
 const MAX_ATTEMPTS = 3;
-// An audio that was accepted, or a transcript in hand, is worth waiting for a bucket or a database that is away; after
-// an hour the one job fails, and the other is left to its lease.
+// About an hour. After that, a job whose audio cannot be read fails; a job whose end cannot be written is left to its lease.
 const AWAY_RETRIES = { most: 720, delayMs: 5_000, firstDelayMs: 250 };
-
-/** A claimed job's stay in this process: lease kept, work done, end written down, audio erased; or handed back. */
-export async function executeJob(
-  job: ClaimedJob,
-  limited: LimitedEngine,
-  deps: TranscriberDeps & { completions: CompletionWaiter; leases: Leases },
-  stopSignal: AbortSignal,
-): Promise<void> {
-  const lost = new AbortController();
-  const signal = AbortSignal.any([stopSignal, lost.signal]);
-  let progress = 0;
-  using _lease = deps.leases.hold(job, { progress: () => progress, onLost: (cause) => lost.abort(cause) });
-  using watch = deps.completions.subscribe(job);
-  void watch.ended.then(() => lost.abort(new EndedElsewhereError()));
-  const partialResults = openPartialResults(job, deps);
-  try {
-    const rate = ratesOf(deps)[job.plan];
-    const onPiece: PipelineDeps['onPiece'] = (piece, { transcribedMs, isWhole, ...reached }) => {
-      progress = reached.progress;
-      // A piece that is all of the audio is shown by the end of the job.
-      if (!isWhole) partialResults.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
-    };
-    const cover = coverUnderLease(job, rate, deps, lost, signal);
-    const outcome = await outcomeOf(
-      job,
-      limited,
-      { ...deps, onPiece, cover, onWarning: warningsOf(job, deps) },
-      signal,
-    );
-    // The end charges what could be read: every piece that was finished is stored before.
-    if (outcome.kind === 'failed') await partialResults.close();
-    const endDeps = { db: deps.db, rates: ratesOf(deps), firstDelayMs: deps.config.webhookRetryDelaysMs[0]! };
-    const ended = await retryWhileAway(END_RETRY, () => endJob(endDeps, job, outcome), job, deps, signal);
-    if (ended === null) throw new LeaseLostError(job.id);
-    await afterEnd(ended, deps);
-  } catch (cause) {
-    if (cause instanceof StopError) return await handBack(job, deps);
-    if (cause instanceof EndedElsewhereError) return await afterCancel(job, deps);
-    if (!(cause instanceof LeaseLostError)) throw cause;
-    deps.log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; what was found out is thrown away');
-  } finally {
-    await partialResults.close();
-  }
-}
-
-function warningsOf(job: ClaimedJob, { log }: TranscriberDeps): NonNullable<PipelineDeps['onWarning']> {
-  return ({ code, startSeconds, endSeconds }) =>
-    log.warn(
-      { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds },
-      'the text of a piece may lack its end',
-    );
-}
-
-async function outcomeOf(
-  job: ClaimedJob,
-  limited: LimitedEngine,
-  deps: TranscriberDeps & Pick<PipelineDeps, 'onPiece' | 'onWarning' | 'cover'>,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  if (job.attempts > MAX_ATTEMPTS) {
-    const message = `The transcription was begun ${MAX_ATTEMPTS} times and never came to its end.`;
-    return { kind: 'failed', type: 'engine_error', message, model: limited.engine.name };
-  }
-  const pipelineDeps = { ...deps, maxAudioSeconds: deps.config.maxAudioSeconds };
-  try {
-    return await retryWhileAway(
-      STORAGE_RETRY,
-      () => runPipeline(job, limited, pipelineDeps, signal),
-      job,
-      deps,
-      signal,
-    );
-  } catch (cause) {
-    signal.throwIfAborted();
-    deps.log.error({ job_id: job.id, err: cause }, 'a job failed by a fault of the service');
-    const message = 'The transcription failed by a fault of the service. Send the audio again.';
-    return { kind: 'failed', type: 'engine_error', message, model: limited.engine.name };
-  }
-}
 
 type AwayRetry = { isAway: (cause: unknown) => boolean; message: string };
 
@@ -125,86 +46,170 @@ const STORAGE_RETRY: AwayRetry = {
 const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
 const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
 
-/** Tries again while the storage or the database is away. The work may be done twice: a fence or a lock tells. */
-async function retryWhileAway<Result>(
-  { isAway, message }: AwayRetry,
-  work: () => Promise<Result>,
+type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases };
+
+/**
+ * Executes a claimed job: renews its lease, transcribes it, writes its end and erases its audio. Hands the job back when
+ * `stopSignal` aborts. Rejects when the end could not be written; the job is due again when its lease ends.
+ */
+export async function executeJob(
   job: ClaimedJob,
-  { clock, log }: TranscriberDeps,
-  signal: AbortSignal,
-): Promise<Result> {
-  for (let retry = 0; ; retry++) {
-    // The first try is made even at a stop: a transcript in hand is a matter of milliseconds.
-    if (retry > 0) signal.throwIfAborted();
+  limited: LimitedEngine,
+  deps: ExecuteDeps,
+  stopSignal: AbortSignal,
+): Promise<void> {
+  await new Execution(job, limited, deps, stopSignal).run();
+}
+
+class Execution {
+  readonly #job: ClaimedJob;
+  readonly #limited: LimitedEngine;
+  readonly #deps: ExecuteDeps;
+  readonly #rates: EndDeps['rates'];
+  readonly #lost = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #partialResults: PartialResults;
+  #progress = 0;
+
+  constructor(job: ClaimedJob, limited: LimitedEngine, deps: ExecuteDeps, stopSignal: AbortSignal) {
+    this.#job = job;
+    this.#limited = limited;
+    this.#deps = deps;
+    this.#rates = { lite: deps.config.creditRateLite, pro: deps.config.creditRatePro };
+    this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
+    this.#partialResults = openPartialResults(job, deps);
+  }
+
+  async run(): Promise<void> {
+    const job = this.#job;
+    const { completions, leases, log } = this.#deps;
+    using _lease = leases.hold(job, {
+      progress: () => this.#progress,
+      onLost: (cause) => this.#lost.abort(cause),
+    });
+    using completion = completions.subscribe(job);
+    void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
-      return await work();
+      await this.#finish(await this.#writeEnd(await this.#transcribe()));
     } catch (cause) {
-      if (!isAway(cause) || retry >= AWAY_RETRIES.most) throw cause;
-      log.warn({ job_id: job.id, err: cause }, message);
-      await clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, signal);
+      if (cause instanceof StopError) return await this.#handBack();
+      if (cause instanceof EndedElsewhereError) return await this.#finishCanceled();
+      if (!(cause instanceof LeaseLostError)) throw cause;
+      log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; the result of this attempt is discarded');
+    } finally {
+      await this.#partialResults.close();
     }
   }
-}
 
-/** A job that ended elsewhere, or was taken over, holds nothing more: the work on it is aborted. */
-function coverUnderLease(
-  job: ClaimedJob,
-  rate: number,
-  deps: TranscriberDeps,
-  lost: AbortController,
-  signal: AbortSignal,
-): Cover {
-  return openHold(job, {
-    rate,
-    async grow(decodedUnits) {
-      const grow = () => growHold(deps.db, job, decodedUnits);
-      const growth = await retryWhileAway(HOLD_RETRY, grow, job, deps, signal);
-      if (growth.kind !== 'lost') return growth;
-      const cause = new LeaseLostError(job.id);
-      lost.abort(cause);
-      throw cause;
-    },
-  });
-}
+  async #transcribe(): Promise<Outcome> {
+    const { engine } = this.#limited;
+    if (this.#job.attempts > MAX_ATTEMPTS) {
+      const message = `The transcription was begun ${MAX_ATTEMPTS} times and never came to its end.`;
+      return { kind: 'failed', type: 'engine_error', message, model: engine.name };
+    }
+    const deps = this.#pipelineDeps();
+    try {
+      return await this.#retryWhileAway(STORAGE_RETRY, () => runPipeline(this.#job, this.#limited, deps, this.#signal));
+    } catch (cause) {
+      this.#signal.throwIfAborted();
+      this.#deps.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
+      const message = 'The transcription failed by a fault of the service. Send the audio again.';
+      return { kind: 'failed', type: 'engine_error', message, model: engine.name };
+    }
+  }
 
-function ratesOf({ config }: TranscriberDeps): EndDeps['rates'] {
-  return { lite: config.creditRateLite, pro: config.creditRatePro };
-}
+  #pipelineDeps(): PipelineDeps {
+    const job = this.#job;
+    const { config, log } = this.#deps;
+    const rate = this.#rates[job.plan];
+    return {
+      ...this.#deps,
+      maxAudioSeconds: config.maxAudioSeconds,
+      cover: openHold(job, { rate, grow: (decodedUnits) => this.#growHold(decodedUnits) }),
+      onPiece: (piece, { progress, transcribedMs, isWhole }) => {
+        this.#progress = progress;
+        // A piece that is all of the audio is stored with the end of the job.
+        if (isWhole) return;
+        this.#partialResults.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
+      },
+      onWarning: ({ code, startSeconds, endSeconds }) => {
+        const fields = { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds };
+        log.warn(fields, 'the text of a piece may lack its end');
+      },
+    };
+  }
 
-async function afterEnd(job: Job, deps: TranscriberDeps): Promise<void> {
-  deps.log.info(
-    {
-      job_id: job.id,
-      account_id: job.accountId,
-      plan: job.plan,
-      model: job.model,
-      state: job.state,
-      error_type: job.errorType,
-      attempt: job.attempts,
-      audio_ms: job.durationMs,
-      waited_ms: job.startedAt!.getTime() - job.createdAt.getTime(),
-      ran_ms: job.completedAt!.getTime() - job.startedAt!.getTime(),
-    },
-    'job',
-  );
-  deps.metrics?.jobEnded(job);
-  await eraseIfDue(job, deps);
-}
+  async #growHold(decodedUnits: number): Promise<Exclude<Growth, { kind: 'lost' }>> {
+    const growth = await this.#retryWhileAway(HOLD_RETRY, () => growHold(this.#deps.db, this.#job, decodedUnits));
+    if (growth.kind !== 'lost') return growth;
+    const cause = new LeaseLostError(this.#job.id);
+    this.#lost.abort(cause);
+    throw cause;
+  }
 
-/** Whoever ended the job settled it; here only the file that was open remains. */
-async function afterCancel(job: ClaimedJob, deps: TranscriberDeps): Promise<void> {
-  deps.log.info({ job_id: job.id, attempt: job.attempts }, 'work stopped: the job was canceled');
-  await eraseIfDue(job, deps);
-}
+  async #writeEnd(outcome: Outcome): Promise<Job> {
+    // A failed job is charged for its stored pieces, so the last of them is stored first.
+    if (outcome.kind === 'failed') await this.#partialResults.close();
+    const { db, config } = this.#deps;
+    const endDeps = { db, rates: this.#rates, firstDelayMs: config.webhookRetryDelaysMs[0]! };
+    const ended = await this.#retryWhileAway(END_RETRY, () => endJob(endDeps, this.#job, outcome));
+    if (ended === null) throw new LeaseLostError(this.#job.id);
+    return ended;
+  }
 
-async function eraseIfDue(job: Job, deps: TranscriberDeps): Promise<void> {
-  if (deps.config.audioRetentionHours > 0 || job.audioKey === null) return;
-  await eraseAudio(deps, { ...job, audioKey: job.audioKey }).catch((cause: unknown) => {
-    deps.log.warn({ job_id: job.id, err: cause }, 'audio is left for the sweep to erase');
-  });
-}
+  /** Retries while the storage or the database is away. `work` may run twice: the lease's number makes that safe. */
+  async #retryWhileAway<Result>({ isAway, message }: AwayRetry, work: () => Promise<Result>): Promise<Result> {
+    const { clock, log } = this.#deps;
+    for (let retry = 0; ; retry++) {
+      // The first try is made even during a stop: writing a finished transcript takes milliseconds.
+      if (retry > 0) this.#signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (cause) {
+        if (!isAway(cause) || retry >= AWAY_RETRIES.most) throw cause;
+        log.warn({ job_id: this.#job.id, err: cause }, message);
+        await clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, this.#signal);
+      }
+    }
+  }
 
-async function handBack(job: ClaimedJob, { db, log }: TranscriberDeps): Promise<void> {
-  const isBack = await handBackJob(db, job, null);
-  log.info({ job_id: job.id, handed_back: isBack }, 'a job was given back');
+  async #finish(job: Job): Promise<void> {
+    const { log, metrics } = this.#deps;
+    log.info(
+      {
+        job_id: job.id,
+        account_id: job.accountId,
+        plan: job.plan,
+        model: job.model,
+        state: job.state,
+        error_type: job.errorType,
+        attempt: job.attempts,
+        audio_ms: job.durationMs,
+        waited_ms: job.startedAt!.getTime() - job.createdAt.getTime(),
+        ran_ms: job.completedAt!.getTime() - job.startedAt!.getTime(),
+      },
+      'job',
+    );
+    metrics?.jobEnded(job);
+    await this.#eraseAudioIfDue();
+  }
+
+  /** The cancellation settled the job. Only the audio file, which was open here, remains. */
+  async #finishCanceled(): Promise<void> {
+    this.#deps.log.info({ job_id: this.#job.id, attempt: this.#job.attempts }, 'the job was canceled');
+    await this.#eraseAudioIfDue();
+  }
+
+  async #eraseAudioIfDue(): Promise<void> {
+    const { audioKey } = this.#job;
+    if (this.#deps.config.audioRetentionHours > 0 || audioKey === null) return;
+    await eraseAudio(this.#deps, { ...this.#job, audioKey }).catch((cause: unknown) => {
+      this.#deps.log.warn({ job_id: this.#job.id, err: cause }, 'could not erase audio; the sweep will');
+    });
+  }
+
+  async #handBack(): Promise<void> {
+    const isBack = await handBackJob(this.#deps.db, this.#job, null);
+    this.#deps.log.info({ job_id: this.#job.id, handed_back: isBack }, 'a job was handed back');
+  }
 }

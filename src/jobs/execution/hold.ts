@@ -6,15 +6,15 @@ import { lockClaimedJob, setHeldUnits } from '../queue/queue-store.ts';
 
 export type Growth =
   | { kind: 'held'; heldUnits: number }
-  /** `availableUnits` are the hold and the amount together. */
+  /** `availableUnits` is the hold and the balance's amount together. */
   | { kind: 'short'; availableUnits: number }
   /** The job is no longer held under this claim. */
   | { kind: 'lost' };
 
 /**
- * Makes a job's hold cover so many units, as far as the balance goes. Balance, ledger and job change in one transaction
- * under the job's lease, and what is missing is counted from the locked row: a try that is made again, by this worker
- * or, after a crash, by the next, holds nothing twice.
+ * Grows a job's hold to `decodedUnits` if the balance covers it. Balance, ledger and job change in one transaction under
+ * the job's lease. The missing units are computed from the locked row, so a retry, by this worker or after a crash by the
+ * next, holds nothing twice.
  */
 export async function growHold(db: Database, job: ClaimedJob, decodedUnits: number): Promise<Growth> {
   return await db.transaction(async (tx) => {
@@ -31,14 +31,15 @@ export async function growHold(db: Database, job: ClaimedJob, decodedUnits: numb
   });
 }
 
-/** The balance does not cover the audio up to `decodedMs`; the message is for the caller. */
+/** The balance does not cover the audio up to `decodedMs`; the message is for the client. */
 export type Shortage = { decodedMs: number; message: string };
 
 /** Makes the hold cover the audio up to `decodedMs` before more of it is transcribed; null when it does. */
 export type Cover = (decodedMs: number) => Promise<Shortage | null>;
 
 /**
- * The hold of a job under way. Asks the database only when more was decoded than is held: never while the probe was right.
+ * The hold of a job that is processed. Uses the database only when more was decoded than is held, so not while the length
+ * that the probe found is right.
  * @param rate  credits per minute of audio
  * @param grow  as `growHold`; never resolves with `lost`
  */

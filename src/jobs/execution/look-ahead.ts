@@ -1,6 +1,7 @@
 /**
- * The results of `work` on each item, in the order of the items; up to `ahead` items are under way at once and the source
- * is read no faster. Once it has thrown or was left early, nothing that it began is running: `abort` must end the rest.
+ * The results of `work` on each item, in the order of the items. At most `ahead` items are under way at once; the source
+ * is read no faster. When the generator throws or is left early, it calls `abort`, which must end the work that is still
+ * running, and waits for that work.
  */
 export async function* lookAhead<Item, Result>(
   source: AsyncIterable<Item>,
@@ -10,7 +11,7 @@ export async function* lookAhead<Item, Result>(
   try {
     for await (const item of source) {
       const result = work(item);
-      // Whoever waits for an earlier one hears of a failure when its turn comes; until then it is no unhandled rejection.
+      // A failure is thrown below, in the order of the items. Until then it must not count as an unhandled rejection.
       result.catch(() => undefined);
       underWay.push(result);
       if (underWay.length >= ahead) yield await underWay.shift()!;

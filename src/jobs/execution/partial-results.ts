@@ -5,18 +5,18 @@ import { savePieces } from '../queue/piece-store.ts';
 import type { PieceTranscript } from '../transcript.ts';
 import { joinPieces, segmentsJson } from '../transcript.ts';
 
-/** Shows a job's pieces, as they are done, to whoever watches the job from any process. */
+/** Stores the transcripts of a job's pieces while the job is processed, for its event streams. */
 export type PartialResults = {
-  /** Never waits and never fails: the job does not depend on being watched. */
+  /** Never waits and never fails: the job does not depend on its event streams. */
   add(piece: PieceTranscript, reached: { progress: number; transcribedUnits: number }): void;
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is under way. */
   close(): Promise<void>;
 };
 
-// What waits for the database is bounded by the longest audio; so much of it goes in one statement.
+// Bounds one statement. The number of unsaved pieces is bounded by the longest audio.
 const PIECES_PER_WRITE = 100;
 
-/** Writes one batch at a time; what a database that is away did not take goes with the next piece. */
+/** Writes one batch at a time. Pieces that could not be written are written with the next piece. */
 export function openPartialResults(job: ClaimedJob, { db, log }: { db: Database; log: Log }): PartialResults {
   const unsaved: { segments: string; transcribedUnits: number }[] = [];
   let saved = 0;
@@ -40,7 +40,7 @@ export function openPartialResults(job: ClaimedJob, { db, log }: { db: Database;
       unsaved.push({ segments, transcribedUnits: reached.transcribedUnits });
       progress = reached.progress;
       writing ??= write()
-        .catch((cause: unknown) => log.warn({ job_id: job.id, err: cause }, 'could not show the progress of a job'))
+        .catch((cause: unknown) => log.warn({ job_id: job.id, err: cause }, 'could not store partial results'))
         .finally(() => {
           writing = null;
         });

@@ -28,37 +28,37 @@ export type PipelineDeps = {
   storage: AudioStorage;
   tools: ToolPaths;
   maxAudioSeconds: number;
-  /** Helps to cut long audio, and spares the engine pieces without speech; absent where no model of one was pulled. */
+  /** Finds places to cut long audio, and pieces without speech, which the engine is not given; absent without its model. */
   detector?: VoiceDetector | null;
-  /** How long one piece may take; the default grows with its length. */
+  /** The timeout of one piece; the default grows with its length. */
   pieceTimeout?: PieceTimeout;
-  /** Asked before the engine is given a piece: audio that the balance does not cover is not transcribed. */
+  /** Called before the engine is given a piece: audio that the balance does not cover is not transcribed. */
   cover: Cover;
-  /** Called whenever the next piece, in the order of the audio, is done. */
+  /** Called for each piece that is transcribed, in the order of the audio. */
   onPiece: (piece: PieceTranscript, reached: Reached) => void;
-  /** Told of what a reader of the transcript should know of a stretch of it. */
+  /** Called for a piece whose transcript may be incomplete. */
   onWarning?: (warning: PieceWarning) => void;
 };
 
 /**
- * How far a job is with a piece.
+ * The state of a job after a piece.
  * @property progress  0 to 0.99
  * @property isWhole   the piece is all of the audio
  */
 export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
 
-/** `text_cut`: speech too dense for the engine, whose text may lack the end of the stretch. */
+/** `text_cut`: the speech was too dense for the engine, and the text may lack the end of the piece. */
 export type PieceWarning = { code: 'text_cut'; startSeconds: number; endSeconds: number };
 
 export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
-// The slowest engine we offer takes an eighth of the audio's length on one core; four times the length is a machine that
-// is 30 times slower or as overloaded, and the base covers an engine that restarts and loads its model first.
+// The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that is
+// 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
 const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 
 /**
- * One job from its audio to its transcript: decode, cut, transcribe, join. Failures of the audio or the engine are
- * outcomes; it rejects when the signal aborts, and on bugs of ours.
+ * Decodes, splits and transcribes a job's audio, and joins the transcripts. Failures of the audio or the engine are
+ * outcomes. Rejects when the signal aborts, when the storage is away, and on bugs of the service.
  */
 export async function runPipeline(
   job: ClaimedJob,
@@ -68,7 +68,7 @@ export async function runPipeline(
 ): Promise<Outcome> {
   try {
     await using file = await deps.storage.localPath(job.audioKey!);
-    if (!(await isThere(file.path)))
+    if (!(await exists(file.path)))
       return failed(engine, 'engine_error', 'The audio is no longer there. Send it again.');
     const progress = openProgress(job.durationMs / 1000);
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
@@ -98,7 +98,7 @@ async function transcribePieces(
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
   const results = lookAhead(pieces, {
-    // One more than there are slots: the next piece is ready when a slot falls free.
+    // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
     work: async (piece) => {
@@ -106,11 +106,11 @@ async function transcribePieces(
       const seconds = samples.length / SAMPLE_RATE;
       const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
       const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
-      const said = mayHoldSpeech
+      const given = mayHoldSpeech
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
       return {
-        done: { startSeconds, transcript: sanitiseTranscript(said, seconds) },
+        done: { startSeconds, transcript: sanitiseTranscript(given, seconds) },
         isWhole,
         endSample: endOf(piece),
       };
@@ -132,8 +132,8 @@ function endOf({ startSeconds, samples }: Piece): number {
 }
 
 /**
- * Passes on the pieces that the hold covers, each once it does. Ends at the first that it does not, and with it the
- * decoding; what the engine has by then is paid for, and comes to its end.
+ * Passes on each piece once the hold covers it. Ends, and ends the decoding, at the first piece that the hold does not
+ * cover. The pieces that the engine has by then are covered, and are transcribed.
  */
 function coverPieces(
   pieces: AsyncIterable<Piece>,
@@ -170,7 +170,7 @@ function failed(engine: Engine, type: Failed['type'], message: string): Failed {
   return { kind: 'failed', type, message, model: engine.name };
 }
 
-/** Passes the chunks on and knows how many samples went by. */
+/** Passes the chunks on and counts their samples. */
 function countSamples(
   pcm: AsyncIterable<Pcm>,
   progress: Progress,
@@ -187,7 +187,7 @@ function countSamples(
   return { chunks: counted(), samples: () => samples };
 }
 
-function isThere(path: string): Promise<boolean> {
+function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

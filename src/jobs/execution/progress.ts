@@ -1,10 +1,10 @@
-// Only the end of the job says 1.
+// Only a completed job has a progress of 1.
 const MAX_PROGRESS = 0.99;
 
 /**
- * How far a job is, 0 to 0.99 in hundredths: seconds transcribed over seconds there are. What a header claims counts only
- * until more than that was decoded, or the decoder came to its end. Never falls.
- * @param claimedSeconds  the length that the probe showed
+ * A job's progress, 0 to 0.99 in hundredths: seconds transcribed over seconds of audio. The length from the file's headers
+ * counts until more than that was decoded, or the decoder came to its end. Progress never falls.
+ * @param claimedSeconds  the length that the probe found
  */
 export function openProgress(claimedSeconds: number) {
   let decodedSeconds = 0;
@@ -17,7 +17,7 @@ export function openProgress(claimedSeconds: number) {
     decodedAll() {
       isDecoded = true;
     },
-    /** @param seconds  the end of the last piece up to which all are done */
+    /** @param seconds  the end of the last piece before which all pieces are transcribed */
     transcribed(seconds: number): number {
       const wholeSeconds = isDecoded ? decodedSeconds : Math.max(decodedSeconds, claimedSeconds);
       const hundredths = Math.floor((100 * seconds) / Math.max(wholeSeconds, seconds, Number.MIN_VALUE));

@@ -10,7 +10,7 @@ import type { JobMetrics } from '../job.ts';
 import type { Holder } from '../queue/lease-store.ts';
 import type { PieceTimeout } from './pipeline.ts';
 
-/** What the loop of a transcriber and the jobs that it executes need. */
+/** The dependencies of a transcriber's worker loop and of the jobs that it executes. */
 export type TranscriberDeps = {
   db: Database;
   config: Pick<
@@ -29,8 +29,8 @@ export type TranscriberDeps = {
   clock: Clock;
   log: Log;
   metrics?: JobMetrics;
-  /** This process, so that its leases can be released by name when it has ended. */
+  /** The name of this process, so that its leases can be released when it has ended. */
   holder?: Holder;
-  /** How long one piece may take; the default is made for the slowest machine. */
+  /** The timeout of one piece; the default allows for the slowest machine. */
   pieceTimeout?: PieceTimeout;
 };

@@ -50,7 +50,7 @@ const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 
 test('a job ends with its transcript, its price, its event and without its audio', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
-  await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 environment' }));
+  await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 world' }));
 
   const id = await submit(fixture, account, 1.5, {
     metadata: '{"n":12345678901234567890}',

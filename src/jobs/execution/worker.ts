@@ -4,131 +4,154 @@ import type { Clock } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { ClaimedJob } from '../job.ts';
 import { claimNextJob } from '../queue/claim.ts';
+import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases } from '../queue/lease.ts';
 import { readMoment, returnLapsedJobs } from '../queue/lease-store.ts';
+import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
 import { executeJob, StopError } from './execute.ts';
 import type { LimitedEngine } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
 
-// NOTIFY starts jobs at once; the poll finds what a lost connection did not tell.
+// NOTIFY starts jobs at once; the poll finds jobs whose notification was lost.
 const POLL_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-// Shorter than the wait for an answer: a sweep that the database runs after it stood still must change nothing.
+// Shorter than the statement timeout: a sweep that the database runs late, after it was stopped, must change nothing.
 const SWEEP_VALID_MS = 3_000;
-// After trouble with the database, holders come first to renew their leases.
-const SWEEPS_SKIPPED_AFTER_TROUBLE = 5;
+// After a database failure, the holders renew their leases before any sweep runs.
+const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
-// A stop has 10 s in all; what has not been handed back by then is left to its lease.
+// A stop has 10 s in all; jobs that have not been handed back by then return to the queue when their leases end.
 const STOP_MS = 8_000;
 
-/** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` gives back what is under way. */
+/** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
 export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
-  const { db, config, clock, log } = deps;
-  const engines = limitEngines(deps.engines);
-  const stopping = new AbortController();
-  const running = new Set<Promise<void>>();
-  const wake = openWakeSignal();
-  const stopListening = await db.listen('jobs_due', wake.ring);
-  // Jobs that are canceled, or ended by others, while they are worked on here.
-  const completions = await openCompletionWaiter(deps);
-  const leases = openLeases(deps);
-  const sweeping = sweepUntilStopped();
-  const claiming = claimUntilStopped();
+  const worker = new Worker({ ...deps, completions: await openCompletionWaiter(deps), leases: openLeases(deps) });
+  await worker.start();
+  return { stop: () => worker.stop() };
+}
 
-  async function claimUntilStopped(): Promise<void> {
+type WorkerDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases };
+
+/** The loops that claim due jobs and return jobs whose leases have ended. */
+class Worker {
+  readonly #deps: WorkerDeps;
+  readonly #engines: { lite: LimitedEngine; pro: LimitedEngine };
+  readonly #stopping = new AbortController();
+  readonly #executing = new Set<Promise<void>>();
+  readonly #wake = new WakeSignal();
+  #stopListening: () => Promise<void> = async () => undefined;
+  #loops: Promise<void>[] = [];
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps;
+    this.#engines = limitEngines(deps.engines);
+  }
+
+  async start(): Promise<void> {
+    this.#stopListening = await this.#deps.db.listen('jobs_due', () => this.#wake.send());
+    this.#loops = [this.#claimUntilStopped(), this.#sweepUntilStopped()];
+  }
+
+  async stop(): Promise<void> {
+    const { clock, completions, leases } = this.#deps;
+    this.#stopping.abort(new StopError());
+    this.#wake.send();
+    await this.#stopListening();
+    await Promise.all(this.#loops);
+    const done = new AbortController();
+    await Promise.race([Promise.all(this.#executing), clock.sleep(STOP_MS, done.signal)]);
+    done.abort();
+    await Promise.all([completions.close(), leases[Symbol.asyncDispose]()]);
+  }
+
+  async #claimUntilStopped(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#stopping;
     let failures = 0;
-    while (!stopping.signal.aborted) {
-      const rung = wake.next();
+    while (!signal.aborted) {
+      const woken = this.#wake.next();
       try {
-        await fillPlaces();
+        await this.#claimFreeSlots();
         failures = 0;
-        await Promise.race([rung, sleepAlone(clock, POLL_MS, rung, stopping.signal)]);
+        await sleepUnlessWoken(clock, POLL_MS, woken, signal);
       } catch (cause) {
         const backOffMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** failures++);
-        if (isDatabaseAway(cause))
-          log.warn({ err: cause, back_off_ms: backOffMs }, 'database away; no jobs are claimed');
-        else log.error({ err: cause, back_off_ms: backOffMs }, 'could not claim jobs');
-        await clock.sleep(backOffMs, stopping.signal);
+        const fields = { err: cause, back_off_ms: backOffMs };
+        if (isDatabaseAway(cause)) log.warn(fields, 'database away; no jobs are claimed');
+        else log.error(fields, 'could not claim jobs');
+        await clock.sleep(backOffMs, signal);
       }
     }
   }
 
-  /** Returns jobs whose holders died to the queue. Leases of a node that is alive end only when it cannot renew them. */
-  async function sweepUntilStopped(): Promise<void> {
+  async #claimFreeSlots(): Promise<void> {
+    const { db, config, holder } = this.#deps;
+    while (this.#executing.size < config.transcribeConcurrency && !this.#stopping.signal.aborted) {
+      const job = await claimNextJob(db, LEASE_MS, holder);
+      if (job === null) return;
+      this.#execute(job);
+    }
+  }
+
+  #execute(job: ClaimedJob): void {
+    const execution: Promise<void> = executeJob(job, this.#engines[job.plan], this.#deps, this.#stopping.signal)
+      .catch((cause: unknown) => {
+        this.#deps.log.error({ job_id: job.id, err: cause }, 'a job failed to execute; its lease will end');
+      })
+      .finally(() => {
+        this.#executing.delete(execution);
+        this.#wake.send();
+      });
+    this.#executing.add(execution);
+  }
+
+  /** Returns jobs whose holders died to the queue. The lease of a live node ends only when it cannot be renewed. */
+  async #sweepUntilStopped(): Promise<void> {
+    const { clock, log } = this.#deps;
     let skipped = 0;
-    while (!stopping.signal.aborted) {
+    while (!this.#stopping.signal.aborted) {
       try {
-        if (skipped === 0) await sweep();
+        if (skipped === 0) await this.#sweep();
         else skipped -= 1;
       } catch (cause) {
-        skipped = SWEEPS_SKIPPED_AFTER_TROUBLE;
-        log.warn({ err: cause }, 'could not look for leases that ended');
+        skipped = SWEEPS_SKIPPED_AFTER_FAILURE;
+        log.warn({ err: cause }, 'could not return jobs whose leases ended');
       }
-      await clock.sleep(SWEEP_EVERY_MS, stopping.signal);
+      await clock.sleep(SWEEP_EVERY_MS, this.#stopping.signal);
     }
   }
 
-  async function sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
+    const { db, log } = this.#deps;
     const ids = await returnLapsedJobs(db, { moment: await readMoment(db), validMs: SWEEP_VALID_MS });
     if (ids.length > 0) log.warn({ job_ids: ids }, 'leases ended: the jobs are back in the queue');
   }
-
-  async function fillPlaces(): Promise<void> {
-    while (running.size < config.transcribeConcurrency && !stopping.signal.aborted) {
-      const job = await claimNextJob(db, LEASE_MS, deps.holder);
-      if (job === null) return;
-      start(job);
-    }
-  }
-
-  function start(job: ClaimedJob): void {
-    const work: Promise<void> = executeJob(job, engines[job.plan], { ...deps, completions, leases }, stopping.signal)
-      .catch((cause: unknown) => log.error({ job_id: job.id, err: cause }, 'a job is left to its lease'))
-      .finally(() => {
-        running.delete(work);
-        wake.ring();
-      });
-    running.add(work);
-  }
-
-  return {
-    async stop() {
-      stopping.abort(new StopError());
-      wake.ring();
-      await stopListening();
-      await Promise.all([claiming, sweeping]);
-      const done = new AbortController();
-      await Promise.race([Promise.all(running), clock.sleep(STOP_MS, done.signal)]);
-      done.abort();
-      await Promise.all([completions.close(), leases[Symbol.asyncDispose]()]);
-    },
-  };
 }
 
-/** One semaphore per engine; plans that share an engine share its semaphore. */
+/** Limits each engine to its slots, with one semaphore where both plans share an engine. */
 function limitEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: LimitedEngine; pro: LimitedEngine } {
   const limitedLite = { engine: lite, semaphore: openSemaphore(lite.slots) };
   return { lite: limitedLite, pro: pro === lite ? limitedLite : { engine: pro, semaphore: openSemaphore(pro.slots) } };
 }
 
-type WakeSignal = { ring: () => void; next(): Promise<void> };
+/** Wakes the claim loop. A signal between two calls of `next` is kept if `next` is called before the queue is read. */
+class WakeSignal {
+  #next = Promise.withResolvers<void>();
 
-/** A ring between two calls of `next` is not lost as long as `next` is called before the look at the queue. */
-function openWakeSignal(): WakeSignal {
-  let armed = Promise.withResolvers<void>();
-  return {
-    ring: () => armed.resolve(),
-    next() {
-      armed = Promise.withResolvers<void>();
-      return armed.promise;
-    },
-  };
+  send(): void {
+    this.#next.resolve();
+  }
+
+  next(): Promise<void> {
+    this.#next = Promise.withResolvers<void>();
+    return this.#next.promise;
+  }
 }
 
-/** Sleeps, but leaves no timer behind when something else ends the wait. */
-async function sleepAlone(clock: Clock, ms: number, other: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Leaves no timer behind when it is woken. */
+async function sleepUnlessWoken(clock: Clock, ms: number, woken: Promise<void>, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
-  void other.then(() => done.abort());
-  await clock.sleep(ms, AbortSignal.any([signal, done.signal]));
+  void woken.then(() => done.abort());
+  await Promise.race([woken, clock.sleep(ms, AbortSignal.any([signal, done.signal]))]);
 }

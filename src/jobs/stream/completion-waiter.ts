@@ -1,21 +1,22 @@
 import type { Database } from '../../db/database.ts';
+import { listenAndPoll } from '../../db/listen-and-poll.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { JobKey } from '../store.ts';
 import { findEnded } from '../store.ts';
 
-/** Tells when jobs end, whichever process ends them. */
+/** Reports the end of jobs, whichever process ends them. */
 export type CompletionWaiter = {
-  /** Begin before the job is committed, or its end may be missed until the next poll. */
+  /** Subscribe before the job is committed, or its end may be missed until the next poll. */
   subscribe(job: JobKey): { ended: Promise<void> } & Disposable;
-  /** Lets everybody who still waits go, as if the job had ended: they look, and answer that it has not. */
+  /** Resolves every `ended`, although the jobs have not ended: the callers read their jobs again. */
   close(): Promise<void>;
 };
 
 // Only for notifications that were lost with their connection.
 const POLL_MS = 1_000;
 
-/** One listener and one poll for all who wait in this process, however many they are. */
+/** Uses one listener and one poll in a process, however many jobs are waited for. */
 export async function openCompletionWaiter({
   db,
   clock,
@@ -25,46 +26,48 @@ export async function openCompletionWaiter({
   clock: Clock;
   log: Log;
 }): Promise<CompletionWaiter> {
-  const watched = new Map<string, { job: JobKey; waiters: Set<() => void> }>();
-  const closing = new AbortController();
-  const stopListening = await db.listen('job_ended', tellAll);
-  const polling = poll();
+  const subscriptions = new Map<string, { job: JobKey; resolvers: Set<() => void> }>();
+  let isClosed = false;
 
-  function tellAll(id: string): void {
-    for (const tell of watched.get(id)?.waiters ?? []) tell();
+  function resolve(id: string): void {
+    for (const resolver of subscriptions.get(id)?.resolvers ?? []) resolver();
   }
 
   async function poll(): Promise<void> {
-    while (!closing.signal.aborted) {
-      await clock.sleep(POLL_MS, closing.signal);
-      if (watched.size === 0 || closing.signal.aborted) continue;
-      const jobs = [...watched.values()].map(({ job }) => job);
-      const ended = await findEnded(db, jobs).catch((error: unknown) => {
-        log.warn({ err: error }, 'could not ask which jobs ended');
-        return [];
-      });
-      for (const id of ended) tellAll(id);
-    }
+    if (subscriptions.size === 0) return;
+    const jobs = [...subscriptions.values()].map(({ job }) => job);
+    for (const id of await findEnded(db, jobs)) resolve(id);
   }
+
+  const listening = await listenAndPoll(
+    { db, clock },
+    {
+      name: 'job_ended',
+      onNotify: resolve,
+      poll,
+      everyMs: POLL_MS,
+      onError: (err) => log.warn({ err }, 'could not poll for jobs that ended'),
+    },
+  );
 
   return {
     subscribe(job) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const { waiters } = watched.get(job.id) ?? { waiters: new Set() };
-      watched.set(job.id, { job, waiters: waiters.add(resolve) });
-      if (closing.signal.aborted) resolve();
+      const ended = Promise.withResolvers<void>();
+      const { resolvers } = subscriptions.get(job.id) ?? { resolvers: new Set() };
+      subscriptions.set(job.id, { job, resolvers: resolvers.add(ended.resolve) });
+      if (isClosed) ended.resolve();
       return {
-        ended: promise,
+        ended: ended.promise,
         [Symbol.dispose]() {
-          waiters.delete(resolve);
-          if (waiters.size === 0) watched.delete(job.id);
+          resolvers.delete(ended.resolve);
+          if (resolvers.size === 0) subscriptions.delete(job.id);
         },
       };
     },
     async close() {
-      closing.abort();
-      for (const id of watched.keys()) tellAll(id);
-      await Promise.all([stopListening(), polling]);
+      isClosed = true;
+      for (const id of subscriptions.keys()) resolve(id);
+      await listening.close();
     },
   };
 }

@@ -1,34 +1,35 @@
 import type { Database } from '../../db/database.ts';
+import { listenAndPoll } from '../../db/listen-and-poll.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { JobKey } from '../store.ts';
 import type { JobSnapshot } from './notification-store.ts';
 import { findJobSnapshots } from './notification-store.ts';
 
-/** Tells when something about a job changed, whichever process changed it. */
+/** Reports changes of jobs, whichever process changes them. */
 export type JobNotifications = {
-  /** Null when as many are watched as may be. */
+  /** Null when this process, or the account in it, has as many subscriptions as it may have. */
   subscribe(job: JobKey & { accountId: string }): JobSubscription | null;
-  /** Ends every watch. */
+  /** Ends every subscription. */
   close(): Promise<void>;
 };
 
 export type JobSubscription = Disposable & {
-  /** Resolves at the next change after this call, or at the close. Call it before looking, or a change is missed. */
+  /** Resolves at the next change after this call, or at the close. Call it before reading the job, or a change is missed. */
   next(): Promise<void>;
   isClosed(): boolean;
 };
 
-// NOTIFY tells of most changes at once; the poll of those without one, and of notifications that were lost.
+// NOTIFY reports most changes at once. The poll finds those without a NOTIFY, and those whose notification was lost.
 const POLL_MS = 1_000;
-// A place in the queue changes without the job's row.
-const POLLS_PER_QUEUE_LOOK = 3;
-const MAX_WATCHES = 1_000;
-const MAX_WATCHES_PER_ACCOUNT = 100;
+// The place of a job in the queue changes without its row.
+const POLLS_PER_QUEUE_CHANGE = 3;
+const MAX_SUBSCRIPTIONS = 1_000;
+const MAX_SUBSCRIPTIONS_PER_ACCOUNT = 100;
 
-type Watcher = { job: JobKey; accountId: string; lastSeen: string; tell: () => void };
+type Subscriber = { job: JobKey; accountId: string; lastSeen: string; notify: () => void };
 
-/** One listener and one poll for all who watch in this process, however many they are. */
+/** Uses one listener and one poll in a process, however many subscriptions there are. */
 export async function openJobNotifications({
   db,
   clock,
@@ -38,61 +39,62 @@ export async function openJobNotifications({
   clock: Clock;
   log: Log;
 }): Promise<JobNotifications> {
-  const watchers = new Set<Watcher>();
-  const closing = new AbortController();
-  const stopListening = await db.listen('job_changed', (id) => {
-    for (const watcher of watchers) if (watcher.job.id === id) watcher.tell();
-  });
-  const polling = poll();
+  const subscribers = new Set<Subscriber>();
+  let isClosed = false;
+  let polls = 0;
 
   async function poll(): Promise<void> {
-    for (let polls = 1; !closing.signal.aborted; polls++) {
-      await clock.sleep(POLL_MS, closing.signal);
-      if (watchers.size === 0 || closing.signal.aborted) continue;
-      const asked = [...watchers];
-      try {
-        const snapshots = await findJobSnapshots(
-          db,
-          asked.map(({ job }) => job),
-        );
-        tellChanged(asked, new Map(snapshots.map((snapshot) => [snapshot.id, snapshot])), polls);
-      } catch (error) {
-        log.warn({ err: error }, 'could not look at the jobs that are watched');
-      }
-    }
+    polls += 1;
+    if (subscribers.size === 0) return;
+    const polled = [...subscribers];
+    const jobs = polled.map(({ job }) => job);
+    const snapshots = new Map((await findJobSnapshots(db, jobs)).map((snapshot) => [snapshot.id, snapshot]));
+    notifyChanged(polled, snapshots, polls % POLLS_PER_QUEUE_CHANGE === 0);
   }
+
+  const listening = await listenAndPoll(
+    { db, clock },
+    {
+      name: 'job_changed',
+      onNotify: (id) => {
+        for (const subscriber of subscribers) if (subscriber.job.id === id) subscriber.notify();
+      },
+      poll,
+      everyMs: POLL_MS,
+      onError: (err) => log.warn({ err }, 'could not poll for changes of jobs'),
+    },
+  );
 
   return {
     subscribe({ accountId, ...job }) {
-      const ofAccount = [...watchers].filter((watcher) => watcher.accountId === accountId).length;
-      if (watchers.size >= MAX_WATCHES || ofAccount >= MAX_WATCHES_PER_ACCOUNT) return null;
-      const watcher: Watcher = { job, accountId, lastSeen: '', tell: () => undefined };
-      watchers.add(watcher);
+      const ofAccount = [...subscribers].filter((subscriber) => subscriber.accountId === accountId).length;
+      if (subscribers.size >= MAX_SUBSCRIPTIONS || ofAccount >= MAX_SUBSCRIPTIONS_PER_ACCOUNT) return null;
+      const subscriber: Subscriber = { job, accountId, lastSeen: '', notify: () => undefined };
+      subscribers.add(subscriber);
       return {
         next() {
-          if (closing.signal.aborted) return Promise.resolve();
+          if (isClosed) return Promise.resolve();
           return new Promise((resolve) => {
-            watcher.tell = resolve;
+            subscriber.notify = resolve;
           });
         },
-        isClosed: () => closing.signal.aborted,
-        [Symbol.dispose]: () => void watchers.delete(watcher),
+        isClosed: () => isClosed,
+        [Symbol.dispose]: () => void subscribers.delete(subscriber),
       };
     },
     async close() {
-      closing.abort();
-      for (const { tell } of watchers) tell();
-      await Promise.all([stopListening(), polling]);
+      isClosed = true;
+      for (const { notify } of subscribers) notify();
+      await listening.close();
     },
   };
 }
 
-function tellChanged(watchers: Watcher[], snapshots: Map<string, JobSnapshot>, polls: number): void {
-  for (const watcher of watchers) {
-    const snapshot = snapshots.get(watcher.job.id);
-    const now = snapshot ? `${snapshot.state} ${snapshot.lease} ${snapshot.progress}` : 'gone';
-    const isQueueLook = snapshot?.state === 'queued' && polls % POLLS_PER_QUEUE_LOOK === 0;
-    if (now !== watcher.lastSeen || isQueueLook) watcher.tell();
-    watcher.lastSeen = now;
+function notifyChanged(subscribers: Subscriber[], snapshots: Map<string, JobSnapshot>, queueChanged: boolean): void {
+  for (const subscriber of subscribers) {
+    const snapshot = snapshots.get(subscriber.job.id);
+    const seen = snapshot ? `${snapshot.state} ${snapshot.lease} ${snapshot.progress}` : 'deleted';
+    if (seen !== subscriber.lastSeen || (queueChanged && snapshot?.state === 'queued')) subscriber.notify();
+    subscriber.lastSeen = seen;
   }
 }
