@@ -16,7 +16,7 @@ export type Job = {
   accountId: string;
   state: JobState;
   plan: Plan;
-  /** What the client asked for; null to detect. */
+  /** As the request named it; null to detect it. */
   language: string | null;
   wordTimes: boolean;
   /** The client's JSON text, unchanged. */
@@ -25,11 +25,11 @@ export type Job = {
   format: string;
   sizeBytes: number;
   audioKey: string | null;
-  /** What the probe showed; the decoded length once the job ended. */
+  /** The length that the probe found; once the job has ended, the decoded length. */
   durationMs: number;
-  /** What is set aside for the job; 0 for unlimited accounts. Grows while the audio turns out longer than it claimed. */
+  /** The hold; 0 for unlimited accounts. Grows when the audio is longer than its headers say. */
   heldUnits: number;
-  /** Cost of the audio whose text could be read so far, in any attempt. */
+  /** Cost of the audio whose text was stored so far, in any attempt. */
   transcribedUnits: number;
   costUnits: number | null;
   attempts: number;
@@ -47,10 +47,10 @@ export type Job = {
   completedAt: Date | null;
 };
 
-/** A job that this process holds: whoever claims it later gets another lease, and this one's word no longer counts. */
+/** A job claimed by this process. After another claim, writes under this lease are rejected. */
 export type ClaimedJob = Job & { unlimited: boolean };
 
-/** How a job's work ended; what it costs is decided when it is written down. */
+/** The result of a job's execution. Its cost is computed when the end is written. */
 export type Outcome =
   | {
       kind: 'completed';
@@ -66,9 +66,9 @@ export type Outcome =
       type: JobErrorType;
       message: string;
       model: string | null;
-      /** How much was decoded, where that is more than the probe showed. */
+      /** The decoded length, where it is more than the probe found. */
       durationMs?: number;
     };
 
-/** Told of each job by whoever ended it. */
+/** Counts jobs that ended. */
 export type JobMetrics = { jobEnded(job: Job): void };

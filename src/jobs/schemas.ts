@@ -17,7 +17,7 @@ import { TRANSCRIPT_FORMATS } from './transcript.ts';
 
 const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
 
-/** A string of a multipart form that is read as a boolean. */
+/** A boolean field of a multipart form. */
 const formBoolean = (description: string) => oneOf(['true', 'false', '1', '0'], { default: 'false', description });
 
 /** The file of a multipart form. */
@@ -33,7 +33,7 @@ export const languageSchema = Type.String({
   [DOCUMENTED]: { pattern: '^[a-z]{2}(-[A-Z]{2})?$' },
 });
 
-/** The form of POST /v1/transcribe. It documents the form, which `request.ts` reads as it streams in. */
+/** The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. */
 export const transcribeForm = Type.Object(
   {
     file: fileSchema,
@@ -120,7 +120,7 @@ const JOB_EXAMPLE = {
   completed_at: '2026-11-21T09:30:01.480Z',
 };
 
-/** A job as its own endpoints answer it. */
+/** A job as its own endpoints show it. */
 export const jobSchema = Type.Object(
   {
     ...jobHead,
@@ -164,17 +164,16 @@ export const transcriptSchema = Type.Object(
   component('Transcript'),
 );
 
-/** A transcript as a text file. */
 const textFile = (description: string) => Type.String({ description });
 
-/** The media types in which a transcript can be had, beside JSON. */
+/** The media types of transcripts, without JSON. */
 export const TRANSCRIPT_MEDIA = {
   'text/plain': textFile('The plain text.'),
   'application/x-subrip': textFile('SRT captions.'),
   'text/vtt': textFile('WebVTT captions.'),
 };
 
-/** What `GET /v1/jobs/:id/events` sends: the data of each event, by the event's name. */
+/** The data of each event that `GET /v1/jobs/:id/events` sends, by the event's name. */
 export const jobStreamSchema = Type.Object(
   {
     status: Type.Object({

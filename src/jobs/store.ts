@@ -3,15 +3,14 @@ import type { Plan } from '../rules/accounts/plan.ts';
 import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Job } from './job.ts';
 
-/** A job's columns but its segments, which are long; `table` is the name that the statement gives to jobs. */
+const COLUMNS =
+  `shard id account_id state plan language word_times metadata filename format size_bytes audio_key duration_ms
+  held_units transcribed_units cost_units attempts lease progress model detected_language transcript error_type
+  error_message created_at started_at completed_at`.split(/\s+/);
+
+/** A job's columns without its segments, which are long. @param table  the name of jobs in the statement */
 function columnsOf(table: string): string {
-  const names = [
-    ...['shard', 'id', 'account_id', 'state', 'plan', 'language', 'word_times', 'metadata', 'filename', 'format'],
-    ...['size_bytes', 'audio_key', 'duration_ms', 'held_units', 'transcribed_units', 'cost_units'],
-    ...['attempts', 'lease', 'progress', 'model', 'detected_language', 'transcript', 'error_type', 'error_message'],
-    ...['created_at', 'started_at', 'completed_at'],
-  ];
-  return names.map((name) => `${table}.${name} as "${camelCase(name)}"`).join(', ');
+  return COLUMNS.map((name) => `${table}.${name} as "${camelCase(name)}"`).join(', ');
 }
 
 export const JOB_COLUMNS = `${columnsOf('jobs')}, jobs.segments`;
@@ -34,7 +33,7 @@ export type NewJob = Pick<
   | 'heldUnits'
 >;
 
-/** A queued job, due at once; tells the transcribers when the transaction commits. */
+/** Inserts a queued job that is due at once, and notifies the transcribers when the transaction commits. */
 export async function insertJob(tx: Sql, job: NewJob, now: Date | null = null): Promise<Job> {
   const rows = await tx.rows<Job>({
     name: 'insert_job',
@@ -46,8 +45,20 @@ export async function insertJob(tx: Sql, job: NewJob, now: Date | null = null): 
       from (select coalesce($14::timestamptz, clock_timestamp()) as moment) as clock
       returning ${JOB_COLUMNS}, pg_notify('jobs_due', '')`,
     values: [
-      ...[job.shard, job.id, job.accountId, job.plan, job.language, job.wordTimes, job.metadata, job.filename],
-      ...[job.format, job.sizeBytes, job.audioKey, job.durationMs, job.heldUnits, now],
+      job.shard,
+      job.id,
+      job.accountId,
+      job.plan,
+      job.language,
+      job.wordTimes,
+      job.metadata,
+      job.filename,
+      job.format,
+      job.sizeBytes,
+      job.audioKey,
+      job.durationMs,
+      job.heldUnits,
+      now,
     ],
   });
   return rows[0]!;
@@ -95,7 +106,7 @@ export async function listJobs(
   });
 }
 
-/** How many jobs wait to be started, over all shards; counting stops at `atMost`. */
+/** The number of queued jobs in all shards; counting stops at `atMost`. */
 export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number> {
   const rows = await sql.rows<{ count: number }>({
     name: 'count_queued_jobs',
@@ -107,7 +118,7 @@ export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number>
         from jobs
         where state = 'queued'
         limit $1
-      ) as waiting`,
+      ) as queued`,
     values: [atMost],
   });
   return rows[0]!.count;
@@ -115,14 +126,14 @@ export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number>
 
 export type JobKey = { shard: number; id: string };
 
-/** Which of these jobs have ended, or are gone. */
+/** The ids of those of the jobs that have ended or were deleted. */
 export async function findEnded(sql: Sql, jobs: JobKey[]): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     name: 'find_ended_jobs',
     text: `
-      select asked.id
-      from unnest($1::smallint[], $2::text[]) as asked (shard, id)
-      left join jobs on jobs.shard = asked.shard and jobs.id = asked.id
+      select wanted.id
+      from unnest($1::smallint[], $2::text[]) as wanted (shard, id)
+      left join jobs on jobs.shard = wanted.shard and jobs.id = wanted.id
       where jobs.completed_at is not null or jobs.id is null`,
     values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });

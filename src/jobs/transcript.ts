@@ -6,19 +6,19 @@ import type { Job } from './job.ts';
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
-/** What an engine said of one piece, and where in the audio the piece begins. */
+/** An engine's transcript of one piece, and where in the audio the piece starts. */
 export type PieceTranscript = { startSeconds: number; transcript: Transcript };
 
-/** The pieces in order as one transcript: times count from the start of the audio, text is fit to be stored. */
+/** The pieces in order as one transcript. Times count from the start of the audio; the text can be stored. */
 export function joinPieces(pieces: PieceTranscript[]): Transcript {
   const segments = pieces.flatMap(({ startSeconds, transcript }) =>
     transcript.segments.map((segment) => ({
       ...segment,
-      ...placed(segment, startSeconds),
-      words: segment.words.map((word) => ({ ...word, ...placed(word, startSeconds) })),
+      ...shifted(segment, startSeconds),
+      words: segment.words.map((word) => ({ ...word, ...shifted(word, startSeconds) })),
     })),
   );
-  return { segments, language: mostSpoken(pieces) };
+  return { segments, language: mainLanguage(pieces) };
 }
 
 /** The plain text of a transcript. */
@@ -26,16 +26,16 @@ export function textOf({ segments }: Transcript): string {
   return toText(segments);
 }
 
-/** The segments as the JSON text that the API shows, with words only where they were asked for. */
+/** The segments as the JSON text that the API shows, with words only if the request wants them. */
 export function segmentsJson({ segments }: Transcript, wordTimes: boolean): string {
   const shown = segments.map((segment) => ({
-    ...showTimed(segment),
-    ...(wordTimes ? { words: segment.words.map(showTimed) } : {}),
+    ...viewOf(segment),
+    ...(wordTimes ? { words: segment.words.map(viewOf) } : {}),
   }));
   return JSON.stringify(shown);
 }
 
-/** A completed job's transcript as a file: its body (a string, or for json a value) and its content type. */
+/** A completed job's transcript as a file: its body, a string or for json a value, and its content type. */
 export function renderTranscript(job: Job, format: TranscriptFormat): { body: unknown; contentType?: string } {
   if (format === 'json') return { body: transcriptJson(job) };
   if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
@@ -59,7 +59,7 @@ function storedSegments(job: Job) {
   return stored.map(({ start, end, text }) => ({ startSeconds: start, endSeconds: end, text }));
 }
 
-function placed(part: Word | Segment, offsetSeconds: number) {
+function shifted(part: Word | Segment, offsetSeconds: number) {
   return {
     text: storable(part.text),
     startSeconds: part.startSeconds + offsetSeconds,
@@ -67,13 +67,13 @@ function placed(part: Word | Segment, offsetSeconds: number) {
   };
 }
 
-/** PostgreSQL refuses U+0000, and UTF-8 has no lone surrogates; an engine's output may hold both. */
+/** PostgreSQL rejects U+0000, and UTF-8 has no lone surrogates; an engine's output may contain both. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed();
 }
 
-/** The language that most of the pieces with speech are in: a piece of music may be taken for any. */
-function mostSpoken(pieces: PieceTranscript[]): string | null {
+/** The language with the most text: a single piece, of music for example, may be detected as any language. */
+function mainLanguage(pieces: PieceTranscript[]): string | null {
   const counts = new Map<string, number>();
   for (const { transcript } of pieces) {
     const characters = transcript.segments.reduce((sum, segment) => sum + segment.text.length, 0);
@@ -85,11 +85,11 @@ function mostSpoken(pieces: PieceTranscript[]): string | null {
   return most ? storable(most[0]) : null;
 }
 
-function showTimed({ startSeconds, endSeconds, text, confidence }: Word | Segment) {
-  return { start: toMs(startSeconds), end: toMs(endSeconds), text, confidence: confidence && toMs(confidence) };
+function viewOf({ startSeconds, endSeconds, text, confidence }: Word | Segment) {
+  return { start: round(startSeconds), end: round(endSeconds), text, confidence: confidence && round(confidence) };
 }
 
-/** Three decimals: a millisecond, and as much as a confidence is worth. */
-function toMs(value: number): number {
+/** Three decimals: a millisecond, and enough for a confidence. */
+function round(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

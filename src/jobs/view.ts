@@ -4,21 +4,21 @@ import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
 import type { jobInListSchema, jobSchema } from './schemas.ts';
 
-/** A job as the API and the events show it, the segments included. For `writeJson`: metadata goes out unchanged. */
+/** A job as the API and the events show it, with its segments. Serialise it with `writeJson`, which keeps metadata unchanged. */
 export function showJob(job: Job): Static<typeof jobSchema> {
   const { segments, ...rest } = partsOf(job);
   return { ...rest.head, segments, ...rest.tail };
 }
 
 /**
- * A job that waits, with its place in the queue: 1 for the next one to start.
- * @param queuePosition  null for a job that does not wait (any more)
+ * A job with its position in the queue.
+ * @param queuePosition  1 for the next job to start; null for a job that is not queued
  */
 export function showWaitingJob(job: Job, queuePosition: number | null): Static<typeof jobSchema> {
   return { ...showJob(job), ...(queuePosition !== null && { queue_position: queuePosition }) };
 }
 
-/** A job as lists show it: without segments. */
+/** A job as lists show it, without segments. */
 export function showJobInList(job: Job): Static<typeof jobInListSchema> {
   const { head, tail } = partsOf(job);
   return { ...head, ...tail };

@@ -93,8 +93,6 @@ const NOT_YET: readonly string[] = [
   'src/http/idempotency/idempotency.test.ts',
   'src/http/server/server.test.ts',
   'src/http/service/console.ts',
-  'src/jobs/api/transcribe.ts',
-  'src/jobs/stream/job-events.ts',
   'src/platform/log.ts',
   'src/processes/roles/engine-health.ts',
   'src/rules/network/address.test.ts',

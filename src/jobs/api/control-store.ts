@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Job } from '../job.ts';
 import { JOB_COLUMNS } from '../store.ts';
 
-/** A job as it stands, locked for the rest of the transaction: nobody starts or ends it meanwhile. */
+/** The job, locked for the rest of the transaction, so that it is neither started nor ended meanwhile. */
 export async function lockJob(
   tx: Sql,
   { shard, accountId, id }: { shard: number; accountId: string; id: string },
@@ -15,7 +15,7 @@ export async function lockJob(
   return rows[0] ?? null;
 }
 
-/** Cancels a job that has not ended, and tells who works on it and who waits for it. */
+/** Cancels a job that has not ended, and notifies its worker and everything that waits for it. */
 export async function cancelOpenJob(
   tx: Sql,
   { shard, id }: Pick<Job, 'shard' | 'id'>,
@@ -41,7 +41,7 @@ export async function cancelOpenJob(
   return rows[0]!;
 }
 
-/** Erases the row of a job that has ended. */
+/** Deletes the row of a job that has ended. */
 export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
   await tx.run({
     name: 'delete_job',

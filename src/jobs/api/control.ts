@@ -23,9 +23,9 @@ export type ControlDeps = {
 };
 
 /**
- * Ends a job without a transcript or an event. Pieces that could be read are charged, the rest of the hold is given back;
- * pieces that the engine has not finished, or whose text is not stored yet, are free. The worker learns of the end by
- * NOTIFY or its next poll; writes under its lease are rejected from now on.
+ * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is released.
+ * The worker learns of the end from the `job_ended` notification or its next poll. Writes under its lease are rejected
+ * from now on.
  * @throws ApiError  409 when the job has ended
  */
 export async function cancelJob(deps: ControlDeps, account: Account, id: string, idempotency: IdempotencyHandle) {
@@ -35,13 +35,13 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
     const canceled = await cancelLocked(tx, account, job);
-    // The kept answer shows the job, and goes when the job is erased.
+    // The saved answer contains the job, so it is deleted together with the job.
     await idempotency.bindJob(tx, id);
     return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
   });
   deps.metrics?.jobEnded(canceled);
   const { audioKey } = canceled;
-  // A failure here is the janitor's to make good.
+  // After a failure here the janitor erases the audio.
   if (audioKey !== null && deps.config.audioRetentionHours === 0) {
     await eraseAudio(deps, { ...canceled, audioKey }).catch(() => undefined);
   }
@@ -49,8 +49,8 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
 }
 
 /**
- * Erases a job: its row, its audio, and the transcript and metadata in its events and in kept answers. A job that waits
- * is canceled first. What the receivers were already sent is theirs.
+ * Erases a job: its row, its audio, and the transcript and metadata in its events and in saved answers. A queued job is
+ * canceled first. Deliveries that were already sent cannot be recalled.
  * @throws ApiError  409 while the job is being processed: cancel it first
  */
 export async function deleteJob(deps: ControlDeps, account: Account, id: string): Promise<void> {
@@ -69,7 +69,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
   });
   if (wasOpen) deps.metrics?.jobEnded(ended);
   const { audioKey } = ended;
-  // After the commit: a file that no job names is swept, a job that names no file would fail.
+  // After the commit: the sweep removes a file without a job, but a job without its file would fail.
   if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
 }
 
@@ -79,7 +79,7 @@ async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
   return job;
 }
 
-/** The job's row is locked before the account's, in the same order as at a job's end. */
+/** Locks the job's row before the account's, in the same order as the end of a job does. */
 async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
   const canceled = await cancelOpenJob(tx, job, { costUnits, now: null });
@@ -87,7 +87,7 @@ async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
   return canceled;
 }
 
-/** What may still be known of a job that its owner erased. */
+/** The part of an erased job that its events keep. */
 function erased(job: Job): Job {
   return { ...job, filename: null, metadata: null, transcript: null, segments: null };
 }

@@ -14,7 +14,7 @@ export type StoredAudio = {
   key: string;
   filename: string | null;
   sizeBytes: number;
-  /** What the probe showed. */
+  /** As the probe found it. */
   format: string;
   durationMs: number;
 };
@@ -31,8 +31,8 @@ export type NewJobOrder = {
 };
 
 /**
- * Sets the cost aside and writes the job, both or neither; when it resolves, the job ends whatever crashes.
- * @throws ApiError  402 when the balance does not cover what the probe shows
+ * Holds the cost and inserts the job in one transaction. Once it resolves, the job is durable.
+ * @throws ApiError  402 when the balance does not cover the length that the probe found
  */
 export async function createJob(
   { db, storage }: { db: Database; storage: AudioStorage },
@@ -41,7 +41,7 @@ export async function createJob(
   try {
     return await db.transaction((tx) => holdAndInsert(tx, order));
   } catch (cause) {
-    // A commit whose answer was lost may have happened: then the job needs its audio. If not, the sweep finds the file.
+    // A commit whose answer was lost may have happened; the job then needs its audio. If not, the sweep removes the file.
     if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(order.audio.key);
     throw cause;
   }
@@ -71,10 +71,10 @@ async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, idemp
 
 function tooExpensive(units: number, missingUnits: number): ApiError {
   const needed = creditsFromUnits(units);
-  const there = creditsFromUnits(units - missingUnits);
+  const available = creditsFromUnits(units - missingUnits);
   return new ApiError(
     'insufficient_balance',
-    `The audio costs ${needed} credits and the balance holds ${there}. Add credits, or send less audio.`,
-    { extra: { needed_credits: needed, available_credits: there } },
+    `The audio costs ${needed} credits and the balance holds ${available}. Add credits, or send less audio.`,
+    { extra: { needed_credits: needed, available_credits: available } },
   );
 }

@@ -18,16 +18,23 @@ const RETRY_SECONDS = 30;
 const WORD_BYTES = 1024;
 const IGNORED_BYTES = 64 * 1024;
 
-// Fields of that API without a meaning here: taken, so that its clients need no change, and ignored.
+// Fields of that API without a meaning here. They are accepted and ignored, so that its clients need no change.
 const IGNORED = [
-  ...['prompt', 'temperature', 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'],
-  ...['chunking_strategy', 'chunking_strategy[type]', 'chunking_strategy[threshold]'],
-  ...['chunking_strategy[prefix_padding_ms]', 'chunking_strategy[silence_duration_ms]'],
+  'prompt',
+  'temperature',
+  'include[]',
+  'known_speaker_names[]',
+  'known_speaker_references[]',
+  'chunking_strategy',
+  'chunking_strategy[type]',
+  'chunking_strategy[threshold]',
+  'chunking_strategy[prefix_padding_ms]',
+  'chunking_strategy[silence_duration_ms]',
 ];
 const GRANULARITY_FIELD = 'timestamp_granularities[]';
 const LIST_FIELDS = [GRANULARITY_FIELD, 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'];
 
-// For the reference; the fields are read by `readRequest`.
+// For the API reference; `readRequest` reads the fields.
 const formSchema = Type.Object({
   file: fileSchema,
   model: Type.Optional(
@@ -81,7 +88,10 @@ export function openAiRoute(deps: TranscribeDeps): Route {
 
 const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
   fieldBytes: {
-    ...{ model: WORD_BYTES, language: WORD_BYTES, response_format: WORD_BYTES, stream: WORD_BYTES },
+    model: WORD_BYTES,
+    language: WORD_BYTES,
+    response_format: WORD_BYTES,
+    stream: WORD_BYTES,
     [GRANULARITY_FIELD]: WORD_BYTES,
     ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
   },
@@ -99,7 +109,8 @@ const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
       // Some clients send an empty language to have it detected.
       language: fields.get('language') === '' ? null : readLanguage(fields),
       wordTimes: format === 'verbose_json' && granularities.includes('word'),
-      ...{ format, granularities },
+      format,
+      granularities,
     };
   },
   answerCompleted(job, request) {
@@ -108,7 +119,7 @@ const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
   answerOpen(job) {
     throw new ApiError('unavailable', `The job ${job.id} goes on; read it at ${locationOf(job)}.`, {
       extra: { job_id: job.id, retry_after: RETRY_SECONDS },
-      // That API's clients send a request again by themselves: here it would be a second job, at a second price.
+      // Without this header that API's clients send the request again, which would make and charge a second job.
       headers: { 'retry-after': String(RETRY_SECONDS), 'x-should-retry': 'false', location: locationOf(job) },
     });
   },
@@ -156,12 +167,20 @@ function verbose(job: Job, { granularities }: OpenAiRequest) {
   };
 }
 
-/** What no engine of ours knows is there with the value that says nothing, for clients that read it unasked. */
+/** Fields that no engine here can fill have neutral values, for clients that require them. */
 function showSegment({ start, end, text, confidence }: StoredSegment, id: number) {
   const logProbability = confidence === null ? 0 : Math.log(Math.max(confidence, Number.EPSILON));
   return {
-    ...{ id, seek: 0, start, end, text, tokens: [], temperature: 0 },
-    ...{ avg_logprob: logProbability, compression_ratio: 1, no_speech_prob: 0 },
+    id,
+    seek: 0,
+    start,
+    end,
+    text,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: logProbability,
+    compression_ratio: 1,
+    no_speech_prob: 0,
   };
 }
 

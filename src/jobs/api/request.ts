@@ -4,7 +4,7 @@ import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import type { TranscriptFormat } from '../transcript.ts';
 import { TRANSCRIPT_FORMATS } from '../transcript.ts';
 
-/** What a job is made from, checked. */
+/** The validated parameters of a job. */
 export type JobRequest = {
   plan: Plan;
   /** The client's JSON text, unchanged. */
@@ -14,16 +14,16 @@ export type JobRequest = {
   wordTimes: boolean;
 };
 
-/** What an upload asks for: a job, and to be told of it at once or at its end. */
+/** A job's parameters, and whether the request is answered before the job ends. */
 export type UploadRequest = JobRequest & { isAsync: boolean };
 
-/** What a transcription was asked for, checked. */
+/** The validated fields of POST /v1/transcribe. */
 export type TranscribeRequest = UploadRequest & { responseFormat: TranscriptFormat };
 
 const METADATA_BYTES = 4096;
 const WORD_BYTES = 1024;
 
-/** The fields of the form, with the most UTF-8 bytes of each. */
+/** The form's fields, with the maximum size of each in bytes of UTF-8. */
 export const FIELD_BYTES = {
   plan: WORD_BYTES,
   async: WORD_BYTES,
@@ -41,7 +41,7 @@ const BOOLEANS = new Map([
 ]);
 
 /**
- * The form's fields as a request of an account on `accountPlan`.
+ * Validates the form's fields as a request of an account on `accountPlan`.
  * @throws ApiError  naming the first field at fault
  */
 export function readTranscribeRequest(fields: Map<string, string>, accountPlan: Plan): TranscribeRequest {
@@ -64,7 +64,7 @@ function readPlan(fields: Map<string, string>, accountPlan: Plan): Plan {
   return permitPlan('plan', readChoice(fields, 'plan', PLANS) ?? accountPlan, accountPlan);
 }
 
-/** @param name  the field that asked for the plan @throws ApiError  403 */
+/** @param name  the field that named the plan @throws ApiError  403 */
 export function permitPlan(name: string, plan: Plan, accountPlan: Plan): Plan {
   if (mayUsePlan(accountPlan, plan)) return plan;
   throw new ApiError('plan_limit', `This account is on the ${accountPlan} plan; send ${name}=${accountPlan}.`, {
@@ -94,7 +94,7 @@ export function readChoice<Choice extends string>(
   return choice;
 }
 
-/** Kept as it was written: numbers past 2^53, the order of keys and escapes survive. */
+/** The text unchanged, so that numbers past 2^53, the order of keys and escapes are kept. */
 function readMetadata(fields: Map<string, string>): string | null {
   const given = fields.get('metadata');
   if (given === undefined) return null;
@@ -119,7 +119,7 @@ export function readLanguage(fields: Map<string, string>): string | null {
   throw refusal('language', 'language must be a BCP 47 code such as en or pt-BR.');
 }
 
-/** A field at fault. */
+/** The error for a field that is not valid. */
 export function refusal(param: string, message: string, cause?: unknown): ApiError {
   return new ApiError('invalid_request', message, { param, cause });
 }

@@ -2,6 +2,7 @@ import os from 'node:os';
 import { Readable } from 'node:stream';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -13,6 +14,7 @@ import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
 import type { Job, JobMetrics } from '../job.ts';
+import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
 import {
   jobListSchema,
@@ -36,11 +38,11 @@ import { openUploadAdmission } from './upload-admission.ts';
 export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'> & {
   config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
   notifications: JobNotifications;
-  /** Told of the jobs that end here: those that are canceled. */
+  /** Counts the jobs that are canceled. */
   metrics?: JobMetrics;
 };
 
-const WATCH_RETRY_SECONDS = 5;
+const STREAM_RETRY_SECONDS = 5;
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
@@ -54,162 +56,192 @@ const JOB_LINKS = {
   delete_jobs_id: ownJob,
 };
 
-/** The way in to transcriptions: sending audio, the list of jobs, a job, its transcript. */
+/** Sending audio, and listing, reading, following, canceling and erasing jobs. */
 export function jobRoutes(deps: JobRoutesDeps): Route[] {
   const cores = os.availableParallelism();
   const probes = openFairSemaphore({ permits: 2 * cores, perOwner: cores });
   const transcribeDeps = { ...deps, probes, uploads: openUploadAdmission(deps) };
   const positions = openQueuePositions(deps);
   return [
-    defineRoute({
-      method: 'POST',
-      path: '/v1/transcribe',
-      auth: 'key',
-      scope: 'jobs:write',
-      bucket: 'transcribe',
-      upload: true,
-      summary: 'Transcribe audio, at once or as a job',
-      errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
-      links: JOB_LINKS,
-      tag: 'Transcription',
-      schema: {
-        body: transcribeForm,
-        answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
-      },
-      handle: (call) => transcribe(transcribeDeps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
-    }),
+    transcribeRoute(transcribeDeps),
     openAiRoute(transcribeDeps),
-    defineRoute({
-      method: 'GET',
-      path: '/v1/jobs',
-      auth: 'key',
-      scope: 'jobs:read',
-      bucket: 'jobs',
-      summary: 'List jobs, newest first',
-      tag: 'Transcription',
-      schema: {
-        query: Type.Object({
-          ...pageFields,
-          status: Type.Optional(oneOf(JOB_STATES)),
-          plan: Type.Optional(oneOf(PLANS)),
-          created_after: Type.Optional(timeFilter('Jobs created later than this time, or day in UTC.')),
-          created_before: Type.Optional(timeFilter('Jobs created earlier.')),
-        }),
-        answers: { 200: jobListSchema },
-      },
-      async handle({ account, query }) {
-        const filter = {
-          status: query.status ?? null,
-          plan: query.plan ?? null,
-          createdAfter: readTime('created_after', query.created_after),
-          createdBefore: readTime('created_before', query.created_before),
-        };
-        const beforeId = decodeCursor('job', query.cursor);
-        const owner = { shard: account.shard, accountId: account.id };
-        const rows = await listJobs(deps.db, owner, filter, { limit: query.limit + 1, beforeId });
-        return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
-      },
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/v1/jobs/:id',
-      auth: 'key',
-      scope: 'jobs:read',
-      summary: 'Read a job',
-      tag: 'Transcription',
-      schema: { params: jobId, answers: { 200: jobSchema } },
-      async handle({ account, params }) {
-        const job = await jobOf(deps, account, params.id);
-        return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
-      },
-    }),
-    defineRoute({
-      method: 'DELETE',
-      path: '/v1/jobs/:id',
-      auth: 'key',
-      scope: 'jobs:write',
-      summary: 'Erase a job: its transcript, metadata and audio',
-      errors: ['conflict'],
-      tag: 'Transcription',
-      schema: { params: jobId, answers: { 204: null } },
-      async handle({ account, params, note }) {
-        await deleteJob(deps, account, params.id);
-        note({ job_id: params.id });
-        return { status: 204 };
-      },
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/v1/jobs/:id/cancel',
-      auth: 'key',
-      scope: 'jobs:write',
-      summary: 'Cancel a job that has not ended',
-      tag: 'Transcription',
-      schema: { params: jobId, answers: { 200: jobSchema } },
-      async handle({ account, params, note, idempotency }) {
-        const answer = await cancelJob(deps, account, params.id, idempotency);
-        note({ job_id: params.id });
-        return answer;
-      },
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/v1/jobs/:id/events',
-      auth: 'key',
-      scope: 'jobs:read',
-      summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
-      tag: 'Transcription',
-      schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
-      async handle({ account, params, signal }) {
-        const { shard, accountId, id } = await jobOf(deps, account, params.id);
-        const watch = deps.notifications.subscribe({ shard, accountId, id });
-        if (watch === null) throw tooManyWatched();
-        // A caller who leaves before the first word is read never starts the generator that would do this.
-        const dispose = () => watch[Symbol.dispose]();
-        if (signal.aborted) dispose();
-        else signal.addEventListener('abort', dispose, { once: true });
-        const stream = Readable.from(streamJobEvents({ ...deps, positions }, { shard, accountId, id }, watch, signal));
-        // Proxies are told to pass each word on as it comes.
-        const headers = { 'x-accel-buffering': 'no' };
-        return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
-      },
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/v1/jobs/:id/transcript',
-      auth: 'key',
-      scope: 'jobs:read',
-      summary: "Read a completed job's transcript as a file",
-      errors: ['conflict'],
-      tag: 'Transcription',
-      schema: {
-        params: jobId,
-        query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)) }),
-        answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
-      },
-      async handle({ account, params, query }) {
-        const job = await jobOf(deps, account, params.id);
-        if (job.state !== 'completed') {
-          throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
-        }
-        const format = query.format ?? 'json';
-        const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
-        return { status: 200, ...renderTranscript(job, format), headers: { 'content-disposition': disposition } };
-      },
-    }),
+    listRoute(deps),
+    readRoute(deps, positions),
+    deleteRoute(deps),
+    cancelRoute(deps),
+    eventsRoute(deps, positions),
+    transcriptRoute(deps),
   ];
 }
 
-/** Unknown, malformed and another account's ids are one and the same answer. */
-async function jobOf(deps: JobRoutesDeps, account: Account, id: string): Promise<Job> {
-  const job = isId('job', id) ? await findJob(deps.db, { shard: account.shard, accountId: account.id, id }) : null;
+function transcribeRoute(deps: TranscribeDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/transcribe',
+    auth: 'key',
+    scope: 'jobs:write',
+    bucket: 'transcribe',
+    upload: true,
+    summary: 'Transcribe audio, at once or as a job',
+    errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+    links: JOB_LINKS,
+    tag: 'Transcription',
+    schema: {
+      body: transcribeForm,
+      answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
+    },
+    handle: (call) => transcribe(deps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
+  });
+}
+
+function listRoute({ db }: JobRoutesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/jobs',
+    auth: 'key',
+    scope: 'jobs:read',
+    bucket: 'jobs',
+    summary: 'List jobs, newest first',
+    tag: 'Transcription',
+    schema: {
+      query: Type.Object({
+        ...pageFields,
+        status: Type.Optional(oneOf(JOB_STATES)),
+        plan: Type.Optional(oneOf(PLANS)),
+        created_after: Type.Optional(timeFilter('Jobs created later than this time, or day in UTC.')),
+        created_before: Type.Optional(timeFilter('Jobs created earlier.')),
+      }),
+      answers: { 200: jobListSchema },
+    },
+    async handle({ account, query }) {
+      const filter = {
+        status: query.status ?? null,
+        plan: query.plan ?? null,
+        createdAfter: readTime('created_after', query.created_after),
+        createdBefore: readTime('created_before', query.created_before),
+      };
+      const beforeId = decodeCursor('job', query.cursor);
+      const owner = { shard: account.shard, accountId: account.id };
+      const rows = await listJobs(db, owner, filter, { limit: query.limit + 1, beforeId });
+      return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
+    },
+  });
+}
+
+function readRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/jobs/:id',
+    auth: 'key',
+    scope: 'jobs:read',
+    summary: 'Read a job',
+    tag: 'Transcription',
+    schema: { params: jobId, answers: { 200: jobSchema } },
+    async handle({ account, params }) {
+      const job = await jobOf(db, account, params.id);
+      return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+    },
+  });
+}
+
+function deleteRoute(deps: JobRoutesDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/jobs/:id',
+    auth: 'key',
+    scope: 'jobs:write',
+    summary: 'Erase a job: its transcript, metadata and audio',
+    errors: ['conflict'],
+    tag: 'Transcription',
+    schema: { params: jobId, answers: { 204: null } },
+    async handle({ account, params, note }) {
+      await deleteJob(deps, account, params.id);
+      note({ job_id: params.id });
+      return { status: 204 };
+    },
+  });
+}
+
+function cancelRoute(deps: JobRoutesDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/jobs/:id/cancel',
+    auth: 'key',
+    scope: 'jobs:write',
+    summary: 'Cancel a job that has not ended',
+    tag: 'Transcription',
+    schema: { params: jobId, answers: { 200: jobSchema } },
+    async handle({ account, params, note, idempotency }) {
+      const answer = await cancelJob(deps, account, params.id, idempotency);
+      note({ job_id: params.id });
+      return answer;
+    },
+  });
+}
+
+function eventsRoute(deps: JobRoutesDeps, positions: QueuePositions): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/jobs/:id/events',
+    auth: 'key',
+    scope: 'jobs:read',
+    summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
+    tag: 'Transcription',
+    schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
+    async handle({ account, params, signal }) {
+      const { shard, accountId, id } = await jobOf(deps.db, account, params.id);
+      const subscription = deps.notifications.subscribe({ shard, accountId, id });
+      if (subscription === null) throw tooManyStreams();
+      // The generator disposes it too, but never runs when the client disconnects before the first read.
+      const dispose = () => subscription[Symbol.dispose]();
+      if (signal.aborted) dispose();
+      else signal.addEventListener('abort', dispose, { once: true });
+      const stream = Readable.from(
+        streamJobEvents({ ...deps, positions }, { shard, accountId, id }, subscription, signal),
+      );
+      // Keeps proxies from buffering the stream.
+      const headers = { 'x-accel-buffering': 'no' };
+      return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
+    },
+  });
+}
+
+function transcriptRoute({ db }: JobRoutesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/jobs/:id/transcript',
+    auth: 'key',
+    scope: 'jobs:read',
+    summary: "Read a completed job's transcript as a file",
+    errors: ['conflict'],
+    tag: 'Transcription',
+    schema: {
+      params: jobId,
+      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)) }),
+      answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
+    },
+    async handle({ account, params, query }) {
+      const job = await jobOf(db, account, params.id);
+      if (job.state !== 'completed') {
+        throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+      }
+      const format = query.format ?? 'json';
+      const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
+      return { status: 200, ...renderTranscript(job, format), headers: { 'content-disposition': disposition } };
+    },
+  });
+}
+
+/** The answer is the same for an unknown id, a malformed id, and the id of another account's job. */
+async function jobOf(db: Database, account: Account, id: string): Promise<Job> {
+  const job = isId('job', id) ? await findJob(db, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }
 
-function tooManyWatched(): ApiError {
+function tooManyStreams(): ApiError {
   return new ApiError('rate_limited', 'Too many jobs are being followed at once. End some streams, or try again.', {
-    headers: { 'retry-after': String(WATCH_RETRY_SECONDS) },
-    extra: { retry_after: WATCH_RETRY_SECONDS },
+    headers: { 'retry-after': String(STREAM_RETRY_SECONDS) },
+    extra: { retry_after: STREAM_RETRY_SECONDS },
   });
 }

@@ -37,22 +37,22 @@ export type TranscribeDeps = {
   tools: ToolPaths;
   completions: CompletionWaiter;
   clock: Clock;
-  /** Keeps a burst of uploads from becoming a burst of processes; its owners are the accounts. */
+  /** Limits the probes that run at once, in all and per account. */
   probes: FairSemaphore;
   uploads: UploadAdmission;
 };
 
-// A sender that pauses longer than this has gone; the connection's own limits lie above it.
+// A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
 const MAX_STALL_MS = 30_000;
 
-/** How an endpoint speaks: the fields that it takes, and how it answers. */
+/** The form and the answers of an upload endpoint. */
 export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
-  /** @throws ApiError  naming the first field at fault */
+  /** @throws ApiError  naming the first field that is not valid */
   readRequest(form: Pick<Upload, 'fields' | 'lists'>, accountPlan: Plan): Request;
   answerCompleted(job: Job, request: Request): Result;
-  /** To an asynchronous request, or to one that waited in vain. */
+  /** The answer to an asynchronous request, or to one whose job did not end in time. */
   answerOpen(job: Job): Result;
 };
 
@@ -60,7 +60,7 @@ type TranscribeAnswer =
   | { status: 202; body: Static<typeof jobSchema>; headers: Record<string, string> }
   | (Answer & { status: 200 });
 
-/** As section 6 of the contract has it. */
+/** The form and the answers of POST /v1/transcribe. */
 export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
   readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
@@ -73,7 +73,7 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
 
 type UploadCall = Call<unknown, unknown, unknown>;
 
-/** Takes an upload as a durable job, then answers at once, or waits for its end when the request is synchronous. */
+/** Makes a durable job of an upload, and answers at once or, when the request is synchronous, at the job's end. */
 export async function transcribe<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   call: UploadCall,
@@ -81,32 +81,32 @@ export async function transcribe<Request extends UploadRequest, Result extends A
 ): Promise<Result> {
   const { account, idempotency } = call;
   using upload = await deps.uploads.admit(call);
-  const taken = await receiveUpload(deps, call, format);
-  // The answer to the same request, kept: it is of the same kind.
-  if (taken.kind === 'replay') return taken.answer as Result;
-  const { request } = taken;
-  const id = taken.kind === 'resume' ? taken.job.id : makeId('job', deps.clock);
-  using watch = deps.completions.subscribe({ shard: account.shard, id });
+  const received = await receiveUpload(deps, call, format);
+  // The saved answer to the same request, made by the same endpoint.
+  if (received.kind === 'replay') return received.answer as Result;
+  const { request } = received;
+  const id = received.kind === 'resume' ? received.job.id : makeId('job', deps.clock);
+  using completion = deps.completions.subscribe({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
   const job =
-    taken.kind === 'resume'
-      ? taken.job
-      : await createJob(deps, { id, account, request, audio: taken.audio, rate, idempotency });
+    received.kind === 'resume'
+      ? received.job
+      : await createJob(deps, { id, account, request, audio: received.audio, rate, idempotency });
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (request.isAsync) return format.answerOpen(job);
-  await waitFor(watch.ended, deps, call.signal);
+  await waitFor(completion.ended, deps, call.signal);
   const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
   return answerEnded(ended ?? job, request, format);
 }
 
 type UploadResult<Request> =
   | { kind: 'new'; request: Request; audio: StoredAudio }
-  /** The job that a request with the same Idempotency-Key made before its process died. */
+  /** The job of an earlier request with the same Idempotency-Key, whose process died. */
   | { kind: 'resume'; request: Request; job: Job }
   | { kind: 'replay'; answer: Answer };
 
-/** Upload, fields and probe: whatever is refused or known already leaves no file behind. */
+/** Stores the upload, reads its fields and probes the audio. Removes the file unless the upload becomes a new job. */
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   { account, upload, idempotency }: UploadCall,
@@ -116,7 +116,8 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   const { file, ...form } = await acceptUpload({
     ...upload,
-    ...{ storage, clock },
+    storage,
+    clock,
     limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
   try {
@@ -132,7 +133,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       await storage.remove(file.key);
       return { kind: 'resume', request, job };
     }
-    // Jobs that were accepted during the upload may have taken the last credit.
+    // Jobs that were made during the upload may have taken the last credit.
     await deps.uploads.requireCredit(account);
     return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file.key)) } };
   } catch (cause) {
@@ -141,7 +142,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
   }
 }
 
-/** @throws ApiError  400 for a language that the plan's engine does not know */
+/** @throws ApiError  400 for a language that the plan's engine does not support */
 async function permitLanguage(db: Database, { language, plan }: UploadRequest): Promise<void> {
   if (language === null) return;
   const known = await findEngineLanguages(db, plan);
@@ -152,7 +153,7 @@ async function permitLanguage(db: Database, { language, plan }: UploadRequest): 
   );
 }
 
-/** Null when the job is gone, or failed by our fault: such an answer is not kept, the work is done anew. */
+/** Null when the job was deleted, or failed by a fault of the service: the audio is then transcribed again. */
 async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
   const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
   return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
@@ -167,7 +168,7 @@ async function probe({ storage, tools, config, probes }: TranscribeDeps, account
   return { format: result.format, durationMs: result.durationMs };
 }
 
-/** Until the end, the longest wait, or the caller's leaving, whichever comes first. */
+/** Waits for the job's end, the longest wait or the client's disconnection, whichever comes first. */
 async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, signal: AbortSignal): Promise<void> {
   const done = new AbortController();
   await Promise.race([ended, clock.sleep(config.syncWaitMs, AbortSignal.any([signal, done.signal]))]);
@@ -201,7 +202,7 @@ function failure(job: Job): ApiError {
   return new ApiError('internal', message, { extra });
 }
 
-/** Where a job is read. */
+/** The path of a job. */
 export function locationOf(job: Job): string {
   return `/v1/jobs/${job.id}`;
 }

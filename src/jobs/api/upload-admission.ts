@@ -12,11 +12,11 @@ import { openQueueAdmission } from '../queue/admission.ts';
 
 export type UploadAdmission = {
   /**
-   * Admits an upload before its body is read; what it returns is disposed once the upload has become a job or was refused.
+   * Admits an upload before its body is read. Dispose the result once the upload has become a job or was refused.
    * @throws ApiError  402, 429 or 503
    */
   admit(call: Pick<Call<unknown, unknown, unknown>, 'account' | 'idempotency' | 'upload'>): Promise<Disposable>;
-  /** @throws ApiError  402 when nothing is left that the account could spend */
+  /** @throws ApiError  402 when the account has no credit left */
   requireCredit(account: Account): Promise<void>;
 };
 
@@ -35,13 +35,13 @@ type AdmissionDeps = {
   >;
 };
 
-// Nobody can say when an upload under way will end; small ones take less than a second.
+// The end of an upload under way cannot be predicted; small ones take less than a second.
 const RETRY_AFTER_SECONDS = 5;
 
-/** Decides by what is known without the body: balance, uploads under way, free disk, jobs that wait. */
+/** Decides without the body: by balance, uploads under way, free disk and queued jobs. */
 export function openUploadAdmission({ db, storage, clock, config }: AdmissionDeps): UploadAdmission {
   const queue = openQueueAdmission({ db, clock, config });
-  const enterUpload = openUploadCounts(config.maxUploadsPerAccount);
+  const beginUpload = openUploadCounts(config.maxUploadsPerAccount);
 
   async function requireCredit(account: Account): Promise<void> {
     if (account.unlimited || mayCostNothing(account, config)) return;
@@ -51,9 +51,9 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
   return {
     requireCredit,
     async admit({ account, idempotency, upload }) {
-      // The answer of an earlier request is owed to its caller also when the job took the last credit.
+      // A repeated request gets its saved answer, also when its job took the last credit.
       if (!idempotency.isRepeat) await requireCredit(account);
-      const underWay = enterUpload(account.id);
+      const underWay = beginUpload(account.id);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);
         await requireFreeDisk(storage, config.minFreeDiskBytes, wantedBytes);
@@ -68,8 +68,8 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
 }
 
 /**
- * Counts the uploads of each account that are under way in this process: exact on a node, not across nodes, since it
- * protects the disk, memory and sockets of each node.
+ * Limits the uploads of each account that are under way in this process. The limit is per process, since it protects the
+ * disk, memory and sockets of one node.
  */
 function openUploadCounts(maxPerAccount: number): (accountId: string) => Disposable {
   const underWay = new Map<string, number>();
@@ -77,11 +77,11 @@ function openUploadCounts(maxPerAccount: number): (accountId: string) => Disposa
     const before = underWay.get(accountId) ?? 0;
     if (before >= maxPerAccount) throw tooManyUploads(maxPerAccount);
     underWay.set(accountId, before + 1);
-    let isOver = false;
+    let hasEnded = false;
     return {
       [Symbol.dispose]() {
-        if (isOver) return;
-        isOver = true;
+        if (hasEnded) return;
+        hasEnded = true;
         const left = underWay.get(accountId)! - 1;
         if (left > 0) underWay.set(accountId, left);
         else underWay.delete(accountId);

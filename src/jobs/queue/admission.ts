@@ -3,16 +3,16 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { countQueuedJobs } from '../store.ts';
 
-// A count of a full queue reads 100,000 index entries: once a second is cheap, once a request is not.
+// A count of a full queue reads 100,000 index entries: cheap once a second, but not for each request.
 const COUNT_EVERY_MS = 1_000;
 const RETRY_AFTER_SECONDS = 30;
 
 export type QueueAdmission = {
-  /** @throws ApiError  503 while MAX_QUEUED_JOBS wait; the limit may be passed by what one second brings */
+  /** @throws ApiError  503 while MAX_QUEUED_JOBS are queued; the jobs of one second may exceed the limit */
   admit(): Promise<void>;
 };
 
-/** Knows about how many jobs wait, and refuses more when there are too many. */
+/** Rejects new jobs while too many are queued. The count is at most a second old. */
 export function openQueueAdmission({
   db,
   clock,

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Work whose time has come and that nobody has begun. */
+/** The number of due jobs that no process has started, and the age of the oldest. */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
-/** Jobs that wait for a transcriber now. Every shard: asked when metrics are read, never by the worker. */
+/** The queued jobs of all shards. For metrics only, never for the worker. */
 export async function measureJobBacklog(sql: Sql, now: Date | null = null): Promise<Backlog> {
   const rows = await sql.rows<Backlog>({
     name: 'measure_job_backlog',

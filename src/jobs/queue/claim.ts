@@ -3,14 +3,14 @@ import type { ClaimedJob } from '../job.ts';
 import type { Holder } from './lease-store.ts';
 import { claimQueuedJob, findCandidates } from './queue-store.ts';
 
-// How many are tried when other workers take the same turns at the same moment.
+// Tried one after the other while other workers claim the same candidates.
 const CANDIDATES = 8;
-// Shorter than the wait for an answer: a claim that is run when nobody waits for it any more would start a job nowhere.
+// Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
 const CLAIM_VALID_MS = 3_000;
 
 /**
- * Claims the job whose turn it is, in at most nine statements: first jobs that were under way before and came back to the
- * queue; then accounts start jobs one after the other, however many each has waiting.
+ * Claims the next job, in at most nine statements: first the jobs that were started before and returned to the queue; then
+ * the accounts in turn, one job each, however many each has queued. Null when no job is due.
  */
 export async function claimNextJob(db: Database, leaseMs: number, holder: Holder = null): Promise<ClaimedJob | null> {
   const { moment, candidates } = await findCandidates(db, CANDIDATES);

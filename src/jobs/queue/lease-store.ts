@@ -1,20 +1,20 @@
 import type { Sql } from '../../db/database.ts';
 import type { Job } from '../job.ts';
 
-/** What proves that this process holds a job: the number that its claim gave to the lease. */
+/** Identifies a claim of a job by the lease's number. */
 export type Claim = Pick<Job, 'shard' | 'id' | 'lease'>;
 
-/** The process that holds a lease: `<node>/<process>`; null for one that nobody will ever release by name. */
+/** The process that holds a lease, as `<node>/<process>`; null if the lease is never released by name. */
 export type Holder = string | null;
 
 type Now = Date | null;
 
-// As if it had not been started, but for the number of attempts. Its place in the queue is its created_at, which stays.
+// Like a job that was never started, except for the number of attempts. created_at, which orders the queue, is unchanged.
 const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
 
 /**
  * Moves the ends of these leases to `leaseMs` from now and stores the jobs' progress. Returns the ids of the jobs that are
- * still held. A job that is locked, because it ends in this moment, is not waited for: it is held, and not renewed.
+ * still held. Skips a row that is locked, because its job is being ended: it counts as held and is not renewed.
  */
 export async function renewLeases(
   sql: Sql,
@@ -44,14 +44,18 @@ export async function renewLeases(
       join jobs on jobs.shard = claims.shard and jobs.id = claims.id and jobs.lease = claims.lease
       where jobs.state = 'processing'`,
     values: [
-      ...[claims.map(({ shard }) => shard), claims.map(({ id }) => id), claims.map(({ lease }) => lease)],
-      ...[claims.map(({ progress }) => progress), leaseMs, now],
+      claims.map(({ shard }) => shard),
+      claims.map(({ id }) => id),
+      claims.map(({ lease }) => lease),
+      claims.map(({ progress }) => progress),
+      leaseMs,
+      now,
     ],
   });
   return rows.map(({ id }) => id);
 }
 
-/** Gives a job back as if it had never been claimed: it starts before all that wait. False when the lease was lost. */
+/** Returns a job to the queue without counting the attempt; it starts before other jobs. False when the lease was lost. */
 export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boolean> {
   const changed = await sql.rows({
     name: 'hand_back_job',
@@ -65,7 +69,7 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
   return changed.length === 1;
 }
 
-/** The database's clock, for a statement that must not be run long after it was sent. */
+/** The database's clock, for a statement that must not run long after it was sent. */
 export async function readMoment(sql: Sql): Promise<Date> {
   const [row] = await sql.rows<{ moment: Date }>({
     name: 'read_moment',
@@ -75,8 +79,8 @@ export async function readMoment(sql: Sql): Promise<Date> {
 }
 
 /**
- * Puts jobs whose lease ended back in the queue. Returns their ids. Changes nothing when it is run later than `validMs`
- * after `moment`: a statement that waited for a database that stood still knows nothing of the renewals that wait too.
+ * Returns jobs whose lease has ended to the queue, and gives their ids. Changes nothing when it runs later than `validMs`
+ * after `moment`: when a stopped database continues, the renewals that wait must run first.
  */
 export async function returnLapsedJobs(
   sql: Sql,
@@ -86,7 +90,7 @@ export async function returnLapsedJobs(
     name: 'return_lapsed_jobs',
     text: `
       with lapsed as (
-        -- every shard: leases end wherever their holders worked
+        -- every shard: a process holds leases in all shards
         select shard, id
         from jobs
         where state = 'processing' and next_at <= clock_timestamp()
@@ -106,9 +110,9 @@ export async function returnLapsedJobs(
 }
 
 /**
- * Puts the jobs of processes that have ended back in the queue. Returns their ids. The attempt counts, since the job may be
- * what ended the process, unless the job was started less than `freeStarts` times in all.
- * @param holders  the beginning of the holders' names: one process, or all of a node
+ * Returns the jobs of processes that have ended to the queue, and gives their ids. The attempt counts, since the job may
+ * have ended the process, unless the job was started less than `freeStarts` times in all.
+ * @param holders  the prefix of the holders' names: of one process, or of all processes of a node
  */
 export async function returnJobsOf(
   sql: Sql,
@@ -116,7 +120,7 @@ export async function returnJobsOf(
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     text: `
-      -- every shard: the processes worked for all accounts
+      -- every shard: a process holds leases in all shards
       update jobs
       set ${BACK_IN_QUEUE}, next_at = clock_timestamp(),
         attempts = case when lease < $2 then attempts - 1 else attempts end

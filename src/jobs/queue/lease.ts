@@ -6,15 +6,15 @@ import type { Claim } from './lease-store.ts';
 import { renewLeases } from './lease-store.ts';
 
 /**
- * A node that dies gives its jobs up after so long. A database that stands still for 8 s must not end a lease: it was last
- * renewed up to 2 s before, and the next renewal waits for the database when that goes on.
+ * The jobs of a node that dies return to the queue after this time. A database that is stopped for 8 s must not end a
+ * lease: the lease was renewed at most 2 s before, and the next renewal is waiting when the database continues.
  */
 export const LEASE_MS = 12_000;
 const RENEW_EVERY_MS = 2_000;
-// After a failure, so that a renewal waits whenever the database comes back.
+// After a failure; short, so that a renewal is waiting when the database is back.
 const RENEW_AGAIN_MS = 250;
 
-/** Another worker holds the job now: what this one finds out no longer counts. */
+/** The job is no longer held under this claim: writes under it are rejected. */
 export class LeaseLostError extends Error {
   constructor(jobId: string) {
     super(`the lease of ${jobId} was lost`);
@@ -29,15 +29,15 @@ type Held = {
   onLost: (cause: LeaseLostError) => void;
 };
 
-/** Renews the leases of all jobs of this process in one statement, and stores their progress. */
+/** Renews the leases of all jobs of this process in one statement, and stores the jobs' progress. */
 export type Leases = AsyncDisposable & {
-  /** Keeps a claimed job's lease until disposed. */
+  /** Renews a claimed job's lease until disposed. */
   hold(job: ClaimedJob, options: Omit<Held, 'job'>): Disposable;
 };
 
 /**
- * A database that is away is no loss: nobody else can take a job then either, and whoever comes back to it first renews
- * before anybody takes over (see sweep in worker.ts). What still goes wrong is fenced by the lease's number.
+ * A lease is not lost while the database is away: no other worker can claim the job then, and holders renew their leases
+ * before the first sweep (see SWEEPS_SKIPPED_AFTER_FAILURE in worker.ts). The lease's number rejects any late write.
  */
 export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log: Log }): Leases {
   const held = new Map<string, Held>();
@@ -60,11 +60,16 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
   }
 
   async function renewAll(): Promise<void> {
-    const asked = [...held.values()];
-    if (asked.length === 0) return;
-    const claims = asked.map(({ job: { shard, id, lease }, progress }) => ({ shard, id, lease, progress: progress() }));
+    const entries = [...held.values()];
+    if (entries.length === 0) return;
+    const claims = entries.map(({ job: { shard, id, lease }, progress }) => ({
+      shard,
+      id,
+      lease,
+      progress: progress(),
+    }));
     const kept = new Set(await renewLeases(db, claims, { leaseMs: LEASE_MS, now: null }));
-    for (const entry of asked) if (!kept.has(entry.job.id)) lose(entry);
+    for (const entry of entries) if (!kept.has(entry.job.id)) lose(entry);
   }
 
   function lose(entry: Held): void {
@@ -75,9 +80,9 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
 
   return {
     hold(job, options) {
-      const before = held.get(job.id);
-      // It was taken from us, and came back, before a renewal told.
-      if (before) lose(before);
+      // The job was claimed elsewhere and then here again, before a renewal found that.
+      const earlier = held.get(job.id);
+      if (earlier) lose(earlier);
       const entry: Held = { job, ...options };
       held.set(job.id, entry);
       return {

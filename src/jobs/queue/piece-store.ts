@@ -2,11 +2,11 @@ import type { Sql } from '../../db/database.ts';
 import type { Claim } from './lease-store.ts';
 
 /**
- * Keeps what a job under way has found out, and its progress, for those who watch it. Written under the claim: after a
- * lost lease nothing is. Saying the same again changes nothing.
+ * Stores the pieces and the progress of a job that is processed, for its event streams. Stores nothing when the lease was
+ * lost. Idempotent.
  * @param pieces            the segments of consecutive pieces, as JSON text
- * @param transcribedUnits  cost of the audio up to the end of these pieces: noted with them, so that no text that can be
- *                          read is ever free. What an earlier attempt showed stays counted.
+ * @param transcribedUnits  cost of the audio up to the end of these pieces, stored with them, so that text that was
+ *                          readable is always charged. The highest value of all attempts is kept.
  */
 export async function savePieces(
   sql: Sql,

@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
-/** How much an account has waiting, and when it had its last turn; null for never. */
+/** The number of an account's queued jobs, and when it last started one; null for never. */
 export type AccountQueue = { accountId: string; waiting: number; lastStartedAt: Date | null };
 
-/** Every account with queued jobs that were not started before. Every shard: a place in the queue is a place among all. */
+/** The accounts of all shards with queued jobs that were never started. */
 export async function measureQueues(sql: Sql): Promise<AccountQueue[]> {
   return await sql.rows<AccountQueue>({
     name: 'measure_queues',
@@ -20,12 +20,12 @@ export async function measureQueues(sql: Sql): Promise<AccountQueue[]> {
   });
 }
 
-/** `returned`: a job that was started before, which starts before all others; `rank` is its place among those. */
+/** `returned`: the job was started before and starts before all others; `rank` is its position among such jobs. */
 export type Rank = { kind: 'returned'; rank: number } | { kind: 'waiting'; rank: number; returnedJobs: number };
 
 /**
- * The job's place among its account's queued jobs, 1 for the first, and how many returned jobs start before; null when it
- * is not queued.
+ * The job's position among its account's queued jobs, 1 for the first, and the number of returned jobs that start before
+ * it; null when it is not queued.
  */
 export async function findRank(
   sql: Sql,
@@ -37,7 +37,7 @@ export async function findRank(
       select own.lease > 0 as "isReturned", (
         select count(*)
         from jobs
-        -- every shard: jobs of all shards may have come back to the queue
+        -- every shard: returned jobs of all shards start first
         where state = 'queued' and lease > 0 and (own.lease = 0 or (jobs.created_at, jobs.id) <= (own.created_at, own.id))
       ) as "returnedJobs", (
         select count(*)

@@ -5,13 +5,13 @@ import { queuePosition } from '../../rules/jobs/queue-position.ts';
 import type { Job } from '../job.ts';
 import { findRank, measureQueues } from './queue-position-store.ts';
 
-/** Knows the place of a queued job among all; null when it is not queued (any more). */
+/** The position of a queued job, 1 for the next to start; null when the job is not queued. */
 export type QueuePositions = { of(job: Job): Promise<number | null> };
 
-// A count of a full queue reads 100,000 index entries: once a second is cheap, once a request is not.
+// A count of a full queue reads 100,000 index entries: cheap once a second, but not for each request.
 const MEASURE_EVERY_MS = 1_000;
 
-/** Places as of up to a second ago, the job's place among its own account's as of now. */
+/** The other accounts' queues are read at most once a second; the job's own account's queue is read each time. */
 export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }): QueuePositions {
   let measuredAtMs = Number.NEGATIVE_INFINITY;
   let measuring: Promise<Queue[]> = Promise.resolve([]);

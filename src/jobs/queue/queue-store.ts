@@ -5,12 +5,12 @@ import type { Claim, Holder } from './lease-store.ts';
 
 type Now = Date | null;
 
-/** A job that was started before and came back to the queue, or an account whose turn it is to start one. */
+/** A job that was started before and returned to the queue, or (`jobId` null) an account with queued jobs. */
 export type Candidate = { shard: number; jobId: string | null; accountId: string };
 
 /**
- * What may start next, in its order: jobs that came back to the queue, the oldest first; then the accounts that have jobs
- * waiting, the one that waited longest for its turn first. Looks at one index entry per account, however many jobs it has.
+ * The candidates for the next claim, in order: jobs that returned to the queue, oldest first; then accounts with queued
+ * jobs, the one that least recently started a job first. Reads one index entry per account, however many jobs it has.
  */
 export async function findCandidates(sql: Sql, limit: number): Promise<{ moment: Date; candidates: Candidate[] }> {
   const [row] = await sql.rows<{ moment: Date; candidates: Candidate[] | null }>({
@@ -65,14 +65,14 @@ export async function findCandidates(sql: Sql, limit: number): Promise<{ moment:
 export type JobClaim = Candidate & {
   holder: Holder;
   leaseMs: number;
-  /** When the candidate was read, and for how long that is good: a claim that is run later finds nothing. */
+  /** When the candidate was read, and for how long it is valid: a claim that runs later finds nothing. */
   moment: Date;
   validMs: number;
 };
 
 /**
- * Takes the candidate: the job itself, or the account's oldest waiting job, with a note of the account's turn. Null when
- * others were faster. Until `leaseMs` from now nobody else can take it.
+ * Claims the candidate, the job itself or the account's oldest queued job, for `leaseMs`, and stores the time as the
+ * account's last start. Null when other workers have claimed it.
  */
 export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<ClaimedJob | null> {
   const { shard, jobId, accountId, holder, leaseMs, moment, validMs } = claim;
@@ -114,7 +114,7 @@ export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<Claimed
   return rows[0] ?? null;
 }
 
-/** Locks a job that is still held under this claim, for the rest of the transaction. Null when the lease was lost. */
+/** Locks a job that is held under this claim, for the rest of the transaction. Null when the lease was lost. */
 export async function lockClaimedJob(
   tx: Sql,
   claim: Claim,
@@ -131,7 +131,7 @@ export async function lockClaimedJob(
   return rows[0] ?? null;
 }
 
-/** Notes what a job that is locked holds from now on. Belongs in the transaction that moved the balance. */
+/** Sets the hold of a locked job. Call it in the transaction that changes the balance. */
 export async function setHeldUnits(tx: Sql, { shard, id }: Claim, heldUnits: number): Promise<void> {
   await tx.run({
     name: 'set_job_hold',
@@ -149,14 +149,14 @@ export type JobResult = {
   detectedLanguage: string | null;
   transcript: string | null;
   segments: string | null;
-  /** Null to keep what the probe showed. */
+  /** Null to keep the length that the probe found. */
   durationMs: number | null;
   costUnits: number;
   errorType: JobErrorType | null;
   errorMessage: string | null;
 };
 
-/** Writes a job's end and tells who waits for it. Null when the lease was lost: nothing was changed. */
+/** Writes a job's end and notifies everything that waits for it. Returns null and changes nothing when the lease was lost. */
 export async function endClaimedJob(tx: Sql, claim: Claim, result: JobResult, now: Now): Promise<Job | null> {
   const rows = await tx.rows<Job>({
     name: 'end_claimed_job',
@@ -176,8 +176,19 @@ export async function endClaimedJob(tx: Sql, claim: Claim, result: JobResult, no
       select ended.*
       from ended`,
     values: [
-      ...[claim.shard, claim.id, claim.lease, result.state, result.model, result.detectedLanguage, result.transcript],
-      ...[result.segments, result.durationMs, result.costUnits, result.errorType, result.errorMessage, now],
+      claim.shard,
+      claim.id,
+      claim.lease,
+      result.state,
+      result.model,
+      result.detectedLanguage,
+      result.transcript,
+      result.segments,
+      result.durationMs,
+      result.costUnits,
+      result.errorType,
+      result.errorMessage,
+      now,
     ],
   });
   return rows[0] ?? null;

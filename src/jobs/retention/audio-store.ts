@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Ended jobs whose audio is still kept although its time, `retentionMs` after the end, is over. */
+/** Jobs that ended `retentionMs` ago or earlier and whose audio is still stored. */
 export async function findJobsToErase(
   sql: Sql,
   { retentionMs, limit, now }: { retentionMs: number; limit: number; now: Date | null },
@@ -16,10 +16,10 @@ export async function findJobsToErase(
   });
 }
 
-/** Notes that a job's audio is erased. */
-export async function forgetAudio(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<void> {
+/** Stores that a job's audio was erased. */
+export async function clearAudioKey(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<void> {
   await sql.run({
-    name: 'forget_audio',
+    name: 'clear_audio_key',
     text: `
       update jobs
       set audio_key = null
@@ -28,11 +28,11 @@ export async function forgetAudio(sql: Sql, { shard, id }: { shard: number; id: 
   });
 }
 
-/** Those of the keys that some job still names. */
+/** Those of the keys that belong to a job. */
 export async function findKeysInUse(sql: Sql, keys: string[]): Promise<string[]> {
   const rows = await sql.rows<{ audioKey: string }>({
     text: `
-      -- every shard: a file's name does not tell whose it is
+      -- every shard: a file's name does not contain its account
       select audio_key as "audioKey"
       from jobs
       where audio_key is not null and audio_key = any($1)`,

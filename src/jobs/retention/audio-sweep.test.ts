@@ -17,7 +17,7 @@ async function ageAll(fixture: Fixture) {
   for (const name of await fixture.files()) await utimes(path.join(fixture.folder, name), longAgo, longAgo);
 }
 
-test('files that no job names are removed once they are an hour old, and no others', async () => {
+test('only files without a job that are at least an hour old are removed', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.transcribe(account, wavFile(0.1), { async: 'true' });
@@ -32,7 +32,7 @@ test('files that no job names are removed once they are an hour old, and no othe
   assert.deepEqual(await fixture.files(), [ofJob!, young].sort());
 });
 
-test('audio whose time after the end of its job is over is erased, and no other', async () => {
+test('audio is erased once the retention time after the end of its job is over', async () => {
   await using fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });
   const account = await fixture.account();
   await fixture.startWorker(openFakeEngine({ says: 'hi' }));

@@ -1,15 +1,15 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
-import { findJobsToErase, findKeysInUse, forgetAudio } from './audio-store.ts';
+import { clearAudioKey, findJobsToErase, findKeysInUse } from './audio-store.ts';
 
 type SweepDeps = { db: Database; storage: AudioStorage };
 
-// Far longer than an upload, its probe and its transaction take: a younger file may still get its job.
+// Far longer than an upload, its probe and its transaction take: a younger file may still become a job's audio.
 const ORPHAN_AGE_MS = 3_600_000;
 const BATCH = 500;
 const REMOVED_AT_ONCE = 50;
 
-/** Removes files that no job names: uploads whose process died before their job was written. Returns how many. */
+/** Removes files without a job: uploads whose process died before the job was inserted. Returns their number. */
 export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> {
   let removed = 0;
   for await (const keys of storage.listOlderThan(ORPHAN_AGE_MS)) {
@@ -23,18 +23,18 @@ export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> 
   return removed;
 }
 
-/** Erases the audio of jobs that ended more than `retentionMs` ago, a batch at a time. Returns how many. */
+/** Erases the audio of one batch of jobs that ended `retentionMs` ago or earlier. Returns the size of the batch. */
 export async function eraseEndedAudio({ db, storage }: SweepDeps, retentionMs: number): Promise<number> {
   const jobs = await findJobsToErase(db, { retentionMs, limit: BATCH, now: null });
   for (const job of jobs) await eraseAudio({ db, storage }, job);
   return jobs.length;
 }
 
-/** Erases first and notes it afterwards: a crash between the two is made good by the next sweep. */
+/** Removes the file first and updates the job afterwards: after a crash in between, the next sweep does it again. */
 export async function eraseAudio(
   { db, storage }: SweepDeps,
   job: { shard: number; id: string; audioKey: string },
 ): Promise<void> {
   await storage.remove(job.audioKey);
-  await forgetAudio(db, job);
+  await clearAudioKey(db, job);
 }

@@ -36,7 +36,7 @@ function sweep(db: TestDatabase, now: Date, limit = 100, shard = SHARD): Promise
   return deleteOldJobs(db, { shard, keepDays: 30, limit, now });
 }
 
-test('a job goes so many days after its end, and not a millisecond before, however it ended', async () => {
+test('a job is deleted exactly the given number of days after its end, whatever its final state', async () => {
   await using db = await openTestDatabase();
   for (const state of ['completed', 'failed', 'canceled']) await insertJob(db, { state });
 
@@ -44,7 +44,7 @@ test('a job goes so many days after its end, and not a millisecond before, howev
   assert.equal(await sweep(db, after(30)), 3);
 });
 
-test('what is left of the pieces of a job goes with it', async () => {
+test('the remaining pieces of a job are deleted with it', async () => {
   await using db = await openTestDatabase();
   await insertJob(db);
   await db.run({
@@ -59,14 +59,14 @@ test('what is left of the pieces of a job goes with it', async () => {
   assert.deepEqual([kept?.number, left?.number], [1, 0]);
 });
 
-test('a job that has not ended stays, however old it is', async () => {
+test('a job that has not ended is kept, whatever its age', async () => {
   await using db = await openTestDatabase();
   for (const state of ['queued', 'processing']) await insertJob(db, { state });
 
   assert.equal(await sweep(db, after(1_000)), 0);
 });
 
-test('a job whose audio is still kept stays until it is erased', async () => {
+test('a job whose audio is still stored is kept until the audio is erased', async () => {
   await using db = await openTestDatabase();
   await insertJob(db, { audioKey: 'a1' });
 
@@ -75,7 +75,7 @@ test('a job whose audio is still kept stays until it is erased', async () => {
   assert.equal(await sweep(db, after(31)), 1);
 });
 
-test('one statement deletes no more than its limit, in its shard alone', async () => {
+test('one statement deletes at most its limit, in its shard only', async () => {
   await using db = await openTestDatabase();
   for (let i = 0; i < 5; i++) await insertJob(db);
 
