@@ -73,9 +73,9 @@ export const BREAKS: Break[] = [
     changes: [
       {
         file: END,
-        find: 'await settleJob(tx, { ...held, costUnits: ending.costUnits });',
+        find: 'await settleJob(tx, { ...held, costUnits: result.costUnits });',
         replace:
-          'await settleJob(tx, { ...held, costUnits: ending.costUnits }); await settleJob(tx, { ...held, heldUnits: 0, costUnits: 0 });',
+          'await settleJob(tx, { ...held, costUnits: result.costUnits }); await settleJob(tx, { ...held, heldUnits: 0, costUnits: 0 });',
       },
     ],
   },
