@@ -50,7 +50,7 @@ const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 
 test('a job ends with its transcript, its price, its event and without its audio', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
-  await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 world' }));
+  await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 there' }));
 
   const id = await submit(fixture, account, 1.5, {
     metadata: '{"n":12345678901234567890}',
@@ -64,7 +64,7 @@ test('a job ends with its transcript, its price, its event and without its audio
     ...['progress', 'created_at', 'started_at', 'completed_at'],
   ]);
   assert.equal(job.status, 'completed');
-  assert.equal(job.text, 'hello world');
+  assert.equal(job.text, 'hello there');
   assert.equal(job.model, 'fake');
   assert.equal(job.language, 'en');
   assert.deepEqual(job.audio, { filename: 'a.wav', format: 'wav', duration_seconds: 1.5, size_bytes: 48_044 });
@@ -72,11 +72,11 @@ test('a job ends with its transcript, its price, its event and without its audio
     {
       start: 0,
       end: 1.5,
-      text: 'hello world',
+      text: 'hello there',
       confidence: 0.93,
       words: [
         { start: 0, end: 0.75, text: 'hello', confidence: 0.9 },
-        { start: 0.75, end: 1.5, text: 'world', confidence: 0.9 },
+        { start: 0.75, end: 1.5, text: 'there', confidence: 0.9 },
       ],
     },
   ]);
