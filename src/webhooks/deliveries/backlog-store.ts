@@ -1,9 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Attempts whose time has come and that are not under way. A retry that waits for its time is healthy and not counted. */
+/** Due deliveries that are not in flight. Retries that wait for their time are not counted. */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
-/** Every shard: asked when metrics are read, never by the worker. */
+/** Counts the backlog of all shards, for the metrics. */
 export async function measureDeliveryBacklog(sql: Sql, now: Date | null = null): Promise<Backlog> {
   const rows = await sql.rows<Backlog>({
     name: 'measure_delivery_backlog',

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../../db/database.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 
-/** A due delivery, leased to whoever claimed it, with everything that its attempt needs. */
+/** A leased delivery, with everything that its attempt needs. */
 export type ClaimedDelivery = {
   shard: number;
   id: string;
@@ -10,13 +10,13 @@ export type ClaimedDelivery = {
   eventId: string;
   eventType: string;
   attempt: number;
-  /** Goes with the request, and fences every later statement about this claim. */
+  /** Sent with the request. Later statements about this claim have it in their conditions. */
   attemptId: string;
   url: string;
   secret: Buffer;
   previousSecret: Buffer | null;
   previousSecretEndsAt: Date | null;
-  /** The webhook has been failing, or has never succeeded. */
+  /** The webhook has been failing, or its url has never succeeded. */
   isDegraded: boolean;
   body: Buffer;
 };
@@ -25,22 +25,22 @@ export type ClaimRequest = {
   shard: number;
   limit: number;
   leaseMs: number;
-  /** The process that claims, `<node>/<process>`, so that its leases can be released by name when it has ended. */
+  /** The claiming process, `<node>/<process>`, by which its leases are released when it has ended. */
   holder?: string | null;
-  /** Claims only first attempts to webhooks that have succeeded, and not failed since. */
+  /** Claims only first attempts of webhooks that have succeeded, and not failed since. */
   healthyOnly?: boolean;
   now?: Date | null;
-  /** Called, with nothing claimed, when somebody else is claiming from the shard just now; by default, the claim waits for that. */
-  onTaken?: () => void;
+  /** Called instead of claiming when another claim holds the lock of the shard; without it the claim waits for the lock. */
+  onLocked?: () => void;
 };
 
-/** How many attempts of one webhook may be under way at once, over all nodes. */
+/** Largest number of attempts of one webhook in progress at once, on all nodes together. */
 const MAX_IN_FLIGHT_PER_WEBHOOK = 16;
 
-/** A shard, and how long until something in it is due; 0 when it is due already. */
+/** A shard, and the time until a delivery in it is due; 0 when one is due now. */
 export type ShardDue = { shard: number; inMs: number };
 
-/** Shards in which something is due, or will be within `aheadMs`. One index probe per shard, past what is being sent. */
+/** Shards in which a delivery is due, or will be within `aheadMs`. One index scan per shard; leased deliveries are skipped. */
 export async function shardsWithDueDeliveries(
   sql: Sql,
   { aheadMs = 0, now = null }: { aheadMs?: number; now?: Date | null } = {},
@@ -71,16 +71,16 @@ export async function shardsWithDueDeliveries(
 }
 
 /**
- * Leases due deliveries of active webhooks: at most 16 in flight per webhook, every webhook's first in turn before
- * anybody's second, webhooks that work before those that fail or never succeeded, first attempts before late retries; in
- * a shard with many webhooks, of what has been due for longest. The attempt number stays: a delivery whose lease ended is
- * claimed again with a new attempt id only.
+ * Leases due deliveries of active webhooks, at most 16 in flight per webhook. In this order: the first delivery of each
+ * webhook before the second of any, healthy webhooks before degraded ones, first attempts before retries. In a shard with
+ * many webhooks, only the deliveries that have been due longest are considered.
+ * A delivery whose lease has ended is claimed again under a new attempt id, with the same attempt number.
  */
 export async function claimDueDeliveries(db: Database, request: ClaimRequest): Promise<ClaimedDelivery[]> {
   return await db.transaction(async (tx) => {
-    if (!request.onTaken) await lockClaims(tx, request.shard);
+    if (!request.onLocked) await lockClaims(tx, request.shard);
     else if (!(await tryToLockClaims(tx, request.shard))) {
-      request.onTaken();
+      request.onLocked();
       return [];
     }
     return await claim(tx, request);
@@ -88,20 +88,20 @@ export async function claimDueDeliveries(db: Database, request: ClaimRequest): P
 }
 
 /**
- * Until the transaction ends nobody else leases a delivery of the shard: claims come one after another, so that each sees
- * what the one before has put in flight, and whoever drops deliveries knows which are being sent.
+ * Until the transaction ends, no other transaction leases a delivery of the shard. Claims of a shard therefore run one
+ * after another and see each other's leases, and a transaction that drops deliveries sees which are being sent.
  */
 export async function lockClaims(tx: Sql, shard: number): Promise<void> {
   await tx.rows({ name: 'lock-claims', text: `select pg_advisory_xact_lock(1, $1)`, values: [shard] });
 }
 
 async function tryToLockClaims(tx: Sql, shard: number): Promise<boolean> {
-  const [row] = await tx.rows<{ isOurs: boolean }>({
+  const [row] = await tx.rows<{ isLocked: boolean }>({
     name: 'try-to-lock-claims',
-    text: `select pg_try_advisory_xact_lock(1, $1) as "isOurs"`,
+    text: `select pg_try_advisory_xact_lock(1, $1) as "isLocked"`,
     values: [shard],
   });
-  return row!.isOurs;
+  return row!.isLocked;
 }
 
 async function claim(tx: Sql, { shard, limit, leaseMs, healthyOnly = false, now = null, holder = null }: ClaimRequest) {
@@ -112,14 +112,17 @@ async function claim(tx: Sql, { shard, limit, leaseMs, healthyOnly = false, now 
   });
 }
 
-// The attempt under the old id may have reached the receiver: same time part, 16 other characters.
-const NEXT_ID = (id: string) => `left(${id}, 14) || left(encode(sha256(convert_to(${id}, 'UTF8')), 'hex'), 16)`;
+/**
+ * SQL of the id that replaces an attempt id: the same time part, 16 other characters. The attempt under the old id may have
+ * reached the receiver.
+ */
+export const NEXT_ID = (id: string) => `left(${id}, 14) || left(encode(sha256(convert_to(${id}, 'UTF8')), 'hex'), 16)`;
 
-// An index probe for each is cheaper than looking through what is due.
+// Up to this many webhooks, one index scan for each is cheaper than reading what is due.
 const FEW_WEBHOOKS = 32;
 
-// Nothing but leases is written. Deliveries without one are changed by nobody but who holds the lock on claims, so none is
-// locked; a lease that ended may be settled by a late result in this very moment, and whoever changes it first has it.
+// Writes leases only. Deliveries without a lease change only under the claim lock, so their rows need no lock. A late result
+// may settle a lease that has ended at the same time: the first of the two to change the lease succeeds.
 const CLAIM = `
   with recursive
   moment as materialized (
@@ -130,12 +133,12 @@ const CLAIM = `
     from delivery_leases l
     where l.shard = $1
   ),
-  -- How many attempts each webhook has in flight: a map, so that looking one up costs the same however many there are.
+  -- How many attempts each webhook has in flight, as a map for constant-time lookup.
   in_flight as materialized (
     select coalesce(jsonb_object_agg(webhook_id, number), '{}') as numbers
     from (select webhook_id, count(*) as number from leases where is_held group by webhook_id) f
   ),
-  -- Where the shard has few webhooks with something to come, each is asked in turn.
+  -- Webhooks with waiting deliveries, up to a limit. When the shard has few, each is read by itself.
   few_webhooks (id, position) as (
     select (
       select d.webhook_id
@@ -148,8 +151,8 @@ const CLAIM = `
     select (
       select d.webhook_id
       from deliveries d
-      -- As a range of (webhook_id, next_at), here and below: no other index offers this order, so that a planner without
-      -- statistics cannot read the whole shard for each webhook.
+      -- A range of (webhook_id, next_at), here and below: only one index has this order, so a planner without statistics
+      -- cannot choose to read the whole shard for each webhook.
       where d.shard = $1 and d.state = 'waiting' and (d.webhook_id, d.next_at) > (f.id, timestamptz 'infinity')
       order by d.webhook_id, d.next_at
       limit 1
@@ -161,7 +164,7 @@ const CLAIM = `
     select count(id) <= ${FEW_WEBHOOKS} as is_so
     from few_webhooks
   ),
-  -- Where it has many, what has been due for longest is looked at.
+  -- When the shard has many, the deliveries that have been due longest are read.
   early as materialized (
     select d.event_id, d.id, d.webhook_id, d.attempt, d.attempt_id, d.next_at
     from deliveries d
@@ -176,7 +179,7 @@ const CLAIM = `
     where w.shard = $1 and w.id = any(array(select distinct webhook_id from early)) and w.active
       and (not $6::boolean or (w.consecutive_failures = 0 and w.has_succeeded))
   ),
-  -- Unless a few webhooks stand there before all others and hide them: then each is asked after all.
+  -- A few webhooks may own most of the oldest rows and hide the others: then each webhook is read by itself after all.
   hidden as materialized (
     select coalesce(sum(number), 0) >= 2 * $2 and coalesce(sum(least(usable, places)), 0) < $2 as is_so
     from (
@@ -206,7 +209,7 @@ const CLAIM = `
     from all_webhooks o
     where o.id is not null
   ),
-  -- So many of each are looked at that there are enough for a claim, and not many more.
+  -- How many rows to read of each webhook: together enough for a claim, and not many more.
   with_places as materialized (
     select o.id, least(p.places, greatest(2, 2 * $2 / count(*) over ())) as share
     from (
@@ -279,49 +282,3 @@ const CLAIM = `
   cross join lateral (select e.type, e.body from events e where e.shard = $1 and e.id = c.event_id limit 1) e
   where not c.was_leased or r.attempt_id is not null
   order by c.attempt > 1, c.id`;
-
-/** A claim as its holder names it. */
-export type Claim = Pick<ClaimedDelivery, 'id' | 'webhookId' | 'eventId' | 'attemptId'>;
-
-/**
- * Gives deliveries back that were claimed and not settled; the attempt is not used up. Returns how many were still ours.
- * @param delayMs  they are due again so much later; without it, at once
- */
-export async function handBackDeliveries(
-  sql: Sql,
-  {
-    shard,
-    claims,
-    delayMs = null,
-    now = null,
-  }: { shard: number; claims: Claim[]; delayMs?: number | null; now?: Date | null },
-): Promise<number> {
-  return await sql.run({
-    name: 'hand-back-deliveries',
-    text: `with claims as materialized (
-        select *
-        from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as c (webhook_id, event_id, id, attempt_id)
-      ),
-      ended as (
-        delete from delivery_leases l
-        using claims c
-        where l.shard = $1 and l.webhook_id = c.webhook_id and l.delivery_id = c.id and l.attempt_id = c.attempt_id
-        returning c.*
-      )
-      update deliveries d
-      -- It may have been sent under the old id.
-      set attempt_id = ${NEXT_ID('d.attempt_id')},
-        next_at = coalesce(coalesce($7::timestamptz, clock_timestamp()) + $6::float8 * interval '1 millisecond', d.next_at)
-      from ended c
-      where d.shard = $1 and d.event_id = c.event_id and d.id = c.id`,
-    values: [
-      shard,
-      claims.map((claim) => claim.webhookId),
-      claims.map((claim) => claim.eventId),
-      claims.map((claim) => claim.id),
-      claims.map((claim) => claim.attemptId),
-      delayMs,
-      now,
-    ],
-  });
-}

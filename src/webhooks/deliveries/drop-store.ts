@@ -2,7 +2,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import { lockClaims } from './claim-store.ts';
 
-/** Largest number of deliveries that one transaction drops: a backlog must not hold locks for long. */
+// Limits how long a transaction holds its locks.
 const DROP_LIMIT = 1_000;
 
 type Dropped = {
@@ -16,7 +16,7 @@ type Dropped = {
   url: string | null;
 };
 
-const IS_NOT_SENT = `not exists (
+const IS_NOT_IN_FLIGHT = `not exists (
   select from delivery_leases l
   where l.shard = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
 )`;
@@ -25,8 +25,8 @@ type DropRequest = { shard: number; now?: Date | null };
 type WebhookDropRequest = DropRequest & { webhookId: string; url: string };
 
 /**
- * Drops what waits for one webhook that was disabled or deleted, each delivery with an entry in the log. What is being
- * sent is left alone: its end settles it. In several transactions; what a crash leaves over is dropped when it is due.
+ * Drops and logs the waiting deliveries of a webhook that was disabled or deleted, in several transactions. Deliveries in
+ * flight are not dropped: their result settles them. After a crash, the rest is dropped when it is due.
  */
 export async function dropAllWaiting(db: Database, request: WebhookDropRequest): Promise<void> {
   while ((await db.transaction((tx) => dropSomeWaiting(tx, request))) === DROP_LIMIT) {}
@@ -38,8 +38,8 @@ async function dropSomeWaiting(tx: Sql, { shard, webhookId, url, now = null }: W
     text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
         d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, $3::text as url
       from deliveries d
-      where d.shard = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
-        -- Enabled again meanwhile: what waits now was emitted after that.
+      where d.shard = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_IN_FLIGHT}
+        -- When the webhook was enabled again meanwhile, its deliveries are newer.
         and not exists (select from webhooks w where w.shard = $1 and w.id = $2 and w.active)
       limit $4
       for update`,
@@ -48,7 +48,7 @@ async function dropSomeWaiting(tx: Sql, { shard, webhookId, url, now = null }: W
   return await drop(tx, dropped, { shard, now });
 }
 
-/** Drops what waits of a job's events, in the transaction that erases the job. What is being sent is left alone. */
+/** Drops the waiting deliveries of a job's events, in the transaction that erases the job, except those in flight. */
 export async function dropWaitingOfJob(tx: Sql, { shard, jobId, now = null }: DropRequest & { jobId: string }) {
   await lockClaims(tx, shard);
   const dropped = await tx.rows<Dropped>({
@@ -57,7 +57,7 @@ export async function dropWaitingOfJob(tx: Sql, { shard, jobId, now = null }: Dr
       from events e
       join deliveries d on d.shard = $1 and d.event_id = e.id
       left join webhooks w on w.shard = $1 and w.id = d.webhook_id
-      where e.shard = $1 and e.job_id = $2 and d.state = 'waiting' and ${IS_NOT_SENT}
+      where e.shard = $1 and e.job_id = $2 and d.state = 'waiting' and ${IS_NOT_IN_FLIGHT}
       for update of d`,
     values: [shard, jobId],
   });
@@ -65,8 +65,8 @@ export async function dropWaitingOfJob(tx: Sql, { shard, jobId, now = null }: Dr
 }
 
 /**
- * Drops due deliveries of a shard whose webhook is disabled or gone: written in the moment it went, or left over from a
- * crash. Returns how many.
+ * Drops due deliveries whose webhook is disabled or deleted: those emitted at the same moment, or left by a crash. Returns
+ * how many.
  */
 export async function dropUndeliverable(db: Database, { shard, now = null }: DropRequest): Promise<number> {
   return await db.transaction(async (tx) => {
@@ -89,7 +89,7 @@ export async function dropUndeliverable(db: Database, { shard, now = null }: Dro
     });
     if (found.length === 0) return 0;
     const ids = found.map(({ id }) => id);
-    // Leases before deliveries, as a late result takes them; where one has just been recorded, it stands.
+    // Leases are locked before deliveries, as in finishAttempts. A result that was just recorded is kept.
     await tx.run({
       text: 'delete from delivery_leases where shard = $1 and delivery_id = any($2::text[])',
       values: [shard, ids],

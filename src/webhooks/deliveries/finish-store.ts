@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts';
 import { timeOfId } from '../../rules/ids.ts';
 
-/** What came of one attempt, and what follows from it. */
+/** The result of one attempt, and what follows from it. */
 export type FinishedAttempt = {
   deliveryId: string;
-  /** Fences the record: it is written only while the delivery is leased under this id. */
+  /** The attempt is recorded only while the delivery is leased under this id. */
   attemptId: string;
   accountId: string;
   webhookId: string;
@@ -13,9 +13,9 @@ export type FinishedAttempt = {
   url: string;
   attempt: number;
   succeeded: boolean;
-  /** Wait before the next attempt, from now; null when there is none. */
+  /** Delay before the next attempt, from now; null when there is none. */
   retryAfterMs: number | null;
-  /** The id that the next attempt will carry; null when there is none. */
+  /** The id of the next attempt; null when there is none. */
   nextAttemptId: string | null;
   responseStatus: number | null;
   errorReason: string | null;
@@ -35,30 +35,33 @@ export type FinishedAttempt = {
 
 export type FinishBatch = {
   shard: number;
-  /** In the order in which they ended: a success ends the streak of the failures before it. */
+  /** In the order in which they ended: a success ends the failure streak before it. */
   attempts: FinishedAttempt[];
   disableFailures: number;
   disableMs: number;
   now?: Date | null;
 };
 
-/** What a batch did to the streak of a webhook that had failures before or in it. */
+/** How a batch changed the failure streak of a webhook with failures before or in the batch. */
 export type StreakChange = {
   webhookId: string;
   failuresBefore: number;
   failuresAfter: number;
-  /** This batch disabled it. */
+  /** This batch disabled the webhook. */
   disabled: boolean;
 };
 
-/** Settled means: the attempt was still ours, and is now recorded. */
-export type FinishResult = { settledIds: string[]; streaks: StreakChange[] };
+export type FinishResult = {
+  /** Deliveries whose attempt was still leased, and is now recorded. */
+  settledIds: string[];
+  streaks: StreakChange[];
+};
 
 /**
- * Records attempts of one shard in one statement: the deliveries' next states, the log, the webhooks' streaks and their
- * end. Only attempts whose lease is still theirs are recorded and counted, so none counts twice.
- * When the webhook is gone or disabled, what is left of the delivery is dropped, and the log says so.
- * The rule for disabling is rules/auto-disable.ts, which a test holds this statement to.
+ * Records attempts of one shard in one statement: the next states of their deliveries, the log entries and the failure
+ * streaks of the webhooks, which may disable a webhook. Attempts whose lease has ended are ignored, so none counts twice.
+ * When the webhook is disabled or deleted, a delivery with attempts left is dropped and logged as dropped.
+ * The rule for disabling is in rules/webhooks/auto-disable.ts; a test compares this statement with it.
  */
 export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<FinishResult> {
   const { shard, attempts, disableFailures, disableMs, now = null } = batch;
@@ -103,8 +106,8 @@ export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<Fini
 }
 
 /**
- * PostgreSQL's text of an array whose values need no quotes: ids, names of reasons, numbers and booleans. pg looks at
- * every character of every value instead, which took a tenth of the deliverer's time.
+ * PostgreSQL array literal of values that need no quotes: ids, reasons, numbers and booleans. The pg package checks every
+ * character of every value instead, which took a tenth of the deliverer's time.
  */
 function plainArray(values: (string | number | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
@@ -125,8 +128,8 @@ const FINISH = `
       first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
       created_at_ms, next_created_at_ms, position)
   ),
-  -- Webhooks first, in order, as everybody does who changes one and its deliveries. A success of a webhook without a
-  -- streak changes nothing in it and waits for nobody, but for its first.
+  -- Webhooks are locked before deliveries and in order of id, as in every transaction that changes both. A success changes
+  -- the webhook only when it ends a streak or is the first: otherwise the row is not locked.
   touched as materialized (
     select w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
@@ -138,7 +141,7 @@ const FINISH = `
     order by w.id
     for update
   ),
-  -- The leases that are still theirs end here; what another holds by now is not recorded.
+  -- Ends the leases that are still held under these attempt ids; other attempts are not recorded.
   owned as materialized (
     delete from delivery_leases l
     using batch b
@@ -207,7 +210,7 @@ const FINISH = `
         when s.next_state = 'waiting' then (select now from moment) + s.retry_after_ms * interval '1 millisecond'
       end
     from settled s
-    -- The state is written so that no index but the primary key fits.
+    -- An expression of the state, so that only the primary key can be used.
     where d.shard = $1 and d.event_id = s.event_id and d.id = s.delivery_id and (d.state || '') = 'waiting'
     returning s.*, d.account_id, d.event_type
   ),

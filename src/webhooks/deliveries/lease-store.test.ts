@@ -7,7 +7,7 @@ import { releaseLeasesOf } from './lease-store.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
 
-test('what a process that ended was sending is due again at once, with the same attempt number; its late result is refused', async () => {
+test('deliveries of a process that has ended are due again at once, with the same attempt number; its late result is rejected', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);

@@ -1,47 +1,47 @@
 export type ShardQueue = {
-  /** Asks for work on a shard; a shard asked for while its work runs is worked on once more. */
+  /** Queues a shard. A shard that is added while its work runs is worked on once more. */
   add(shard: number): void;
-  /** Resolves when nothing is asked for and nothing runs. */
+  /** Resolves when nothing is queued and nothing runs. */
   idle(): Promise<void>;
-  /** Takes no more shards, and forgets those that wait. */
+  /** Removes queued shards and ignores further ones. */
   stop(): void;
 };
 
 /**
- * Runs work shard by shard: never twice at once for a shard, for at most `concurrency` shards at once, in the order in
- * which they were asked for. Whatever gathers on a shard while its work runs is done in one go after it.
+ * Runs `work` for queued shards in order: for at most `concurrency` shards at once, and never twice at once for one shard.
+ * What arrives for a shard while its work runs is handled by one further run.
  * @param work  must not reject
  */
 export function openShardQueue(concurrency: number, work: (shard: number) => Promise<void>): ShardQueue {
-  const asked = new Set<number>();
+  const queued = new Set<number>();
   const running = new Set<number>();
-  let stopped = false;
+  let isStopped = false;
   const whenIdle: (() => void)[] = [];
 
   function add(shard: number): void {
-    if (stopped) return;
-    asked.add(shard);
+    if (isStopped) return;
+    queued.add(shard);
     startNext();
   }
 
   function startNext(): void {
-    for (const shard of asked) {
+    for (const shard of queued) {
       if (running.size >= concurrency) return;
       if (running.has(shard)) continue;
-      asked.delete(shard);
+      queued.delete(shard);
       running.add(shard);
       work(shard).finally(() => {
         running.delete(shard);
         startNext();
       });
     }
-    if (asked.size === 0 && running.size === 0) {
+    if (queued.size === 0 && running.size === 0) {
       for (const resolve of whenIdle.splice(0)) resolve();
     }
   }
 
   function idle(): Promise<void> {
-    if (asked.size === 0 && running.size === 0) return Promise.resolve();
+    if (queued.size === 0 && running.size === 0) return Promise.resolve();
     return new Promise((resolve) => whenIdle.push(resolve));
   }
 
@@ -49,8 +49,8 @@ export function openShardQueue(concurrency: number, work: (shard: number) => Pro
     add,
     idle,
     stop() {
-      stopped = true;
-      asked.clear();
+      isStopped = true;
+      queued.clear();
     },
   };
 }

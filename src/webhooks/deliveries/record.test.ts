@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import type { FinishedAttempt } from './finish-store.ts';
-import { openRecorder } from './record.ts';
+import { Recorder } from './record.ts';
 
 const STATEMENT_TIMEOUT_MS = 4_000;
 
-test('a stop waits for one statement that times out, not for as many as its patience has pauses', async () => {
+test('finish waits for one statement that times out and does not repeat it', async () => {
   let nowMs = 0;
   let tries = 0;
   const timedOut = async () => {
@@ -15,7 +15,7 @@ test('a stop waits for one statement that times out, not for as many as its pati
     nowMs += STATEMENT_TIMEOUT_MS;
     throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   };
-  const recorder = openRecorder({
+  const recorder = new Recorder({
     db: { rows: timedOut, run: timedOut, transaction: timedOut } as unknown as Database,
     config: { webhookDisableFailures: 10, webhookDisableMs: 0 },
     log: openLog('silent'),
@@ -26,7 +26,7 @@ test('a stop waits for one statement that times out, not for as many as its pati
       },
     },
     now: () => null,
-    patienceMs: 20_000,
+    maxRetryMs: 20_000,
     onRecorded: () => assert.fail('recorded'),
   });
   recorder.add(0, { attemptId: 'dlv_x', completedAt: new Date(0) } as FinishedAttempt);

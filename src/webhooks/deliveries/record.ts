@@ -8,6 +8,7 @@ import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { dropAllWaiting } from './drop-store.ts';
 import type { FinishedAttempt, FinishResult, StreakChange } from './finish-store.ts';
 import { finishAttempts } from './finish-store.ts';
+import type { ShardQueue } from './per-shard-queue.ts';
 import { openShardQueue } from './per-shard-queue.ts';
 
 export type RecorderDeps = {
@@ -17,71 +18,81 @@ export type RecorderDeps = {
   clock: Clock;
   metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'> | undefined;
   now: () => Date | null;
-  /** How long a batch that the database did not take is tried again, the time of the tries included. */
-  patienceMs: number;
-  /** A shard's attempts are recorded: its webhooks have places again, and retries are due in so many ms. */
+  /** How long a batch is retried while the database is unavailable, the time of the statements included. */
+  maxRetryMs: number;
+  /** Attempts of a shard are recorded: more of its deliveries can be claimed, and retries are due in so many ms. */
   onRecorded(shard: number, retriesInMs: number[]): void;
 };
 
-export type Recorder = {
-  add(shard: number, attempt: FinishedAttempt): void;
-  /** Resolves when all that was added is recorded or given up; from now on, it gives up soon. */
-  finish(): Promise<void>;
-};
-
-// Statements at once, each on a connection of its own.
-const BATCHES_AT_ONCE = 3;
+// Each uses a database connection.
+const CONCURRENT_BATCHES = 3;
 const MAX_BATCH = 500;
 const RETRY_MS = 500;
-const LAST_PATIENCE_MS = 1_000;
+const MAX_RETRY_AT_STOP_MS = 1_000;
 
-/** Records finished attempts shard by shard: what gathers while a batch is written becomes the next batch. */
-export function openRecorder(deps: RecorderDeps): Recorder {
-  const { db, log, clock, metrics } = deps;
-  // Its fields are ours and few; looking through them for secrets costs as much as writing them.
-  const attemptLog = log.child({}, { redact: [] });
-  const { webhookDisableFailures: disableFailures, webhookDisableMs: disableMs } = deps.config;
-  const gathered = new Map<number, FinishedAttempt[]>();
-  const queue = openShardQueue(BATCHES_AT_ONCE, (shard) =>
-    recordShard(shard).catch((error: unknown) => log.error({ err: error, shard }, 'attempts not recorded')),
-  );
-  let patienceMs = deps.patienceMs;
+/** Records finished attempts shard by shard. Attempts that end while a batch is written form the next batch. */
+export class Recorder {
+  readonly #deps: RecorderDeps;
+  readonly #attemptLog: Log;
+  readonly #disableBounds: { disableFailures: number; disableMs: number };
+  readonly #pending = new Map<number, FinishedAttempt[]>();
+  readonly #queue: ShardQueue;
+  #maxRetryMs: number;
 
-  function add(shard: number, attempt: FinishedAttempt): void {
-    const waiting = gathered.get(shard);
-    if (waiting) waiting.push(attempt);
-    else gathered.set(shard, [attempt]);
-    queue.add(shard);
+  constructor(deps: RecorderDeps) {
+    const { log, config, maxRetryMs } = deps;
+    this.#deps = deps;
+    // No redaction: the few fields hold no secrets, and searching them costs as much as writing them.
+    this.#attemptLog = log.child({}, { redact: [] });
+    this.#disableBounds = { disableFailures: config.webhookDisableFailures, disableMs: config.webhookDisableMs };
+    this.#maxRetryMs = maxRetryMs;
+    this.#queue = openShardQueue(CONCURRENT_BATCHES, (shard) =>
+      this.#recordBatch(shard).catch((error: unknown) => log.error({ err: error, shard }, 'attempts not recorded')),
+    );
   }
 
-  async function recordShard(shard: number): Promise<void> {
-    const attempts = takeBatch(shard);
+  add(shard: number, attempt: FinishedAttempt): void {
+    const pending = this.#pending.get(shard);
+    if (pending) pending.push(attempt);
+    else this.#pending.set(shard, [attempt]);
+    this.#queue.add(shard);
+  }
+
+  /** Resolves when all attempts are recorded or given up. Retries end sooner from now on. */
+  async finish(): Promise<void> {
+    this.#maxRetryMs = MAX_RETRY_AT_STOP_MS;
+    await this.#queue.idle();
+  }
+
+  async #recordBatch(shard: number): Promise<void> {
+    const attempts = this.#takeBatch(shard);
     if (attempts.length === 0) return;
-    const result = await recordStubbornly(shard, attempts);
+    const result = await this.#recordWithRetries(shard, attempts);
     if (!result) return;
-    deps.onRecorded(
+    this.#deps.onRecorded(
       shard,
       attempts.flatMap(({ retryAfterMs }) => retryAfterMs ?? []),
     );
     const settled = new Set(result.settledIds);
-    for (const attempt of attempts) report(attempt, settled.has(attempt.deliveryId));
-    for (const streak of result.streaks) await followStreak(shard, streak, attempts);
+    for (const attempt of attempts) this.#report(attempt, settled.has(attempt.deliveryId));
+    for (const streak of result.streaks) await this.#handleStreak(shard, streak, attempts);
   }
 
-  function takeBatch(shard: number): FinishedAttempt[] {
-    const waiting = gathered.get(shard) ?? [];
-    const batch = waiting.splice(0, MAX_BATCH);
-    if (waiting.length > 0) queue.add(shard);
-    else gathered.delete(shard);
+  #takeBatch(shard: number): FinishedAttempt[] {
+    const pending = this.#pending.get(shard) ?? [];
+    const batch = pending.splice(0, MAX_BATCH);
+    if (pending.length > 0) this.#queue.add(shard);
+    else this.#pending.delete(shard);
     return batch;
   }
 
-  /** Tries for as long as the leases hold; after that somebody else makes the attempts again. */
-  async function recordStubbornly(shard: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
+  /** Retries until the leases end; the attempts are then repeated. Null when they were not recorded. */
+  async #recordWithRetries(shard: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
+    const { db, clock, log, now } = this.#deps;
     const startedAtMs = clock.now();
-    while (clock.now() - startedAtMs <= patienceMs) {
+    while (clock.now() - startedAtMs <= this.#maxRetryMs) {
       try {
-        return await finishAttempts(db, { shard, attempts, disableFailures, disableMs, now: deps.now() });
+        return await finishAttempts(db, { shard, attempts, ...this.#disableBounds, now: now() });
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         await clock.sleep(RETRY_MS);
@@ -89,17 +100,18 @@ export function openRecorder(deps: RecorderDeps): Recorder {
     }
     log.warn(
       { shard, attempts: attempts.length },
-      'attempts not recorded: the database is away; they will be repeated',
+      'attempts not recorded: the database is unavailable; they will be repeated',
     );
     return null;
   }
 
-  function report(attempt: FinishedAttempt, isSettled: boolean): void {
+  #report(attempt: FinishedAttempt, isSettled: boolean): void {
+    const { metrics } = this.#deps;
     const outcome = attempt.succeeded ? 'succeeded' : 'failed';
     metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
     metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
     const fields = {
-      delivery_id: attempt.attemptId,
+      attempt_id: attempt.attemptId,
       event_id: attempt.eventId,
       event_type: attempt.eventType,
       webhook_id: attempt.webhookId,
@@ -111,38 +123,31 @@ export function openRecorder(deps: RecorderDeps): Recorder {
       duration_ms: Math.round(attempt.durationMs * 1000) / 1000,
       retry_after_ms: attempt.retryAfterMs,
     };
-    // Superseded: the lease had ended, and somebody else's attempt counts instead.
-    attemptLog.info(isSettled ? fields : { ...fields, superseded: true }, 'attempt');
+    // Superseded: the lease ended before this attempt, so another attempt counts.
+    this.#attemptLog.info(isSettled ? fields : { ...fields, superseded: true }, 'attempt');
   }
 
-  async function followStreak(shard: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {
+  async #handleStreak(shard: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {
+    const { db, log, metrics, now } = this.#deps;
     const { webhookId, failuresAfter, disabled } = streak;
     const fields = { webhook_id: webhookId, consecutive_failures: failuresAfter };
     if (disabled) {
       metrics?.webhooksDisabled.inc();
       log.warn(fields, 'webhook disabled: it failed too often for too long');
-      const url = attempts.findLast((attempt) => attempt.webhookId === webhookId)!.url;
-      await dropAllWaiting(db, { shard, webhookId, url, now: deps.now() });
-    } else if (reachesWarning(streak)) {
+      const { url } = attempts.findLast((attempt) => attempt.webhookId === webhookId)!;
+      await dropAllWaiting(db, { shard, webhookId, url, now: now() });
+    } else if (this.#reachesWarning(streak)) {
       metrics?.webhookWarnings.inc();
       log.warn(fields, 'webhook keeps failing and will be disabled');
     }
   }
 
-  /** A batch may pass a warning's number without stopping at it. */
-  function reachesWarning({ failuresBefore, failuresAfter }: StreakChange): boolean {
+  /** Evaluates every number of failures that the batch passed, as the warning may be at one in between. */
+  #reachesWarning({ failuresBefore, failuresAfter }: StreakChange): boolean {
     for (let failures = failuresBefore + 1; failures <= failuresAfter; failures++) {
-      const streak = { consecutiveFailures: failures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs };
+      const streak = { consecutiveFailures: failures, failingSinceMs: 0, nowMs: 0, ...this.#disableBounds };
       if (evaluateStreak(streak) === 'warn') return true;
     }
     return false;
   }
-
-  return {
-    add,
-    async finish() {
-      patienceMs = LAST_PATIENCE_MS;
-      await queue.idle();
-    },
-  };
 }

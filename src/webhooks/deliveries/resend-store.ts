@@ -3,20 +3,20 @@ import { makeId } from '../../platform/clock.ts';
 
 export type Resend = { shard: number; accountId: string; webhookId: string };
 
-/** Where a search stands: behind the event of this time and id. */
+/** Position of a search: after the event with this time and id. */
 export type EventPlace = { at: string; id: string };
 
-// Events looked at per statement: many of them must not make one statement last.
+// Events per statement, to limit its duration.
 const BATCH = 2_000;
 
-/** Recoveries of one webhook come one after another: the second one sees what the first has sent again. */
+/** Recoveries of one webhook run one after another: the second sees what the first has resent. */
 export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
   await tx.rows({ text: 'select pg_advisory_xact_lock(2, hashtext($1))', values: [webhookId] });
 }
 
 /**
- * Looks at the next 2,000 events of the account. Ids, oldest first, of those that the webhook subscribes to and has
- * neither accepted nor under way: it failed them, or was disabled or not there. `next`: where to go on; null at the end.
+ * Ids of missed events among the next 2,000 of the account, oldest first: events that the webhook subscribes to, without
+ * a successful or waiting delivery. `next` is the position to continue from; null at the end.
  */
 export async function findMissedEvents(
   tx: Sql,
@@ -24,7 +24,7 @@ export async function findMissedEvents(
   { after, until }: { after: EventPlace; until: Date | null },
 ): Promise<{ ids: string[]; next: EventPlace | null }> {
   const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
-    text: `with looked_at as materialized (
+    text: `with batch as materialized (
         select e.id, e.type, e.created_at
         from events e
         where e.shard = $1 and e.account_id = $2
@@ -33,14 +33,14 @@ export async function findMissedEvents(
         limit $7
       )
       select e.id, e.created_at::text as at,
-        -- A test is meant for one webhook at one time.
+        -- A test event is for one webhook only.
         e.type <> 'webhook.test' and e.type = any(w.events)
           and not exists (
             select from deliveries d
             where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
               and d.state in ('waiting', 'succeeded')
           ) as "isMissed"
-      from looked_at e
+      from batch e
       join webhooks w on w.shard = $1 and w.id = $3
       order by e.created_at, e.id`,
     values: [shard, accountId, webhookId, after.at, after.id, until, BATCH],
@@ -52,7 +52,7 @@ export async function findMissedEvents(
   };
 }
 
-/** A fresh delivery of each event to the webhook, due at once, beginning with attempt 1. */
+/** Inserts a new delivery of each event to the webhook, due at once, with attempt 1 next. */
 export async function insertResends(
   tx: Sql,
   { shard, accountId, webhookId }: Resend,
@@ -64,7 +64,7 @@ export async function insertResends(
       select $1, n.id, $2, $3, e.id, e.type, 'waiting', n.attempt_id, clock_timestamp(), clock_timestamp()
       from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
       join events e on e.shard = $1 and e.id = n.event_id
-      -- Retention deletes no event that somebody is about to send again.
+      -- Keeps retention from deleting the event meanwhile.
       for key share of e`,
     values: [
       shard,
@@ -77,7 +77,7 @@ export async function insertResends(
   });
 }
 
-/** Whether the event is still there to be sent; if so, it stays until the transaction ends. */
+/** Whether the event still exists; if so, it is kept until the transaction ends. */
 export async function hasEvent(tx: Sql, { shard, eventId }: { shard: number; eventId: string }): Promise<boolean> {
   const text = 'select 1 from events where shard = $1 and id = $2 for key share';
   const rows = await tx.rows({ text, values: [shard, eventId] });

@@ -16,7 +16,7 @@ export type SendOptions = {
   poster: Poster;
   signers: Signers;
   clock: Clock;
-  /** X-Service- unless the operator says otherwise. */
+  /** X-Service- by default. */
   headerPrefix: string;
   retryDelaysMs: readonly number[];
   /** In [0, 1). */
@@ -25,7 +25,7 @@ export type SendOptions = {
 
 const USER_AGENT = `Verbatim/${packageJson.version}`;
 
-/** One attempt's life: sign, post, judge. Null when it was not begun; nothing was sent then. */
+/** Signs, posts and classifies one attempt. Null when it did not start; nothing was sent then. */
 export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
   const headers = signedHeaders(delivery, options);
   const { url, accountId, body, isDegraded } = delivery;
@@ -33,7 +33,7 @@ export async function sendAttempt(delivery: ClaimedDelivery, options: SendOption
   return report && finish(delivery, headers, report, options);
 }
 
-/** The headers of contract section 5. Signed with the time of this attempt, by every secret that is valid now. */
+/** The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now. */
 export function signedHeaders(
   delivery: ClaimedDelivery,
   { signers, clock, headerPrefix }: Pick<SendOptions, 'signers' | 'clock' | 'headerPrefix'>,
@@ -64,18 +64,18 @@ export function signedHeaders(
 }
 
 /**
- * The present secret's keys, and the previous one's while both are valid; one that no longer opens signs nothing.
- * @throws UnreadableSecret  where the present one does not open
+ * Keys of the current secret, and of the previous one while it is valid and can be opened.
+ * @throws UnreadableSecret  the current secret cannot be opened
  */
 function validKeys(delivery: ClaimedDelivery, signers: Signers, nowMs: number): SigningKeys[] {
   const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
-  const present = signers.keysOf(webhookId, secret);
-  if (!overlaps) return [present];
+  const current = signers.keysOf(webhookId, secret);
+  if (!overlaps) return [current];
   try {
-    return [present, signers.keysOf(webhookId, previousSecret)];
+    return [current, signers.keysOf(webhookId, previousSecret)];
   } catch (error) {
-    if (error instanceof UnreadableSecret) return [present];
+    if (error instanceof UnreadableSecret) return [current];
     throw error;
   }
 }
@@ -111,7 +111,7 @@ function finish(
     tlsMs: report.tlsMs,
     firstByteMs: report.firstByteMs,
     remoteAddress: report.remoteAddress,
-    // The guard, the network or TLS came before the request: nothing of it left.
+    // Without a connection no request was sent.
     requestHeaders: report.remoteAddress === null ? null : JSON.stringify(headers),
     responseHeaders: report.responseHeaders && keptHeadersJson(report.responseHeaders),
     responseBody: report.responseBody,

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { attemptOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { updateWebhook } from '../endpoints/store.ts';
-import { claimDueDeliveries, handBackDeliveries, lockClaims, shardsWithDueDeliveries } from './claim-store.ts';
+import { claimDueDeliveries, lockClaims, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
 import { finishAttempts } from './finish-store.ts';
+import { handBackDeliveries } from './lease-store.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
 const LEASE_MS = 20_000;
@@ -15,7 +16,7 @@ function later(ms: number): Date {
   return new Date(Date.now() + ms);
 }
 
-test('a claim brings everything an attempt needs, and nobody else gets the delivery meanwhile', async () => {
+test('a claim has everything an attempt needs, and the delivery cannot be claimed again meanwhile', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
@@ -36,7 +37,7 @@ test('a claim brings everything an attempt needs, and nobody else gets the deliv
   assert.deepEqual(again, []);
 });
 
-test('two claimers at once share the due deliveries, and each is claimed once', async () => {
+test('concurrent claims share the due deliveries, and each delivery is claimed once', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   for (let i = 0; i < 5; i++) await fixture.webhook(account);
@@ -49,14 +50,19 @@ test('two claimers at once share the due deliveries, and each is claimed once', 
   assert.equal(new Set(claimed.map((delivery) => delivery.id)).size, 40);
 });
 
-test('a claim that need not wait for another says that the shard is taken, and claims nothing', async () => {
+test('a claim with onLocked claims nothing while another transaction holds the lock of the shard', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
   await fixture.emit(account);
-  let taken = 0;
+  let lockedCount = 0;
   const claim = () =>
-    claimDueDeliveries(fixture.db, { shard: account.shard, limit: 1, leaseMs: LEASE_MS, onTaken: () => taken++ });
+    claimDueDeliveries(fixture.db, {
+      shard: account.shard,
+      limit: 1,
+      leaseMs: LEASE_MS,
+      onLocked: () => lockedCount++,
+    });
 
   const beside = await fixture.db.transaction(async (tx) => {
     await lockClaims(tx, account.shard);
@@ -64,10 +70,10 @@ test('a claim that need not wait for another says that the shard is taken, and c
   });
   const alone = await claim();
 
-  assert.deepEqual([beside.length, taken, alone.length], [0, 1, 1]);
+  assert.deepEqual([beside.length, lockedCount, alone.length], [0, 1, 1]);
 });
 
-test('at most 16 attempts of a webhook are in flight, however many claim at once', async () => {
+test('concurrent claims put at most 16 attempts of a webhook in flight', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -86,7 +92,7 @@ test('at most 16 attempts of a webhook are in flight, however many claim at once
   assert.equal(next.length, 3);
 });
 
-test('a backlog of one webhook does not keep another waiting', async () => {
+test('a backlog of one webhook does not delay another', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const busy = await fixture.webhook(account);
@@ -102,7 +108,7 @@ test('a backlog of one webhook does not keep another waiting', async () => {
   assert.deepEqual(webhookIds.filter((id) => id === busy.id).length, 3);
 });
 
-test('among many webhooks the longest due come first, and no backlog hides the others', async () => {
+test('among many webhooks the longest due come first, and a backlog of one does not hide the others', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const subscribe = (type: string, ids: string[]) =>
@@ -124,7 +130,7 @@ test('among many webhooks the longest due come first, and no backlog hides the o
   assert.equal(new Set([...inOrder, ...behindBacklog]).size, 41);
 });
 
-test('when places are scarce, only first attempts of webhooks that work are claimed', async () => {
+test('a claim with healthyOnly claims only first attempts of healthy webhooks', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const healthy = await fixture.webhook(account);
@@ -152,7 +158,7 @@ test('when places are scarce, only first attempts of webhooks that work are clai
   );
 });
 
-test('a webhook is proven by its first success, stands before new ones, and is new again with another url', async () => {
+test('a webhook has succeeded after its first success, is then claimed before new ones, and is new again with another url', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const { shard } = account;
@@ -165,19 +171,19 @@ test('a webhook is proven by its first success, stands before new ones, and is n
 
   const { streaks } = await finishAttempts(fixture.db, { shard, attempts: answered, ...BOUNDS });
   await fixture.emit(account);
-  const [proven] = await claim(1);
+  const [second] = await claim(1);
   const url = 'https://other.example/';
   await updateWebhook(fixture.db, { shard, accountId: account.id }, answering.id, { url, now: new Date() });
   await fixture.emit(account);
   const moved = await claim(10);
 
   assert.deepEqual([...fresh.map(({ isDegraded }) => isDegraded), streaks], [true, true, []]);
-  assert.deepEqual([proven!.webhookId, proven!.isDegraded], [answering.id, false]);
+  assert.deepEqual([second!.webhookId, second!.isDegraded], [answering.id, false]);
   assert.ok(moved.some(({ webhookId }) => webhookId === answering.id));
   assert.ok(moved.every(({ isDegraded }) => isDegraded));
 });
 
-test('what is not due yet is not claimed, and its shard is not named', async () => {
+test('a delivery that is not due is not claimed, and its shard is not listed', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -199,7 +205,7 @@ test('what is not due yet is not claimed, and its shard is not named', async () 
   assert.equal(inTime.length, 1);
 });
 
-test('an ended lease is claimed again with the same attempt number and another id, and the late result is refused', async () => {
+test('a delivery whose lease has ended is claimed again with the same attempt number and another id, and the late result is rejected', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
@@ -232,7 +238,7 @@ test('an ended lease is claimed again with the same attempt number and another i
   assert.equal((await fixture.webhookState(webhook.id)).failures, 0);
 });
 
-test('a delivery that was handed back is due again at once, with the same attempt number', async () => {
+test('a delivery that is handed back is due again at once, with the same attempt number', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -248,7 +254,7 @@ test('a delivery that was handed back is due again at once, with the same attemp
   assert.equal(again?.attempt, 1);
 });
 
-test('a failed attempt waits for the next one from the moment it is recorded; the last one exhausts the delivery', async () => {
+test('the delay of a retry starts when the failed attempt is recorded; the last failure exhausts the delivery', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -279,7 +285,7 @@ test('a failed attempt waits for the next one from the moment it is recorded; th
   );
 });
 
-test('the log keeps what the receiver answered, byte for byte', async () => {
+test('the log keeps the response of the receiver byte for byte', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -296,7 +302,7 @@ test('the log keeps what the receiver answered, byte for byte', async () => {
   assert.equal(logged?.['dns_ms'], null);
 });
 
-test('every attempt counts once in the streak, by the order in which they ended', async () => {
+test('each attempt counts once in the streak, in the order in which they ended', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
@@ -368,7 +374,7 @@ for (const [failuresBefore, spanMs] of STREAKS) {
   });
 }
 
-test('an attempt that ends after its webhook was deleted is logged, and nothing more is sent', async () => {
+test('an attempt that ends after its webhook was deleted is logged, and the delivery is dropped', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   await fixture.webhook(account);
@@ -383,7 +389,7 @@ test('an attempt that ends after its webhook was deleted is logged, and nothing 
   assert.deepEqual((await fixture.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
 });
 
-test('what waits for a webhook that is disabled is dropped with an entry each, what is being sent is left alone', async () => {
+test('waiting deliveries of a disabled webhook are dropped and logged, those in flight are not', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
@@ -408,7 +414,7 @@ test('what waits for a webhook that is disabled is dropped with an entry each, w
   );
 });
 
-test('due deliveries of webhooks that are disabled or gone are dropped, an ended lease included', async () => {
+test('due deliveries of disabled or deleted webhooks are dropped, also those whose lease has ended', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);

@@ -58,7 +58,7 @@ async function openEnvironment(options: ReceiverOptions = {}, config: Partial<De
   };
 }
 
-test('an event reaches its webhook at once, signed so that our sdk and the standard libraries accept it', async () => {
+test('an event is delivered at once, with signatures that the SDK and the Standard Webhooks libraries accept', async () => {
   await using environment = await openEnvironment();
   const deliverer = await environment.start();
 
@@ -84,7 +84,7 @@ test('an event reaches its webhook at once, signed so that our sdk and the stand
   assert.equal(String(attempt!['request_headers']).includes(environment.webhook.secret), false);
 });
 
-test('a receiver that fails gets four attempts: same bytes, new id, number, time and signature each', async () => {
+test('a failing receiver gets four attempts with the same body, each with its own id, number, time and signature', async () => {
   await using environment = await openEnvironment({ reply: () => ({ status: 500, body: 'no' }) });
   const deliverer = await environment.start();
 
@@ -136,7 +136,7 @@ test('a success after failures ends the delivery and the streak', async () => {
   assert.equal((await environment.fixture.webhookState(environment.webhook.id)).failures, 0);
 });
 
-test('a webhook that fails too often is disabled, and what waits for it is dropped', async () => {
+test('a webhook that fails too often is disabled, and its waiting deliveries are dropped', async () => {
   const bounds = { webhookDisableFailures: 3, webhookDisableMs: 0, webhookRetryDelaysMs: [0, 60_000, 60_000, 60_000] };
   await using environment = await openEnvironment({ reply: () => ({ status: 500 }) }, bounds);
   for (let i = 0; i < 3; i++) await environment.fixture.emit(environment.account);
@@ -156,7 +156,7 @@ test('a webhook that fails too often is disabled, and what waits for it is dropp
   assert.ok((await environment.fixture.deliveries()).every((delivery) => delivery.state === 'dropped'));
 });
 
-test('while a rotated secret overlaps both secrets sign; afterwards only the new one', async () => {
+test('during the overlap of a rotation both secrets sign; afterwards only the new one', async () => {
   await using environment = await openEnvironment();
   const fresh = makeWebhookSecret();
   const { webhook, fixture } = environment;
@@ -184,14 +184,14 @@ test('while a rotated secret overlaps both secrets sign; afterwards only the new
   assert.throws(() => verifyDelivery({ secret: webhook.secret, headers: after.headers, body: after.body }));
 });
 
-test('two deliverers share the work and never put more than 16 attempts of a webhook in flight', async () => {
-  const gate = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => gate.promise });
+test('two deliverers together put at most 16 attempts of a webhook in flight', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise });
   for (let i = 0; i < 50; i++) await environment.fixture.emit(environment.account);
 
   const deliverers = await Promise.all([environment.start(), environment.start()]);
   await environment.receiver.waitFor(16);
-  gate.resolve({ status: 200 });
+  response.resolve({ status: 200 });
   await environment.settled(50);
   await Promise.all(deliverers.map((deliverer) => deliverer.stop()));
 
@@ -199,7 +199,7 @@ test('two deliverers share the work and never put more than 16 attempts of a web
   assert.equal(environment.receiver.mostAtOnce(), 16);
 });
 
-test('a receiver that hangs delays nobody else', async () => {
+test('a receiver that hangs does not delay others', async () => {
   await using hanging = await openHostileReceiver('hang');
   await using environment = await openEnvironment({}, { webhookTimeoutMs: 4_000 });
   await environment.fixture.webhook(environment.account, hanging.url);
@@ -213,7 +213,7 @@ test('a receiver that hangs delays nobody else', async () => {
   assert.equal(hungBefore, 0);
 });
 
-test('an attempt that gets no turn to look its name up is handed back: it is neither logged nor counted', async () => {
+test('an attempt whose DNS lookup cannot start is handed back, neither logged nor counted', async () => {
   await using environment = await openEnvironment();
   const { fixture, account } = environment;
   const names = Array.from({ length: 9 }, (_, index) => `w${index}.example.org`);
@@ -242,7 +242,7 @@ test('an attempt that gets no turn to look its name up is handed back: it is nei
   assert.equal((await fixture.attempts()).filter((attempt) => attempt['url'] === `https://${refused}/`).length, 0);
 });
 
-test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret is another', async () => {
+test('deliveries whose secret cannot be opened wait, with one line in the log, until the secret changes', async () => {
   await using environment = await openEnvironment();
   const { fixture, webhook, account } = environment;
   const lines: string[] = [];
@@ -269,7 +269,7 @@ test('deliveries whose secret cannot be opened wait, with one line in the log, u
   );
 });
 
-test('a previous secret that cannot be opened keeps nothing back', async () => {
+test('a previous secret that cannot be opened does not delay deliveries', async () => {
   await using environment = await openEnvironment();
   const { fixture, webhook } = environment;
   await fixture.db.run({
@@ -286,15 +286,15 @@ test('a previous secret that cannot be opened keeps nothing back', async () => {
   assert.equal(headers['x-service-signature-previous'], undefined);
 });
 
-test('a stop waits for the attempts under way and records them', async () => {
-  const gate = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => gate.promise });
+test('stop waits for the attempts in progress and records them', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise });
   await environment.fixture.emit(environment.account);
 
   const deliverer = await environment.start();
   await environment.receiver.waitFor(1);
   const stopped = deliverer.stop();
-  gate.resolve({ status: 200 });
+  response.resolve({ status: 200 });
   await stopped;
 
   assert.deepEqual(
@@ -303,7 +303,7 @@ test('a stop waits for the attempts under way and records them', async () => {
   );
 });
 
-test('a lease shorter than three attempts is refused at start', async () => {
+test('a lease shorter than three timeouts is rejected at start', async () => {
   await using environment = await openEnvironment();
 
   await assert.rejects(environment.start([], { leaseMs: 2_999 }), RangeError);

@@ -9,11 +9,15 @@ import { openPoster } from '../http-client/post.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import { openSigners, UnreadableSecret } from '../secrets/signers.ts';
 import type { ClaimedDelivery } from './claim-store.ts';
-import { claimDueDeliveries, handBackDeliveries, shardsWithDueDeliveries } from './claim-store.ts';
+import { claimDueDeliveries, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropUndeliverable } from './drop-store.ts';
+import { InFlight } from './in-flight.ts';
+import { handBackDeliveries } from './lease-store.ts';
+import type { ShardQueue } from './per-shard-queue.ts';
 import { openShardQueue } from './per-shard-queue.ts';
 import type { RecorderDeps } from './record.ts';
-import { openRecorder } from './record.ts';
+import { Recorder } from './record.ts';
+import type { SendOptions } from './send.ts';
 import { sendAttempt } from './send.ts';
 
 export type DelivererDeps = {
@@ -35,193 +39,213 @@ export type DelivererDeps = {
   /** Certificates to trust instead of Node's own and NODE_EXTRA_CA_CERTS. */
   ca?: string;
   lookup?: Lookup;
-  /** What the statements take for the present; default: the database's own clock. */
+  /** The current time for SQL statements; default: the database's clock. */
   sqlNow?: () => Date;
   random?: () => number;
-  /** How long a claim lasts; at least three times the time for an attempt. */
+  /** Duration of a lease; at least three times the timeout of an attempt. */
   leaseMs?: number;
-  /** This process, so that its leases can be released by name when it has ended. */
+  /** Name of this process, by which its leases are released when it has ended. */
   holder?: string | null;
 };
 
 export type Deliverer = {
-  /** Ends within 10 s: attempts under way finish or are handed back. */
+  /** Ends within 10 s: attempts in progress finish, or their deliveries are handed back. */
   stop(): Promise<void>;
 };
 
 const POLL_MS = 1_000;
-// Each on a connection of its own.
-const CLAIMS_AT_ONCE = 3;
-const TAKEN_MS = 10;
-// Larger batches gain nothing more (200, 500 and 1,000 measured alike), and their bodies fill memory.
-const CLAIM_LIMIT = 250;
-// About 100 KB of memory for each TLS socket that hangs.
-const MAX_IN_FLIGHT = 8_192;
-// From here on only first attempts of webhooks that have worked are claimed: those that hang cannot fill every place.
-const HEALTHY_ONLY_FROM = 6_144;
-// The same from so many attempts at webhooks that fail or are new: about as many as the gate for handshakes lets in before
-// those at its end have waited too long.
-const MAX_SUSPECTS_IN_FLIGHT = 1_536;
-const MAX_IN_FLIGHT_BYTES = 256 * 1024 * 1024;
+// Each uses a database connection.
+const CONCURRENT_CLAIMS = 3;
+const LOCKED_RETRY_MS = 10;
 const STOP_WAIT_MS = 8_000;
-const MIN_HOLD_MS = 60_000;
-const MAX_HOLD_MS = 3_600_000;
-// Webhooks that an error line was written for; beyond them the cause is plain.
+const MIN_POSTPONE_MS = 60_000;
+const MAX_POSTPONE_MS = 3_600_000;
+// One error line is logged for each of this many webhooks; more lines add nothing.
 const MAX_UNREADABLE = 1_000;
 
 /**
- * Sends what is due: woken by NOTIFY and by a poll, it claims shard by shard, makes the attempts, and records them in
- * batches. A crash at any point leaves leased rows, which are due again when their lease ends.
+ * Sends due deliveries. A notification or the poll starts a claim for a shard; claimed deliveries are sent, and their
+ * attempts recorded in batches. After a crash the deliveries are due again when their leases end.
+ * @throws RangeError  the lease is too short for the timeout
  */
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
-  const { db, config, log, clock } = deps;
-  const timeoutMs = config.webhookTimeoutMs;
-  // An attempt may wait as long as it may take, and its record be retried as long again.
-  const leaseMs = deps.leaseMs ?? Math.max(4 * timeoutMs, 10_000);
-  if (leaseMs < 3 * timeoutMs) throw new RangeError(`a lease of ${leaseMs} ms is too short for ${timeoutMs} ms`);
+  const deliverer = new ShardDeliverer(deps);
+  await deliverer.start();
+  return deliverer;
+}
 
-  const poster = openPoster({
-    timeoutMs,
-    maxWaitMs: timeoutMs,
-    allowedTargets: config.webhookAllowedTargets,
-    ca: deps.ca,
-    lookup: deps.lookup,
-    proxyUrl: config.webhookProxyUrl,
-  });
-  const sendOptions = {
-    poster,
-    signers: openSigners(deps.secretBox),
-    clock,
-    headerPrefix: config.webhookHeaderPrefix,
-    retryDelaysMs: config.webhookRetryDelaysMs,
-    random: deps.random ?? Math.random,
-  };
-  const now = () => deps.sqlNow?.() ?? null;
-  const claims = openShardQueue(CLAIMS_AT_ONCE, (shard) => claimShard(shard).catch(failed('claiming deliveries')));
-  const recorder = openRecorder({
-    ...{ db, config, log, clock, now, metrics: deps.metrics },
-    patienceMs: leaseMs,
-    onRecorded(shard, retriesInMs) {
-      claims.add(shard);
-      for (const inMs of retriesInMs) wakeIn(shard, inMs);
-      for (const one of starved) claims.add(one);
-      starved.clear();
-    },
-  });
-  const unreadable = new Set<string>();
-  // Shards that found every place taken.
-  const starved = new Set<number>();
-  const inFlight = new Set<Promise<void>>();
-  const stopping = new AbortController();
-  let inFlightBytes = 0;
-  let suspectsInFlight = 0;
-  let isCuttingOff = false;
+class ShardDeliverer implements Deliverer {
+  readonly #deps: DelivererDeps;
+  readonly #leaseMs: number;
+  readonly #sendOptions: SendOptions;
+  readonly #claims: ShardQueue;
+  readonly #recorder: Recorder;
+  readonly #inFlight = new InFlight();
+  /** Shards that could not be claimed from because a limit was reached. */
+  readonly #waitingShards = new Set<number>();
+  readonly #unreadableWebhooks = new Set<string>();
+  readonly #stopping = new AbortController();
+  #isCutOff = false;
+  #unlisten: () => Promise<void> = async () => undefined;
+  #polling: Promise<void> | null = null;
 
-  async function claimShard(shard: number): Promise<void> {
-    const room = inFlightBytes > MAX_IN_FLIGHT_BYTES ? 0 : Math.min(CLAIM_LIMIT, MAX_IN_FLIGHT - inFlight.size);
-    if (stopping.signal.aborted) return;
-    if (room <= 0) return void starved.add(shard);
-    const healthyOnly = inFlight.size >= HEALTHY_ONLY_FROM || suspectsInFlight >= MAX_SUSPECTS_IN_FLIGHT;
-    // What another deliverer claims just now is not waited for; what it leaves is looked for soon.
-    const onTaken = () => wakeIn(shard, TAKEN_MS);
-    const request = { shard, limit: room, leaseMs, holder: deps.holder ?? null, healthyOnly, now: now(), onTaken };
-    const claimed = await claimDueDeliveries(db, request);
-    for (const delivery of claimed) begin(delivery);
-    if (claimed.length === room) claims.add(shard);
-  }
-
-  function begin(delivery: ClaimedDelivery): void {
-    const suspects = delivery.isDegraded ? 1 : 0;
-    inFlightBytes += delivery.body.length;
-    suspectsInFlight += suspects;
-    const done = attempt(delivery).finally(() => {
-      inFlight.delete(done);
-      inFlightBytes -= delivery.body.length;
-      suspectsInFlight -= suspects;
+  constructor(deps: DelivererDeps) {
+    const { config, clock, ca, lookup } = deps;
+    const timeoutMs = config.webhookTimeoutMs;
+    this.#deps = deps;
+    // An attempt may wait as long as its timeout, and its record may be retried for as long again.
+    this.#leaseMs = deps.leaseMs ?? Math.max(4 * timeoutMs, 10_000);
+    if (this.#leaseMs < 3 * timeoutMs) {
+      throw new RangeError(`a lease of ${this.#leaseMs} ms is too short for ${timeoutMs} ms`);
+    }
+    this.#sendOptions = {
+      poster: openPoster({
+        timeoutMs,
+        maxWaitMs: timeoutMs,
+        allowedTargets: config.webhookAllowedTargets,
+        ca,
+        lookup,
+        proxyUrl: config.webhookProxyUrl,
+      }),
+      signers: openSigners(deps.secretBox),
+      clock,
+      headerPrefix: config.webhookHeaderPrefix,
+      retryDelaysMs: config.webhookRetryDelaysMs,
+      random: deps.random ?? Math.random,
+    };
+    this.#claims = openShardQueue(CONCURRENT_CLAIMS, (shard) =>
+      this.#claimShard(shard).catch(this.#logFailure('claiming deliveries')),
+    );
+    this.#recorder = new Recorder({
+      db: deps.db,
+      config,
+      log: deps.log,
+      clock,
+      metrics: deps.metrics,
+      now: () => this.#now(),
+      maxRetryMs: this.#leaseMs,
+      onRecorded: (shard, retriesInMs) => this.#onRecorded(shard, retriesInMs),
     });
-    inFlight.add(done);
   }
 
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
+  async start(): Promise<void> {
+    this.#unlisten = await this.#deps.db.listen('deliveries_due', (payload) => {
+      const shard = payload === '' ? Number.NaN : Number(payload);
+      if (Number.isInteger(shard)) this.#claims.add(shard);
+      else void this.#claimDueShards();
+    });
+    this.#polling = this.#poll();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#unlisten();
+    this.#claims.stop();
+    await this.#claims.idle();
+    const ended = new AbortController();
+    await Promise.race([this.#inFlight.ended(), this.#deps.clock.sleep(STOP_WAIT_MS, ended.signal)]);
+    ended.abort();
+    this.#isCutOff = true;
+    this.#sendOptions.poster.close();
+    await this.#inFlight.ended();
+    await this.#recorder.finish();
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#claimDueShards();
+      await this.#deps.clock.sleep(POLL_MS, this.#stopping.signal);
+    }
+  }
+
+  async #claimDueShards(): Promise<void> {
+    const { db } = this.#deps;
     try {
-      const result = await sendAttempt(delivery, sendOptions);
-      // What was cut off by our own end is no failure of the receiver's.
-      if (!result || (isCuttingOff && !result.succeeded)) return await handBack(delivery);
-      recorder.add(delivery.shard, result);
+      for (const { shard, inMs } of await shardsWithDueDeliveries(db, { aheadMs: POLL_MS, now: this.#now() })) {
+        this.#claimIn(shard, inMs);
+        if (inMs === 0) await dropUndeliverable(db, { shard, now: this.#now() });
+      }
     } catch (error) {
-      if (error instanceof UnreadableSecret) return await holdBack(delivery, error);
-      // A bug: its lease ends, and it is tried again.
-      log.error({ err: error, delivery_id: delivery.attemptId, webhook_id: delivery.webhookId }, 'attempt not made');
+      this.#logFailure('looking for due deliveries')(error);
     }
   }
 
-  async function handBack(delivery: ClaimedDelivery, delayMs: number | null = null): Promise<void> {
+  /** Claims from a shard when its next delivery is due. Later than the next poll is left to that poll. */
+  #claimIn(shard: number, inMs: number): void {
+    if (inMs <= 0) this.#claims.add(shard);
+    else if (inMs <= POLL_MS) {
+      void this.#deps.clock.sleep(Math.ceil(inMs), this.#stopping.signal).then(() => this.#claims.add(shard));
+    }
+  }
+
+  async #claimShard(shard: number): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    const limit = this.#inFlight.claimLimit();
+    if (limit === 0) return void this.#waitingShards.add(shard);
+    const claimed = await claimDueDeliveries(this.#deps.db, {
+      shard,
+      limit,
+      leaseMs: this.#leaseMs,
+      holder: this.#deps.holder ?? null,
+      healthyOnly: this.#inFlight.isHealthyOnly(),
+      now: this.#now(),
+      // Another deliverer is claiming from the shard. It may leave some deliveries.
+      onLocked: () => this.#claimIn(shard, LOCKED_RETRY_MS),
+    });
+    for (const delivery of claimed) this.#inFlight.add(delivery, this.#attempt(delivery));
+    if (claimed.length === limit) this.#claims.add(shard);
+  }
+
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const result = await sendAttempt(delivery, this.#sendOptions);
+      // The receiver did not cause the failure of an attempt that this process cut off.
+      if (!result || (this.#isCutOff && !result.succeeded)) return await this.#handBack(delivery);
+      this.#recorder.add(delivery.shard, result);
+    } catch (error) {
+      if (error instanceof UnreadableSecret) return await this.#postpone(delivery, error);
+      // A bug. The delivery is due again when its lease ends.
+      const { attemptId, webhookId } = delivery;
+      this.#deps.log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
+    }
+  }
+
+  async #handBack(delivery: ClaimedDelivery, delayMs: number | null = null): Promise<void> {
     const claims = [delivery];
-    await handBackDeliveries(db, { shard: delivery.shard, claims, delayMs, now: now() }).catch(failed('handing back'));
+    await handBackDeliveries(this.#deps.db, { shard: delivery.shard, claims, delayMs, now: this.#now() }).catch(
+      this.#logFailure('handing back a delivery'),
+    );
   }
 
-  /** Until somebody restores the key or rotates the secret: tried after a minute, then ever less often. */
-  async function holdBack(delivery: ClaimedDelivery, error: UnreadableSecret): Promise<void> {
+  /** Until somebody restores the key or rotates the secret: retried after a minute, then less and less often. */
+  async #postpone(delivery: ClaimedDelivery, error: UnreadableSecret): Promise<void> {
     const { webhookId, id } = delivery;
-    const ageMs = clock.now() - timeOfId(id);
-    await handBack(delivery, Math.min(Math.max(ageMs, MIN_HOLD_MS), MAX_HOLD_MS));
-    if (unreadable.has(webhookId) || unreadable.size >= MAX_UNREADABLE) return;
-    unreadable.add(webhookId);
-    const wayOut = 'restore SECRETS_KEY, or have the secret rotated; its deliveries wait';
-    log.error({ err: error, webhook_id: webhookId }, `the secret of a webhook cannot be opened: ${wayOut}`);
+    const ageMs = this.#deps.clock.now() - timeOfId(id);
+    await this.#handBack(delivery, Math.min(Math.max(ageMs, MIN_POSTPONE_MS), MAX_POSTPONE_MS));
+    if (this.#unreadableWebhooks.has(webhookId) || this.#unreadableWebhooks.size >= MAX_UNREADABLE) return;
+    this.#unreadableWebhooks.add(webhookId);
+    this.#deps.log.error(
+      { err: error, webhook_id: webhookId },
+      'the secret of a webhook cannot be opened, and its deliveries wait: restore SECRETS_KEY or rotate the secret',
+    );
   }
 
-  async function poll(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await wakeAll().catch(failed('looking for due deliveries'));
-      await clock.sleep(POLL_MS, stopping.signal);
-    }
+  #onRecorded(shard: number, retriesInMs: number[]): void {
+    this.#claims.add(shard);
+    for (const inMs of retriesInMs) this.#claimIn(shard, inMs);
+    for (const waiting of this.#waitingShards) this.#claims.add(waiting);
+    this.#waitingShards.clear();
   }
 
-  async function wakeAll(): Promise<void> {
-    for (const { shard, inMs } of await shardsWithDueDeliveries(db, { aheadMs: POLL_MS, now: now() })) {
-      wakeIn(shard, inMs);
-      if (inMs === 0) await dropUndeliverable(db, { shard, now: now() });
-    }
-  }
-
-  /** What falls due before the next poll is not left to it: a retry starts at its time, not up to a second later. */
-  function wakeIn(shard: number, inMs: number): void {
-    if (inMs <= 0) claims.add(shard);
-    else if (inMs <= POLL_MS) void clock.sleep(Math.ceil(inMs), stopping.signal).then(() => claims.add(shard));
-  }
-
-  function failed(doing: string): (error: unknown) => void {
+  #logFailure(activity: string): (error: unknown) => void {
     return (error) => {
-      if (isDatabaseAway(error)) log.warn({ err: error }, `${doing}: the database is away`);
-      else log.error({ err: error }, `${doing} failed`);
+      if (isDatabaseAway(error)) this.#deps.log.warn({ err: error }, `${activity} failed: the database is unavailable`);
+      else this.#deps.log.error({ err: error }, `${activity} failed`);
     };
   }
 
-  async function stop(): Promise<void> {
-    stopping.abort();
-    await unlisten();
-    claims.stop();
-    await claims.idle();
-    const patience = new AbortController();
-    await Promise.race([allDone(), clock.sleep(STOP_WAIT_MS, patience.signal)]);
-    patience.abort();
-    isCuttingOff = true;
-    poster.close();
-    await allDone();
-    await recorder.finish();
-    await polling;
+  #now(): Date | null {
+    return this.#deps.sqlNow?.() ?? null;
   }
-
-  async function allDone(): Promise<void> {
-    await Promise.all(inFlight);
-  }
-
-  const unlisten = await db.listen('deliveries_due', (payload) => {
-    const shard = payload === '' ? Number.NaN : Number(payload);
-    if (Number.isInteger(shard)) claims.add(shard);
-    else wakeAll().catch(failed('looking for due deliveries'));
-  });
-  const polling = poll();
-  return { stop };
 }
