@@ -6,6 +6,7 @@ import { ERROR_MEANING, ERROR_STATUS } from '../src/http/api-error.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
 import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/webhooks/delivery-state.ts';
+import { EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 import { apiDocument } from './api-document.ts';
 import { writeApiTypes } from './api-types.ts';
 
@@ -21,7 +22,9 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'docs/errors.md': errors(),
     'docs/states.md': states(),
     'docs/scopes.md': scopes(),
-    'sdk/src/api.ts': await writeApiTypes(await apiDocument()),
+    'docs/event-types.md': eventTypes(),
+    'console/event-types.ts': consoleEventTypes(),
+    'sdk/src/api.ts': `${await writeApiTypes(await apiDocument())}\n${anyEvent()}`,
   };
 }
 
@@ -55,6 +58,29 @@ function scopes(): string {
     'The scopes of API keys ([keys](keys.md)). A key without scopes has all of them. `/docs` names the scope that each endpoint needs.',
     table(['scope', 'permits to'], rows),
   );
+}
+
+function eventTypes(): string {
+  const rows = Object.entries(EVENT_CATALOGUE).map(([type, { when, subject }]) => [
+    `\`${type}\``,
+    when,
+    `\`${subject}\``,
+  ]);
+  return page(
+    'Event types',
+    'The types of events that webhooks subscribe to ([webhooks](webhooks.md)). More may come: accept those that you do not know.',
+    table(['type', 'emitted when', 'field of `data`'], rows),
+  );
+}
+
+function consoleEventTypes(): string {
+  const entries = EVENT_TYPES.map((type) => `  '${type}',\n`);
+  return `// Made by \`node scripts/docs.ts\`; do not edit.\n\nexport const EVENT_TYPES = [\n${entries.join('')}];\n`;
+}
+
+function anyEvent(): string {
+  const names = Object.values(EVENT_CATALOGUE).map(({ schemaName }) => schemaName);
+  return `/** What a receiver is sent. */\nexport type AnyEvent = ${names.join(' | ')};\n`;
 }
 
 function states(): string {

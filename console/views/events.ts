@@ -3,9 +3,9 @@ import { get, getText } from '../api.ts';
 import type { View } from '../app.ts';
 import { filter, nothing, pager, reload } from '../controls.ts';
 import { badge, facts, fill, h, table, time } from '../dom.ts';
+import { EVENT_TYPES } from '../event-types.ts';
 import { withQuery } from '../format.ts';
 import { memberText, prettyJson } from '../json-text.ts';
-import { EVENT_TYPES } from './webhooks.ts';
 
 type Emitted = { id: string; type: EventType; job_id: string | null; created_at: string };
 

@@ -4,8 +4,9 @@ import type { View } from '../app.ts';
 import { action, filter, form, nothing, pager, reload, secretBox } from '../controls.ts';
 import type { Child } from '../dom.ts';
 import { badge, facts, field, fill, h, say, select, table, time } from '../dom.ts';
+import { EVENT_TYPES } from '../event-types.ts';
 import { milliseconds, withQuery } from '../format.ts';
-import { EVENT_TYPES, readWebhook, SECRET_HINT, stateOf, webhookFields } from './webhooks.ts';
+import { readWebhook, SECRET_HINT, stateOf, webhookFields } from './webhooks.ts';
 
 const STATUSES = ['succeeded', 'failed', 'pending', 'dropped'];
 const OVERLAPS: [string, string][] = [

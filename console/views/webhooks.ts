@@ -4,9 +4,9 @@ import type { View } from '../app.ts';
 import { form, nothing, pager, secretBox } from '../controls.ts';
 import type { Child } from '../dom.ts';
 import { badge, field, fill, h, table, time } from '../dom.ts';
+import { EVENT_TYPES } from '../event-types.ts';
 import { withQuery } from '../format.ts';
 
-export const EVENT_TYPES = ['transcription.completed', 'transcription.failed', 'webhook.test'];
 export const SECRET_HINT = 'It signs the deliveries. Keep it now: it is not shown again.';
 
 /** The account's webhooks, and a form for another. */

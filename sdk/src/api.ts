@@ -700,3 +700,6 @@ export interface WebhookTest {
     webhook: Webhook;
   };
 }
+
+/** What a receiver is sent. */
+export type AnyEvent = TranscriptionCompleted | TranscriptionFailed | WebhookTest;

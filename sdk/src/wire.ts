@@ -1,13 +1,4 @@
-import type {
-  ErrorBody,
-  Job as JobAnswer,
-  JobInEvent,
-  JobInList,
-  TranscriptionCompleted,
-  TranscriptionFailed,
-  Webhook,
-  WebhookTest,
-} from './api.ts';
+import type { ErrorBody, Job as JobAnswer, JobInEvent, JobInList, Webhook } from './api.ts';
 
 // The names under which clients know the types of the API; all of them are made from the API document.
 
@@ -22,9 +13,6 @@ export type JobStatus = JobAnswer['status'];
 export type Plan = JobAnswer['plan'];
 export type EventType = Webhook['events'][number];
 export type ErrorType = ErrorBody['error']['type'];
-
-/** What a receiver is sent. */
-export type AnyEvent = TranscriptionCompleted | TranscriptionFailed | WebhookTest;
 
 /** A page of a list, newest first. */
 export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null };

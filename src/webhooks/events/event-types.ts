@@ -1,6 +1,6 @@
 /**
- * Every event type, in the order in which the documentation shows them. The webhook schema, the API document, the SDK's
- * types and the console follow this table; code that emits a new type is all that a new row needs.
+ * Every event type, in the order in which clients see them. The API's schemas, the OpenAPI document, the SDK's types, the
+ * console and docs/event-types.md are made from this table: a new type is a row here and the code that emits the event.
  */
 export const EVENT_CATALOGUE = {
   'transcription.completed': {
@@ -24,5 +24,5 @@ export type EventType = keyof typeof EVENT_CATALOGUE;
 
 export const EVENT_TYPES = Object.keys(EVENT_CATALOGUE) as EventType[];
 
-/** What the `data` of an event holds. `segments_omitted` is set by emit when the body would be too large. */
+/** What the `data` of an event holds, under the `subject` of its type. */
 export type EventData = { job: Record<string, unknown> } | { webhook: Record<string, unknown> };
