@@ -13,7 +13,7 @@ import { keptNodeId, prepareDataDir } from './data-directory.ts';
 import type { ProcessName } from './messages.ts';
 import type { Node } from './node.ts';
 import { prepareSandbox, SandboxError } from './sandbox.ts';
-import { superviseRoles } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 
 // SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
 const ROLES_STOP_MS = 8_500;
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
   let node: Node | null = null;
-  const roles = superviseRoles(processesFor(config), {
+  const roles = new Supervisor(processesFor(config), {
     entry: new URL('./roles/role-process.ts', import.meta.url),
     // A model that is fetched now is then the engine.
     preparesEarly: !offersModel,

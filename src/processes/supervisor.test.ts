@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openLog } from '../platform/log.ts';
-import { superviseRoles } from './supervisor.ts';
+import { Supervisor } from './supervisor.ts';
 
 const STOP_MS = 5_000;
 
@@ -14,7 +14,7 @@ function openSupervisor(node: string) {
     process.execPath = real;
   };
   try {
-    const roles = superviseRoles(['janitor'], {
+    const roles = new Supervisor(['janitor'], {
       entry: new URL('../../test/fixtures/processes/role-process.ts', import.meta.url),
       preparesEarly: false,
       log: openLog('silent'),

@@ -3,22 +3,22 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { roleEnvironment } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
-import type { MetricsSnapshot, ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
+import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
 import { PREPARE_EARLY, starting } from './messages.ts';
+import { MetricsRequests } from './metrics-requests.ts';
 
-// A role that crashes at once is tried again at this pace: soon at first, never in a busy loop.
+// The first restart follows soon; a process that keeps crashing is restarted after doubling delays.
 const FIRST_RESTART_DELAY_MS = 100;
 const LONGEST_RESTART_DELAY_MS = 5_000;
-// A role that lived this long has recovered: its next crash is restarted soon again.
+// After this time without a crash, the delay starts from the first one again.
 const RECOVERED_AFTER_MS = 30_000;
-const METRICS_WAIT_MS = 2_000;
-// The http process says when the buffers of uploads are to be collected: runtime/spent-bytes.ts.
+// Uploads force garbage collections in the http process: platform/garbage-collection.ts.
 const NODE_OPTIONS: Partial<Record<ProcessName, string[]>> = { http: ['--expose-gc'] };
 
 type Member = {
   name: ProcessName;
   child: ChildProcess | null;
-  /** Null until it was given its order. */
+  /** Null until the process was given its order. */
   holder: string | null;
   status: RoleStatus;
   startedAtMs: number;
@@ -26,142 +26,119 @@ type Member = {
   restartTimer?: NodeJS.Timeout;
 };
 
-type MetricsRound = { asker: Member; askerRequestId: number; waitingFor: Set<Member>; snapshots: MetricsSnapshot[] };
+type HowEnded = { code: number | null; signal: NodeJS.Signals | null } | { err: unknown };
 
-/** What every process of the node is told, and the name of the node. */
-export type NodeOrder = Omit<StartOrder, 'holder'> & { nodeId: string };
+/** What every process of the node gets, and the name of the node. */
+type NodeOrder = Omit<StartOrder, 'holder'> & { nodeId: string };
 
-export type Supervisor = {
-  /** Hands every process its order; until then they load their code and wait. */
-  start(order: NodeOrder): void;
-  /** Asks every process to stop and kills what still lives after `timeoutMs`. */
-  stop(timeoutMs: number): Promise<void>;
+export type SupervisorOptions = {
+  entry: URL;
+  preparesEarly: boolean;
+  log: Log;
+  onFatal: (message: string) => void;
+  /** Called when a process ended that may have held leases, before it is started again. */
+  onHolderEnded?: (holder: string) => void;
 };
 
 /**
- * Runs one process per role and restarts what crashes. The processes are forked at once, so that their code loads
- * while the database starts; they talk to the parent only (statuses, metrics, stop).
+ * Runs one process per role and restarts those that crash. The processes are forked by the constructor, so that their
+ * code loads while the database starts. They exchange messages with the parent only: statuses, metrics, stop.
  */
-export function superviseRoles(
-  names: ProcessName[],
-  options: {
-    entry: URL;
-    preparesEarly: boolean;
-    log: Log;
-    onFatal: (message: string) => void;
-    /** Told when a process ended that may have held leases, before another takes its place. */
-    onHolderEnded?: (holder: string) => void;
-  },
-): Supervisor {
-  const { entry, preparesEarly, log, onFatal, onHolderEnded } = options;
-  let order: NodeOrder | null = null;
-  let stopping = false;
-  let nextMetricsRound = 1;
-  const metricsRounds = new Map<number, MetricsRound>();
-  const members = names.map(
-    (name): Member => ({ name, child: null, holder: null, status: starting(name), startedAtMs: 0, restartDelayMs: 0 }),
-  );
-  for (const member of members) launch(member);
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #members: Member[];
+  readonly #metrics = new MetricsRequests<Member>(send);
+  #order: NodeOrder | null = null;
+  #isStopping = false;
 
-  function launch(member: Member): void {
+  constructor(names: ProcessName[], options: SupervisorOptions) {
+    this.#options = options;
+    this.#members = names.map((name) => ({
+      name,
+      child: null,
+      holder: null,
+      status: starting(name),
+      startedAtMs: 0,
+      restartDelayMs: 0,
+    }));
+    for (const member of this.#members) this.#launch(member);
+  }
+
+  /** Sends every process its order; until then the processes load their code and wait. */
+  start(order: NodeOrder): void {
+    this.#order = order;
+    for (const member of this.#members) if (member.child) giveOrder(member, order);
+    this.#sendStatuses();
+  }
+
+  /** Stops every process, and kills those that still run after `timeoutMs`. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true;
+    for (const member of this.#members) clearTimeout(member.restartTimer);
+    await Promise.all(this.#members.map((member) => stopMember(member, timeoutMs)));
+  }
+
+  #launch(member: Member): void {
     member.startedAtMs = Date.now();
     let child: ChildProcess;
     try {
-      child = forkRole(member.name, entry, preparesEarly);
+      child = forkRole(member.name, this.#options);
     } catch (error) {
-      onEnd(member, { err: error });
+      this.#onEnd(member, { err: error });
       return;
     }
     child.on('error', (error) => {
-      // Without a process id nothing was started, and no exit will follow.
-      if (child.pid === undefined) onEnd(member, { err: error });
-      else log.error({ role: member.name, err: error }, 'role process');
+      // Without a process id nothing was started, and no `exit` follows.
+      if (child.pid === undefined) this.#onEnd(member, { err: error });
+      else this.#options.log.error({ role: member.name, err: error }, 'role process');
     });
     if (child.pid === undefined) return;
     member.child = child;
-    child.on('message', (message) => onMessage(member, message as ToParent));
-    child.once('exit', (code, signal) => onEnd(member, { code, signal }));
-    if (order) giveOrder(member, order);
+    child.on('message', (message) => this.#onMessage(member, message as ToParent));
+    child.once('exit', (code, signal) => this.#onEnd(member, { code, signal }));
+    if (this.#order) giveOrder(member, this.#order);
   }
 
-  function giveOrder(member: Member, { nodeId, ...rest }: NodeOrder): void {
-    member.holder = `${nodeId}/${randomUUID()}`;
-    send(member, { kind: 'start', order: { ...rest, holder: member.holder } });
+  #onMessage(member: Member, message: ToParent): void {
+    if (message.kind === 'fatal') this.#options.onFatal(message.message);
+    else if (message.kind === 'status') this.#setStatus(member, message.status);
+    else if (message.kind === 'metrics') this.#metrics.add(member, message.requestId, message.snapshot);
+    else
+      this.#metrics.start(
+        member,
+        message.requestId,
+        this.#members.filter(({ child }) => child !== null),
+      );
   }
 
-  function onMessage(member: Member, message: ToParent): void {
-    if (message.kind === 'fatal') onFatal(message.message);
-    else if (message.kind === 'status') setStatus(member, message.status);
-    else if (message.kind === 'metrics-of-all-wanted') gatherMetrics(member, message.requestId);
-    else addSnapshot(member, message.requestId, message.snapshot);
-  }
-
-  function onEnd(member: Member, how: { code: number | null; signal: NodeJS.Signals | null } | { err: unknown }): void {
+  #onEnd(member: Member, how: HowEnded): void {
+    const { log, onHolderEnded } = this.#options;
     member.child = null;
     if (member.holder !== null) onHolderEnded?.(member.holder);
     member.holder = null;
-    for (const requestId of metricsRounds.keys()) addSnapshot(member, requestId, null);
-    if (stopping) return;
-    const livedMs = Date.now() - member.startedAtMs;
-    member.restartDelayMs =
-      livedMs > RECOVERED_AFTER_MS || member.restartDelayMs === 0
-        ? FIRST_RESTART_DELAY_MS
-        : Math.min(member.restartDelayMs * 2, LONGEST_RESTART_DELAY_MS);
+    this.#metrics.leaveOut(member);
+    if (this.#isStopping) return;
+    member.restartDelayMs = nextRestartDelayMs(member);
     log.error({ role: member.name, ...how, restart_in_ms: member.restartDelayMs }, 'role process ended; restarting it');
-    setStatus(member, { ready: false, reasons: [`The ${member.name} process crashed and is being restarted.`] });
-    member.restartTimer = setTimeout(() => launch(member), member.restartDelayMs);
+    this.#setStatus(member, { ready: false, reasons: [`The ${member.name} process crashed and is being restarted.`] });
+    member.restartTimer = setTimeout(() => this.#launch(member), member.restartDelayMs);
   }
 
-  function setStatus(member: Member, status: RoleStatus): void {
+  #setStatus(member: Member, status: RoleStatus): void {
     member.status = status;
-    tellStatuses();
+    this.#sendStatuses();
   }
 
-  /** Only the http process answers /readyz, so it alone is told how the others fare. */
-  function tellStatuses(): void {
-    const statuses = Object.fromEntries(members.map(({ name, status }) => [name, status]));
-    for (const member of members) if (member.name === 'http') send(member, { kind: 'statuses', statuses });
+  /** Only the http process needs the statuses: it answers /readyz. */
+  #sendStatuses(): void {
+    const statuses = Object.fromEntries(this.#members.map(({ name, status }) => [name, status]));
+    for (const member of this.#members) if (member.name === 'http') send(member, { kind: 'statuses', statuses });
   }
-
-  function gatherMetrics(asker: Member, askerRequestId: number): void {
-    const requestId = nextMetricsRound++;
-    const alive = members.filter((member) => member.child !== null);
-    metricsRounds.set(requestId, { asker, askerRequestId, waitingFor: new Set(alive), snapshots: [] });
-    for (const member of alive) send(member, { kind: 'metrics-wanted', requestId });
-    setTimeout(() => finishMetrics(requestId), METRICS_WAIT_MS).unref();
-  }
-
-  function addSnapshot(member: Member, requestId: number, snapshot: MetricsSnapshot | null): void {
-    const round = metricsRounds.get(requestId);
-    if (!round?.waitingFor.delete(member)) return;
-    if (snapshot !== null) round.snapshots.push(snapshot);
-    if (round.waitingFor.size === 0) finishMetrics(requestId);
-  }
-
-  function finishMetrics(requestId: number): void {
-    const round = metricsRounds.get(requestId);
-    if (!round) return;
-    metricsRounds.delete(requestId);
-    send(round.asker, { kind: 'metrics-of-all', requestId: round.askerRequestId, snapshots: round.snapshots });
-  }
-
-  return {
-    start(newOrder) {
-      order = newOrder;
-      for (const member of members) if (member.child) giveOrder(member, order);
-      tellStatuses();
-    },
-    async stop(timeoutMs) {
-      stopping = true;
-      for (const member of members) clearTimeout(member.restartTimer);
-      await Promise.all(members.map((member) => stopMember(member, timeoutMs)));
-    },
-  };
 }
 
-/** @throws Error  for some of the reasons why a process cannot be started; of the others, an event `error` tells */
-function forkRole(name: ProcessName, entry: URL, preparesEarly: boolean): ChildProcess {
-  return fork(entry, [name, ...(preparesEarly ? [PREPARE_EARLY] : [])], {
+/** @throws Error  for some of the reasons why a process cannot be started; the others are reported by its `error` event */
+function forkRole(name: ProcessName, { entry, preparesEarly }: SupervisorOptions): ChildProcess {
+  return fork(entry, preparesEarly ? [name, PREPARE_EARLY] : [name], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),
@@ -169,8 +146,20 @@ function forkRole(name: ProcessName, entry: URL, preparesEarly: boolean): ChildP
   });
 }
 
+function giveOrder(member: Member, { nodeId, ...order }: NodeOrder): void {
+  const holder = `${nodeId}/${randomUUID()}`;
+  member.holder = holder;
+  send(member, { kind: 'start', order: { ...order, holder } });
+}
+
+function nextRestartDelayMs({ startedAtMs, restartDelayMs }: Member): number {
+  const hasRecovered = Date.now() - startedAtMs > RECOVERED_AFTER_MS;
+  if (hasRecovered || restartDelayMs === 0) return FIRST_RESTART_DELAY_MS;
+  return Math.min(restartDelayMs * 2, LONGEST_RESTART_DELAY_MS);
+}
+
 function send(member: Member, message: ToChild): void {
-  // A child that is just dying has a closed channel; its exit is handled where it is seen.
+  // A child that is ending has a closed channel; its `exit` event is handled in #onEnd.
   if (member.child?.connected) member.child.send(message, () => undefined);
 }
 

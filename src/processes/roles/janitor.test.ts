@@ -10,19 +10,18 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { start } from './janitor.ts';
-import type { RoleContext } from './role.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A clock on which nobody's rest ends before the stop. */
-const restingClock: Clock = {
+/** A clock whose sleep ends only with the signal. */
+const stoppedClock: Clock = {
   now: () => Date.now(),
   sleep: async (_ms, signal) => {
     if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
   },
 };
 
-test('the janitor does every chore as soon as it starts: days made, and what is too old deleted', async () => {
+test('the janitor runs every task at its start: it creates partitions and deletes old rows', async () => {
   await using fixture = await openDeliveryFixture();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'janitor-'));
   const [lite, pro] = [await fixture.account('lite'), await fixture.account('pro')];
@@ -37,7 +36,7 @@ test('the janitor does every chore as soon as it starts: days made, and what is 
     });
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  const context = { config, db: fixture.db, log: openLog('silent'), clock: restingClock, report: () => undefined };
+  const context = { config, db: fixture.db, log: openLog('silent'), clock: stoppedClock, report: () => undefined };
 
   const owners = async (table: string) =>
     (await fixture.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(
@@ -48,10 +47,10 @@ test('the janitor does every chore as soon as it starts: days made, and what is 
     return (await fixture.db.rows<{ number: number }>({ text }))[0]!.number;
   };
 
-  const janitor = await start(context as unknown as RoleContext);
+  const janitor = await start(context);
   // Today, three days ahead, and the default one.
-  await until('the days to be made', async () => (await countDays()) === 5);
-  await until('the old event and the old job to go', async () => {
+  await until('the partitions to be created', async () => (await countDays()) === 5);
+  await until('the old event and the old job to be deleted', async () => {
     return (await owners('events')).length === 1 && (await owners('jobs')).length === 1;
   });
   await janitor.stop();

@@ -1,5 +1,6 @@
 import { countDriftedAccounts } from '../../accounts/ledger/drift.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { AUDIT_KEEP_DAYS } from '../../audit/record.ts';
 import { deleteOldChanges } from '../../audit/store.ts';
 import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
@@ -7,66 +8,90 @@ import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
+import type { Metrics } from '../../platform/metrics.ts';
 import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
-import { sweepAttempts, turnLogDays } from '../../webhooks/log/retention.ts';
+import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
+const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
 
-type Chore = { name: string; everyMs: number; run(): Promise<unknown> };
+type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock'>;
+type Task = { name: string; everyMs: number; run(): Promise<unknown> };
 
-/** Keeps the house clean: one list of everything that is done by the clock. Two nodes may do a chore at once. */
-export async function start({ config, db, log, clock, report }: RoleContext): Promise<RunningRole> {
+/** Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time. */
+export async function start(context: Context & Pick<RoleContext, 'report'>): Promise<RunningRole> {
   const metrics = openMetrics();
-  const storage = await openStorage(config);
+  const storage = await openStorage(context.config);
   const stopping = new AbortController();
-  const { signal } = stopping;
+  const tasks = [...retentionTasks(context, storage, stopping.signal), ledgerTask(context, metrics, stopping.signal)];
+  const running = tasks.map((task) => repeat(task, context, stopping.signal));
+  context.report({ ready: true, reasons: [] });
+  return {
+    async metrics() {
+      // While the database is away, the last figures stay; /readyz reports it.
+      await measureBacklogs(context, metrics).catch(() => undefined);
+      return await snapshotMetrics(metrics);
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, signal: AbortSignal): Task[] {
+  const limit = SWEEP_BATCH;
   const keepDays = { lite: config.retentionDaysLite, pro: config.retentionDaysPro };
   const deliveryLog = { db, clock, keepDays, signal };
-  const chores: Chore[] = [
+  // Audio is never kept longer than its job.
+  const audioKeepHours = Math.min(config.audioRetentionHours, config.jobRetentionDays * HOURS_PER_DAY);
+  return [
     {
       name: 'audio of ended jobs',
-      everyMs: 60_000,
-      // Audio never outlives its job.
-      run: () =>
-        eraseEndedAudio(
-          { db, storage },
-          Math.min(config.audioRetentionHours, config.jobRetentionDays * HOURS_PER_DAY) * MS_PER_HOUR,
-        ),
+      everyMs: MS_PER_MINUTE,
+      run: () => eraseEndedAudio({ db, storage }, audioKeepHours * MS_PER_HOUR),
     },
-    { name: 'audio without a job', everyMs: 600_000, run: () => sweepOrphans({ db, storage }) },
-    { name: 'days of the delivery log', everyMs: MS_PER_HOUR, run: () => turnLogDays(deliveryLog) },
+    { name: 'audio without a job', everyMs: 10 * MS_PER_MINUTE, run: () => sweepOrphans({ db, storage }) },
+    { name: 'partitions of the delivery log', everyMs: MS_PER_HOUR, run: () => maintainPartitions(deliveryLog) },
     { name: 'old attempts', everyMs: MS_PER_HOUR, run: () => sweepAttempts(deliveryLog) },
-    { name: 'old events', everyMs: MS_PER_HOUR, run: sweepEvents },
-    { name: 'old jobs', everyMs: MS_PER_HOUR, run: sweepJobs },
-    { name: 'idempotency keys', everyMs: 600_000, run: () => inBatches(deleteKeys) },
-    { name: 'old audit entries', everyMs: MS_PER_HOUR, run: () => inBatches(deleteAudit) },
-    { name: 'ledger drift', everyMs: 3_600_000, run: watchLedger },
+    {
+      name: 'old events',
+      everyMs: MS_PER_HOUR,
+      run: () => deleteInBatches((shard) => deleteOldEvents(db, { shard, keepDays, limit }), signal),
+    },
+    {
+      name: 'old jobs',
+      everyMs: MS_PER_HOUR,
+      run: () =>
+        deleteInBatches((shard) => deleteOldJobs(db, { shard, keepDays: config.jobRetentionDays, limit }), signal),
+    },
+    {
+      name: 'idempotency keys',
+      everyMs: 10 * MS_PER_MINUTE,
+      run: () => deleteAll(() => deleteExpiredKeys(db, { limit, now: null }), signal),
+    },
+    {
+      name: 'old audit entries',
+      everyMs: MS_PER_HOUR,
+      run: () => deleteAll(() => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit }), signal),
+    },
   ];
+}
 
-  function sweepEvents(): Promise<number> {
-    return deleteInBatches((shard) => deleteOldEvents(db, { shard, keepDays, limit: SWEEP_BATCH }), signal);
-  }
+/** Deletes batch after batch, in a table without shards. */
+async function deleteAll(deleteBatch: () => Promise<number>, signal: AbortSignal): Promise<number> {
+  let deleted = 0;
+  let batch = SWEEP_BATCH;
+  for (; batch === SWEEP_BATCH && !signal.aborted; deleted += batch) batch = await deleteBatch();
+  return deleted;
+}
 
-  function sweepJobs(): Promise<number> {
-    const old = { keepDays: config.jobRetentionDays, limit: SWEEP_BATCH };
-    return deleteInBatches((shard) => deleteOldJobs(db, { ...old, shard }), signal);
-  }
-
-  const deleteKeys = () => deleteExpiredKeys(db, { limit: SWEEP_BATCH, now: null });
-  const deleteAudit = () => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit: SWEEP_BATCH });
-
-  async function inBatches(deleteBatch: () => Promise<number>): Promise<number> {
-    let deleted = 0;
-    let batch = SWEEP_BATCH;
-    for (; batch === SWEEP_BATCH && !signal.aborted; deleted += batch) batch = await deleteBatch();
-    return deleted;
-  }
-
-  async function watchLedger(): Promise<number | null> {
+function ledgerTask({ db, log, clock }: Context, metrics: Metrics, signal: AbortSignal): Task {
+  async function checkLedgers(): Promise<number | null> {
     const drifted = await countDriftedAccounts(db, { signal });
     if (drifted === null) return null;
     metrics.ledgerDrift.set(drifted);
@@ -74,38 +99,25 @@ export async function start({ config, db, log, clock, report }: RoleContext): Pr
     if (drifted > 0) log.error({ accounts: drifted }, 'balances differ from their ledgers');
     return drifted;
   }
+  return { name: 'ledger drift', everyMs: MS_PER_HOUR, run: checkLedgers };
+}
 
-  async function measureBacklogs(): Promise<void> {
-    const [jobs, deliveries] = await Promise.all([measureJobBacklog(db), measureDeliveryBacklog(db)]);
-    metrics.jobsDue.set(jobs.due);
-    metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);
-    metrics.deliveriesPastDue.set(deliveries.due);
-    metrics.deliveriesOldestDueSeconds.set(deliveries.oldestDueSeconds);
-  }
-
-  async function repeat(chore: Chore): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        const done = await chore.run();
-        log.debug({ chore: chore.name, done }, 'chore');
-      } catch (error) {
-        log.warn({ chore: chore.name, err: error }, 'chore failed; it is tried again at its next turn');
-      }
-      await clock.sleep(chore.everyMs, stopping.signal);
+async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const result = await task.run();
+      log.debug({ task: task.name, result }, 'periodic task');
+    } catch (error) {
+      log.warn({ task: task.name, err: error }, 'periodic task failed; it runs again after its interval');
     }
+    await clock.sleep(task.everyMs, signal);
   }
+}
 
-  const turns = chores.map(repeat);
-  report({ ready: true, reasons: [] });
-  return {
-    async metrics() {
-      // A database that is away leaves the last figures; /readyz tells of it.
-      await measureBacklogs().catch(() => undefined);
-      return await snapshotMetrics(metrics);
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all(turns);
-    },
-  };
+async function measureBacklogs({ db }: Context, metrics: Metrics): Promise<void> {
+  const [jobs, deliveries] = await Promise.all([measureJobBacklog(db), measureDeliveryBacklog(db)]);
+  metrics.jobsDue.set(jobs.due);
+  metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);
+  metrics.deliveriesPastDue.set(deliveries.due);
+  metrics.deliveriesOldestDueSeconds.set(deliveries.oldestDueSeconds);
 }

@@ -5,7 +5,7 @@ import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts
 import { openDatabase } from '../../db/database.ts';
 import { newId } from '../../rules/ids.ts';
 import { dropDay, listDays } from './partition-store.ts';
-import { sweepAttempts, turnLogDays } from './retention.ts';
+import { maintainPartitions, sweepAttempts } from './retention.ts';
 import { deleteOldAttempts } from './retention-store.ts';
 
 type Fixture = Awaited<ReturnType<typeof openDeliveryFixture>>;
@@ -62,9 +62,9 @@ test('partitions are made for today and three days ahead, once, and rows go into
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
 
-  const first = await turnLogDays(retention(fixture));
-  const again = await turnLogDays(retention(fixture));
-  const nextDay = await turnLogDays(retention(fixture, daysAgo(-1)));
+  const first = await maintainPartitions(retention(fixture));
+  const again = await maintainPartitions(retention(fixture));
+  const nextDay = await maintainPartitions(retention(fixture, daysAgo(-1)));
   const id = await logAttempt(fixture, account, new Date('2031-05-23T23:59:59.999Z'));
 
   assert.deepEqual(first.made, ['attempts_20310520', 'attempts_20310521', 'attempts_20310522', 'attempts_20310523']);
@@ -81,7 +81,7 @@ test('what was logged before its day had a partition moves into it, and nothing 
   const atMidnight = await logAttempt(fixture, account, midnight);
   const today = await logAttempt(fixture, account, NOW);
 
-  await turnLogDays(retention(fixture));
+  await maintainPartitions(retention(fixture));
 
   assert.deepEqual(await logged(fixture), [before, atMidnight, today]);
   assert.equal(await placeOf(fixture, before), 'attempts_default');
@@ -92,13 +92,13 @@ test('what was logged before its day had a partition moves into it, and nothing 
 test('a day is dropped when its last moment is as old as the longest retention, and not a millisecond before', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
-  await turnLogDays(retention(fixture));
+  await maintainPartitions(retention(fixture));
   await logAttempt(fixture, account, NOW);
   const dayEnd = new Date('2031-05-21T00:00:00Z').getTime();
 
-  const early = await turnLogDays(retention(fixture, new Date(dayEnd + 30 * DAY_MS - 1)));
+  const early = await maintainPartitions(retention(fixture, new Date(dayEnd + 30 * DAY_MS - 1)));
   const kept = (await logged(fixture)).length;
-  const inTime = await turnLogDays(retention(fixture, new Date(dayEnd + 30 * DAY_MS)));
+  const inTime = await maintainPartitions(retention(fixture, new Date(dayEnd + 30 * DAY_MS)));
 
   assert.deepEqual(early.dropped, []);
   assert.equal(kept, 1);
@@ -108,9 +108,9 @@ test('a day is dropped when its last moment is as old as the longest retention, 
 
 test('the longest retention decides, whichever plan has it', async () => {
   await using fixture = await openDeliveryFixture();
-  await turnLogDays(retention(fixture));
+  await maintainPartitions(retention(fixture));
 
-  const { dropped } = await turnLogDays(retention(fixture, daysAgo(-40), { lite: 60, pro: 1 }));
+  const { dropped } = await maintainPartitions(retention(fixture, daysAgo(-40), { lite: 60, pro: 1 }));
 
   assert.deepEqual(dropped, []);
 });
@@ -118,7 +118,7 @@ test('the longest retention decides, whichever plan has it', async () => {
 test('lite rows go row by row at 7 days; pro rows of the same day stay', async () => {
   await using fixture = await openDeliveryFixture();
   const [lite, pro] = [await fixture.account('lite'), await fixture.account('pro')];
-  await turnLogDays(retention(fixture, daysAgo(8)));
+  await maintainPartitions(retention(fixture, daysAgo(8)));
   const rowsOf = async (account: FixtureAccount) => ({
     older: await logAttempt(fixture, account, daysAgo(8)),
     edge: await logAttempt(fixture, account, daysAgo(7)),
@@ -150,7 +150,7 @@ test('the default partition is swept for both plans', async () => {
 test('a change of plan takes effect at the next sweep', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account('pro');
-  await turnLogDays(retention(fixture, daysAgo(8)));
+  await maintainPartitions(retention(fixture, daysAgo(8)));
   await logAttempt(fixture, account, daysAgo(8));
 
   const asPro = await sweepAttempts(retention(fixture));
@@ -180,7 +180,7 @@ test('one statement deletes no more than its limit, over all accounts of the sha
 
 test('a day is not dropped while somebody reads the log; it gives up soon, and goes later', async () => {
   await using fixture = await openDeliveryFixture();
-  await turnLogDays(retention(fixture));
+  await maintainPartitions(retention(fixture));
   const [day] = await listDays(fixture.db);
   const other = openDatabase(fixture.db.url, { maxConnections: 1 });
   const reading = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ test('a day is not dropped while somebody reads the log; it gives up soon, and g
 test('making a day does not wait for who writes to another day', async () => {
   await using fixture = await openDeliveryFixture();
   const account = await fixture.account();
-  await turnLogDays(retention(fixture));
+  await maintainPartitions(retention(fixture));
   const other = openDatabase(fixture.db.url, { maxConnections: 1 });
   const writing = Promise.withResolvers<void>();
   const done = Promise.withResolvers<void>();
@@ -218,7 +218,7 @@ test('making a day does not wait for who writes to another day', async () => {
   });
   await writing.promise;
 
-  const { made } = await turnLogDays(retention(fixture, daysAgo(-1)));
+  const { made } = await maintainPartitions(retention(fixture, daysAgo(-1)));
   done.resolve();
   await writer;
   await other.close();
@@ -229,8 +229,10 @@ test('making a day does not wait for who writes to another day', async () => {
 test('two nodes that turn the days at once make and drop each day once', async () => {
   await using fixture = await openDeliveryFixture();
 
-  const turns = await Promise.all(Array.from({ length: 4 }, () => turnLogDays(retention(fixture))));
-  const later = await Promise.all(Array.from({ length: 4 }, () => turnLogDays(retention(fixture, daysAgo(-40)))));
+  const turns = await Promise.all(Array.from({ length: 4 }, () => maintainPartitions(retention(fixture))));
+  const later = await Promise.all(
+    Array.from({ length: 4 }, () => maintainPartitions(retention(fixture, daysAgo(-40)))),
+  );
 
   assert.equal(turns.flatMap(({ made }) => made).length, 4);
   assert.equal(later.flatMap(({ dropped }) => dropped).length, 4);

@@ -26,7 +26,7 @@ const PLANS: readonly Plan[] = ['lite', 'pro'];
  * Keeps the partitions of the delivery log: makes those of today and the days ahead, and drops those of which every row
  * is older than the longest retention. Returns what it changed; a log in heavy use is left for the next turn.
  */
-export async function turnLogDays(retention: LogRetention): Promise<{ made: string[]; dropped: string[] }> {
+export async function maintainPartitions(retention: LogRetention): Promise<{ made: string[]; dropped: string[] }> {
   const { db, keepDays, now = null } = retention;
   const nowMs = (await readNow(db, now)).getTime();
   const longestEndsAt = cutoff(nowMs, Math.max(keepDays.lite, keepDays.pro));
