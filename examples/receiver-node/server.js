@@ -1,8 +1,8 @@
-// A receiver of deliveries. See README.md beside it.
+// A receiver of webhook deliveries. See README.md in this folder.
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-// In a project of your own: '@verbatim/sdk'.
+// In your own project: '@verbatim/sdk'.
 import { expressHandler, rememberEvents } from '../../sdk/src/index.ts';
 
 const { VERBATIM_SECRET, TLS_CERT, TLS_KEY, PORT = '8443', HOST = '127.0.0.1' } = process.env;
