@@ -68,7 +68,7 @@ function eventTypes(): string {
   ]);
   return page(
     'Event types',
-    'The types of events that webhooks subscribe to ([webhooks](webhooks.md)). More may come: accept those that you do not know.',
+    'The types of events that webhooks subscribe to ([webhooks](webhooks.md)). Later versions may add types: answer 2xx to those that you do not know.',
     table(['type', 'emitted when', 'field of `data`'], rows),
   );
 }

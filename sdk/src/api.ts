@@ -656,7 +656,7 @@ export interface JobInEvent {
   completed_at: string | null;
 }
 /**
- * A job ended with a transcript, asynchronous or not.
+ * A job ended with a transcript. Synchronous requests emit it too.
  */
 export interface TranscriptionCompleted {
   id: string;
@@ -673,7 +673,7 @@ export interface TranscriptionCompleted {
   };
 }
 /**
- * A job ended without a transcript; `data.job.error` says why.
+ * A job ended without a transcript; `data.job.error` has the reason.
  */
 export interface TranscriptionFailed {
   id: string;
@@ -690,7 +690,7 @@ export interface TranscriptionFailed {
   };
 }
 /**
- * A test was asked for one webhook; it is sent to that webhook alone.
+ * A test of a webhook was requested. It is sent to that webhook only.
  */
 export interface WebhookTest {
   id: string;

@@ -5,17 +5,17 @@
 export const EVENT_CATALOGUE = {
   'transcription.completed': {
     schemaName: 'TranscriptionCompleted',
-    when: 'A job ended with a transcript, asynchronous or not.',
+    when: 'A job ended with a transcript. Synchronous requests emit it too.',
     subject: 'job',
   },
   'transcription.failed': {
     schemaName: 'TranscriptionFailed',
-    when: 'A job ended without a transcript; `data.job.error` says why.',
+    when: 'A job ended without a transcript; `data.job.error` has the reason.',
     subject: 'job',
   },
   'webhook.test': {
     schemaName: 'WebhookTest',
-    when: 'A test was asked for one webhook; it is sent to that webhook alone.',
+    when: 'A test of a webhook was requested. It is sent to that webhook only.',
     subject: 'webhook',
   },
 } as const;
