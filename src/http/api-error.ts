@@ -44,9 +44,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'the service is stopping, the database cannot be reached, too little disk is free, or the job queue is full; Retry-After gives the seconds to wait',
 };
 
-/**
- * A body that did not arrive in time: answered 408, with the type invalid_request. The message is shown to the caller.
- */
+/** A body that did not arrive in time: answered 408 with the type invalid_request. The message is sent to the client. */
 export class BodyTimeoutError extends Error {}
 
 export type ApiErrorOptions = {

@@ -9,9 +9,9 @@ import type { WrongTokens } from './wrong-tokens.ts';
 
 const MAX_KEY_BYTES = 256;
 
-/** Who may come in. */
+/** How requests are authenticated. */
 export type Auth = {
-  /** @param keyHash  SHA-256 of the key */
+  /** The owner of an API key; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
   findCaller(keyHash: Buffer): Promise<Caller | null>;
   adminToken: string;
 };
@@ -20,17 +20,17 @@ export type LimitState =
   | { kind: 'admitted'; limit: number; remaining: number; resetSeconds: number }
   | { kind: 'refused'; limit: number; retryAfterSeconds: number };
 
-/** How much may come in; null where there is no limit. */
+/** Rate limits of accounts; `admit` resolves to null where there is no limit. */
 export type Limits = { admit(account: Account, bucket: Bucket): Promise<LimitState | null> };
 
-/** SHA-256 of a key: 256 random bits need no slow hash. */
+/** SHA-256 of a key. A key has 256 random bits, so that a slow hash is not needed. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
 /**
- * The account whose key the request carries, and that key.
- * @param rawHeaders  as Node gives them, names and values in turn: `headers` would hide a second X-API-Key
+ * The account and key of a request.
+ * @param rawHeaders  Node's list of names and values: `headers` hides a second X-API-Key
  * @throws ApiError  401
  */
 export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findCaller'>): Promise<Caller> {
@@ -49,9 +49,10 @@ export function requireScope(key: Caller['key'], scope: Scope): void {
 }
 
 /**
- * @param client  whose wrong tokens count together
- * @throws ApiError  401, unless the request carries the operator's token, compared in constant time; 429 for a wrong token
- *   after too many of them. The right token always passes: behind a proxy, strangers share the operator's address
+ * Checks the operator's token, in constant time. The right token always passes, because behind a proxy all clients have
+ * the same address.
+ * @param client  the address whose wrong tokens are counted together
+ * @throws ApiError  401 for a missing or wrong token, 429 after too many wrong ones
  */
 export function authenticateAdmin(
   rawHeaders: string[],
@@ -62,12 +63,12 @@ export function authenticateAdmin(
   const [token] = tokens;
   if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
   const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
-  if (retryAfterSeconds !== null) throw tooManyWrong(retryAfterSeconds);
+  if (retryAfterSeconds !== null) throw tooManyWrongTokens(retryAfterSeconds);
   if (tokens.size > 0) wrongTokens.add(client);
   throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
 }
 
-function tooManyWrong(retryAfterSeconds: number): ApiError {
+function tooManyWrongTokens(retryAfterSeconds: number): ApiError {
   return new ApiError('rate_limited', `Too many wrong tokens; try again in ${retryAfterSeconds} s.`, {
     extra: { retry_after: retryAfterSeconds },
     headers: { 'retry-after': String(retryAfterSeconds) },
@@ -75,7 +76,7 @@ function tooManyWrong(retryAfterSeconds: number): ApiError {
 }
 
 /**
- * Counts the request against its account's limit; returns the headers that go with every answer of a limited endpoint.
+ * Counts the request against its account's limit. Returns the RateLimit headers of the answer.
  * @throws ApiError  429
  */
 export async function limitRate(account: Account, bucket: Bucket, limits: Limits): Promise<Record<string, string>> {
@@ -114,7 +115,7 @@ function bearerTokens(rawHeaders: string[]): string[] {
   return values.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1] ?? '').filter((token) => token !== '');
 }
 
-/** Every value that a header came with. @param rawHeaders  as Node gives them: `headers` would join them @param name  in lower case */
+/** All values of a header. @param rawHeaders  Node's list of names and values: `headers` joins them @param name  in lower case */
 export function headerValues(rawHeaders: string[], name: string): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name)

@@ -5,7 +5,7 @@ import type { OpenStreams } from './connections/open-streams.ts';
 import type { Call } from './route.ts';
 import { NO_IDEMPOTENCY_KEY } from './route.ts';
 
-/** What a handler is given of a request. @param signal  aborts when the request is over */
+/** The arguments of a route's handler. @param signal  aborts when the request is over */
 export function callOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -13,7 +13,7 @@ export function callOf(
 ): Call<unknown, unknown, unknown> {
   const contentLength = request.headers['content-length'];
   return {
-    // Routes without a key have no account, and their handlers do not ask for one.
+    // Null for routes without a key; their handlers do not read it.
     account: request.context.account as Account,
     params: request.params,
     query: request.query,
@@ -37,17 +37,17 @@ export function callOf(
   };
 }
 
-/** Aborts when the request is over: the caller hung up, or has its whole answer. */
+/** Aborts when the request is over: the client hung up, or the whole answer was sent. */
 export function endOf(reply: FastifyReply): AbortController {
   const over = new AbortController();
   const abort = () => over.abort(new Error('the request is over'));
-  // A caller may have hung up while its key was looked up: no other event tells of it.
+  // The client may have hung up while its key was looked up: then `close` was emitted already.
   if (reply.raw.destroyed) abort();
   else reply.raw.once('close', abort);
   return over;
 }
 
-/** Lets the stream that answers a request go on for as long as the key of the request is valid. */
+/** Ends the stream that answers a request when the key of the request becomes invalid. */
 export function followKey(
   { context }: FastifyRequest,
   reply: FastifyReply,
@@ -58,7 +58,7 @@ export function followKey(
   reply.raw.once('close', remove);
 }
 
-/** Lets a caller that asked first (Expect: 100-continue) send its body. */
+/** Answers 100 to a client that waits for it before it sends the body (Expect: 100-continue). */
 export function continueBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
 }

@@ -1,9 +1,9 @@
 import { isDatabaseAway } from '../db/database.ts';
 import { writeJson } from '../platform/json.ts';
 import type { ErrorType } from './api-error.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, BodyTimeoutError } from './api-error.ts';
 
-/** What a caller is told about a failed request. */
+/** What the client is answered when a request fails. */
 export type Problem = {
   status: number;
   type: ErrorType;
@@ -11,56 +11,43 @@ export type Problem = {
   param?: string | undefined;
   extra: Record<string, unknown>;
   headers: Record<string, string>;
-  /** Our fault, to be logged as an error with its cause. */
-  isOurs: boolean;
 };
 
-const AWAY_RETRY_SECONDS = '2';
+const DATABASE_RETRY_SECONDS = '2';
 
-// Fastify's own errors, in our words. Statuses outside the table of types (408, 431) belong to `invalid_request`.
-const FASTIFY_PROBLEMS: Record<string, { status: number; type: ErrorType; message: string }> = {
-  FST_ERR_BAD_URL: refusal(400, 'invalid_request', 'The path is not valid percent-encoding; encode it as UTF-8.'),
-  FST_ERR_MAX_PARAM_LENGTH: refusal(404, 'not_found', 'There is nothing at this path.'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: refusal(
+// Fastify's own errors. Statuses without a type of their own (408, 431) have the type `invalid_request`.
+const FASTIFY_PROBLEMS: Record<string, Problem> = {
+  FST_ERR_BAD_URL: problem(400, 'invalid_request', 'The path is not valid percent-encoding; encode it as UTF-8.'),
+  FST_ERR_MAX_PARAM_LENGTH: problem(404, 'not_found', 'There is nothing at this path.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: problem(
     415,
     'unsupported_media_type',
     'Send the body as JSON, with Content-Type: application/json.',
   ),
 };
 
-function refusal(status: number, type: ErrorType, message: string) {
-  return { status, type, message };
+function problem(status: number, type: ErrorType, message: string, headers: Record<string, string> = {}): Problem {
+  return { status, type, message, extra: {}, headers };
 }
 
-/** The problem that any thrown value stands for. What we did not foresee says nothing of its inside. */
+/** The problem for a thrown value. An unexpected error becomes a 500 without any of its details. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ApiError) {
     const { status, type, message, param, extra, headers } = error;
-    return { status, type, message, param, extra, headers, isOurs: status === 500 };
+    return { status, type, message, param, extra, headers };
   }
+  if (error instanceof BodyTimeoutError) return problem(408, 'invalid_request', error.message);
   const known = FASTIFY_PROBLEMS[String((error as { code?: unknown } | null)?.code)];
-  if (known) return { ...known, extra: {}, headers: {}, isOurs: false };
+  if (known) return known;
   if (isDatabaseAway(error)) {
-    return {
-      ...refusal(503, 'unavailable', 'The service is not available just now; try again in a few seconds.'),
-      extra: {},
-      headers: { 'retry-after': AWAY_RETRY_SECONDS },
-      isOurs: false,
-    };
+    const message = 'The service is not available just now; try again in a few seconds.';
+    return problem(503, 'unavailable', message, { 'retry-after': DATABASE_RETRY_SECONDS });
   }
-  return {
-    ...refusal(500, 'internal', 'Something went wrong on our side; try again, and report the request_id if it stays.'),
-    extra: {},
-    headers: {},
-    isOurs: true,
-  };
+  const message = 'Something went wrong on our side; try again, and report the request_id if it stays.';
+  return problem(500, 'internal', message);
 }
 
-/** The one body of every error, whatever went wrong and wherever. */
-export function writeProblem(
-  problem: Pick<Problem, 'status' | 'type' | 'message' | 'param' | 'extra'>,
-  requestId: string,
-) {
-  const { message, status, type, param, extra } = problem;
+/** The JSON body of an error. */
+export function writeProblem({ message, status, type, param, extra }: Omit<Problem, 'headers'>, requestId: string) {
   return writeJson({ error: { message, code: status, type, param }, ...extra, request_id: requestId });
 }

@@ -4,7 +4,7 @@ import { Type } from './schema.ts';
 const MAX_PAGE_ROWS = 100;
 const DEFAULT_PAGE_ROWS = 20;
 
-/** The query fields of every list; spread them beside a list's own filters: `Type.Object({ ...pageFields, status: … })`. */
+/** The query fields of every list, to be combined with filters: `Type.Object({ ...pageFields, status: … })`. */
 export const pageFields = {
   limit: Type.Integer({
     minimum: 1,
@@ -25,16 +25,16 @@ export const pageFields = {
 export const pageQuery = Type.Object(pageFields);
 
 /**
- * The cursor for the rows after (older than) the one with this id: the unique part of the id. Ids sort by time, and rows
- * never change theirs.
+ * The cursor for the rows that follow (are older than) the row with this id: the id without its prefix. Ids sort by time
+ * and never change.
  */
 function encodeCursor(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 
 /**
- * The id that a cursor stands for: the list goes on with `id < $cursor order by id desc`. Null for the first page.
- * @param prefix  the kind of id that this list is ordered by
+ * The id of a cursor: the page continues with `id < $cursor order by id desc`. Null for the first page.
+ * @param prefix  of the ids that this list is ordered by
  * @param cursor  matches the pattern in `pageFields`
  */
 export function decodeCursor(prefix: IdPrefix, cursor: string | undefined): string | null {
@@ -44,8 +44,9 @@ export function decodeCursor(prefix: IdPrefix, cursor: string | undefined): stri
 export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null };
 
 /**
- * The answer of a list. Ask the store for `limit + 1` rows, newest first: the one too many tells that there are more.
- * @param show  turns a row into what the API shows
+ * The answer of a list.
+ * @param rows  at most `limit + 1`, newest first: the last one only shows that there are more
+ * @param show  turns a row into an item of the answer
  */
 export function pageOf<Row extends { id: string }, Item>(
   rows: Row[],

@@ -5,7 +5,7 @@ import type { Scope } from '../rules/accounts/scopes.ts';
 import type { ErrorType } from './api-error.ts';
 import type { Static, TSchema } from './schema.ts';
 
-/** Which limit a request counts against (contract section 8). */
+/** The rate limit that a request counts against. */
 export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'resend' | 'default';
 
 /** What an earlier request with the same Idempotency-Key left behind, found by comparing the bodies. */
@@ -46,23 +46,23 @@ export const NO_IDEMPOTENCY_KEY: IdempotencyHandle = {
   saveAnswer: async (_tx, answer) => answer,
 };
 
-/** A body that its handler reads by itself. */
+/** A body that the handler reads as a stream. */
 export type IncomingUpload = {
-  /** The unread body; a caller that asked first (Expect: 100-continue) is told to send it. */
+  /** The unread body. A client that waits for it is answered 100 Continue. */
   open(): Readable;
   contentType: string;
-  /** What the caller declared; null when it did not. */
+  /** Null without the header. */
   contentLength: number | null;
 };
 
-/** What a handler is given: checked values, no request object. */
+/** The arguments of a handler: validated values instead of a request object. */
 export type Call<Params, Query, Body> = {
   account: Account;
   params: Params;
   query: Query;
   body: Body;
   actor: Actor;
-  /** Aborts when the request is over: the caller hung up, or has its whole answer. It may have aborted already. */
+  /** Aborts when the request is over: the client hung up, or the whole answer was sent. It may be aborted already. */
   signal: AbortSignal;
   /** Only on routes with `upload: true`. */
   upload: IncomingUpload;
@@ -73,58 +73,58 @@ export type Call<Params, Query, Body> = {
 
 export type Answer = {
   status: number;
-  /** Written with writeJson; a string goes out as it stands and needs `contentType`; absent for 204. */
+  /** Serialised with `writeJson`. A string with a `contentType` is sent unchanged. Absent for 204. */
   body?: unknown;
   contentType?: string;
-  /** Sent piece by piece as it comes, in place of `body`; ended early when the caller hangs up. Needs `contentType`. */
+  /** Sent in place of `body`; destroyed when the client hangs up. Needs `contentType`. */
   stream?: Readable;
   headers?: Record<string, string>;
 };
 
-/** An answer in other media types than JSON alone: a schema for each. */
+/** The schema of each media type of an answer that is not always JSON. */
 export type MediaSchema = { media: Record<string, TSchema> };
 
-/** What a status answers: a JSON value, other media, or nothing (null). */
+/** The body of a status: a JSON value, other media types, or no body (null). */
 export type AnswerSchema = TSchema | MediaSchema | null;
 
 export type RouteSchema = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
-  /** Answers by status. They type what the handler returns, and the tests hold every answer against them. */
+  /** Answers by status. They type the handler's result, and tests check every answer against them. */
   answers: Record<number, AnswerSchema>;
 };
 
-/** Whom a route serves. */
+/** Authentication of a route. */
 export type Access =
-  /** An account's key with this scope; `any`: whatever its scopes. */
+  /** An account's key with this scope; `any`: with any scopes. */
   | { auth: 'key'; scope: Scope | 'any' }
-  /** admin: the operator's token; none: anybody. */
+  /** admin: the operator's token; none: no authentication. */
   | { auth: 'admin' | 'none'; scope?: never };
 
-/** One row of the table of endpoints: what validates it is what documents it. */
+/** An endpoint. Its schemas validate requests, type the handler and make the OpenAPI document. */
 export type Route = Access & {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** With auth `key` only; `default` unless named. */
+  /** With auth `key` only; absent: `default`. */
   bucket?: Bucket;
   upload?: boolean;
   summary: string;
-  /** More than the summary says: Markdown for the API reference. */
+  /** Markdown for the API reference, in addition to the summary. */
   description?: string;
   tag: string;
   schema: RouteSchema;
-  /** Errors beside those that every route of its kind has: see `openapi.ts`. */
+  /** Errors in addition to those that openapi/errors.ts derives from the route. */
   errors?: readonly ErrorType[];
-  /** Requests that its successful answer leads to: by operation id, their parameters as OpenAPI runtime expressions. */
+  /** OpenAPI links of the answers: parameters as runtime expressions, by operation id. */
   links?: Record<string, Record<string, string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: the table holds routes of every shape; defineRoute checks each one.
+  // biome-ignore lint/suspicious/noExplicitAny: routes of every shape; defineRoute checks each one.
   handle(call: Call<any, any, any>): Promise<Answer>;
 };
 
 type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 
-/** The answers that a route's schema allows: the status decides the type of the body. A route that describes none may answer anything. */
+/** The answers that a route's schema allows, discriminated by status. A route without described answers may answer anything. */
 export type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
 
 type DescribedAnswer<Answers> = {
@@ -139,7 +139,7 @@ type DescribedAnswer<Answers> = {
         };
 }[keyof Answers & number];
 
-/** A route whose handler sees the types that its schemas describe, and may answer nothing else. */
+/** A route whose handler gets and returns the types of its schemas. */
 export function defineRoute<const Schema extends RouteSchema, const Result extends AnswerOf<Schema['answers']>>(
   route: Access &
     Omit<Route, 'schema' | 'handle' | keyof Access> & {

@@ -8,13 +8,13 @@ export { Type } from 'typebox';
 export const COMPONENT = 'x-component';
 
 /**
- * The keyword for what the OpenAPI document says in addition to what is validated: the forms that clients should send,
- * where others are accepted too.
+ * The keyword for constraints that only the OpenAPI document has: the form that clients should send, where the validation
+ * accepts others too.
  */
 export const DOCUMENTED = 'x-documented';
 
 /**
- * Options that make a schema a component of the OpenAPI document, which other places refer to by its name.
+ * Options that make a schema a component of the OpenAPI document, to which the document refers by name.
  * @param example  a whole value, checked against the schema by a test
  */
 export function component(name: string, example?: unknown, description?: string): Record<string, unknown> {
@@ -30,12 +30,12 @@ export function nullable<Schema extends TSchema>(schema: Schema, description?: s
   return Type.Union([schema, Type.Null()], { ...(description && { description }) });
 }
 
-/** One of some words. */
+/** One of several strings. */
 export function oneOf<const Words extends readonly string[]>(words: Words, options: Record<string, unknown> = {}) {
   return Type.Unsafe<Words[number]>({ type: 'string', enum: [...words], ...options });
 }
 
-/** A time as every answer has it: ISO 8601, UTC, milliseconds. */
+/** A time in an answer: ISO 8601, UTC, milliseconds. */
 export const timeSchema = Type.String({
   format: 'date-time',
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
@@ -62,7 +62,7 @@ export function pageSchema<Item extends TSchema>(name: string, item: Item) {
   );
 }
 
-/** Text that is JSON already and goes out unchanged, described by the schema of what it holds. */
+/** JSON text that is sent unchanged (`RawJson`), described by the schema of its value. */
 export function rawJson<Value>(schema: TSchema | Record<string, unknown>) {
   return Type.Unsafe<Value>(schema as TSchema);
 }

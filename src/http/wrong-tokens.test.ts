@@ -11,7 +11,7 @@ function openWrongTokens() {
   return { time, tokens, add };
 }
 
-test('ten wrong tokens in a minute refuse a client until the minute is over', () => {
+test('a client with ten wrong tokens in a minute is refused until the minute is over', () => {
   const { time, tokens, add } = openWrongTokens();
   add('192.0.2.1', 9);
   const before = tokens.retryAfterSeconds('192.0.2.1');
@@ -26,14 +26,14 @@ test('ten wrong tokens in a minute refuse a client until the minute is over', ()
   assert.equal(tokens.retryAfterSeconds('192.0.2.1'), null);
 });
 
-test('other clients may go on trying', () => {
+test('other clients are not refused', () => {
   const { tokens, add } = openWrongTokens();
   add('192.0.2.1', 50);
 
   assert.equal(tokens.retryAfterSeconds('192.0.2.2'), null);
 });
 
-test('of many clients the oldest is forgotten first', () => {
+test('the oldest of too many clients is deleted first', () => {
   const { tokens, add } = openWrongTokens();
   add('first', 10);
   add('second', 10);

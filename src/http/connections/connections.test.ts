@@ -16,9 +16,9 @@ const SLOW = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
 const LARGE = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n';
 const LARGE_BYTES = 32 * 1024 * 1024;
 
-/** A server with small limits. `/slow` is answered when `goOn` is called, `/large` is more than the system's buffers hold. */
+/** A server with small limits. `/slow` is answered when `release` is called; `/large` is larger than the socket buffers. */
 async function openServer(connections: ConnectionLimits) {
-  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise, resolve: release } = Promise.withResolvers<void>();
   const closed: ClosedConnection[] = [];
   let slowRequests = 0;
   const slow = async () => {
@@ -52,14 +52,20 @@ async function openServer(connections: ConnectionLimits) {
     await Promise.all([accepted, once(socket, 'connect')]);
     return socket;
   };
-  return { connect, goOn, closed, slowRequests: () => slowRequests, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+  return {
+    connect,
+    release,
+    closed,
+    slowRequests: () => slowRequests,
+    [Symbol.asyncDispose]: () => closeServer(app, 0),
+  };
 }
 
 /** Sends a request over the connection; resolves to the status of its answer, or to null when the connection ends first. */
-async function ask(socket: net.Socket, request = GET): Promise<number | null> {
+async function request(socket: net.Socket, bytes = GET): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();
   socket.once('close', () => resolve(null)).once('data', (chunk) => resolve(Number(String(chunk).split(' ')[1])));
-  socket.write(request);
+  socket.write(bytes);
   return await promise;
 }
 
@@ -71,17 +77,17 @@ function isClosed(socket: net.Socket): Promise<true> {
 test('at the limit the connection that is idle for the longest time is closed, and the new one is served', async () => {
   await using server = await openServer({ max: 3, maxPerAddress: 10 });
   const [first, second, third] = [await server.connect(), await server.connect(), await server.connect()];
-  await ask(first);
+  await request(first);
   const secondCloses = isClosed(second);
 
   const fourth = await server.connect();
 
   assert.equal(await secondCloses, true);
-  assert.deepEqual([await ask(fourth), await ask(first), await ask(third)], [200, 200, 200]);
+  assert.deepEqual([await request(fourth), await request(first), await request(third)], [200, 200, 200]);
   assert.deepEqual(server.closed, [{ which: 'idle', limit: 'all' }]);
 });
 
-test('half of a request does not keep a connection from being closed', async () => {
+test('a connection with half of a request counts as idle', async () => {
   await using server = await openServer({ max: 2, maxPerAddress: 10 });
   const [half, idle] = [await server.connect(), await server.connect()];
   half.write('GET /quick HTTP/1.1\r\nHost: x\r\nX-');
@@ -90,25 +96,25 @@ test('half of a request does not keep a connection from being closed', async () 
   const third = await server.connect();
 
   assert.equal(await halfCloses, true);
-  assert.deepEqual([await ask(third), await ask(idle)], [200, 200]);
+  assert.deepEqual([await request(third), await request(idle)], [200, 200]);
 });
 
-test('a request under way keeps its connection; where all are busy the new one is closed', async () => {
+test('a connection that waits for an answer is not closed; where all do, the new one is closed', async () => {
   await using server = await openServer({ max: 2, maxPerAddress: 10 });
   const busy = [await server.connect(), await server.connect()];
-  const answers = busy.map((socket) => ask(socket, SLOW));
+  const answers = busy.map((socket) => request(socket, SLOW));
   await until('both requests', () => server.slowRequests() === 2);
 
   const third = await server.connect();
-  const answered = await ask(third);
-  server.goOn();
+  const answered = await request(third);
+  server.release();
 
   assert.equal(answered, null);
   assert.deepEqual(await Promise.all(answers), [200, 200]);
   assert.deepEqual(server.closed, [{ which: 'new', limit: 'all' }]);
 });
 
-test('an address at its share loses its own idle connections, not those of others', async () => {
+test('at the limit of an address its own idle connection is closed, not that of another address', async () => {
   await using server = await openServer({ max: 10, maxPerAddress: 2 });
   const other = await server.connect('127.0.0.2');
   const [first, second] = [await server.connect(), await server.connect()];
@@ -117,7 +123,7 @@ test('an address at its share loses its own idle connections, not those of other
   const third = await server.connect();
 
   assert.equal(await firstCloses, true);
-  assert.deepEqual([await ask(third), await ask(second), await ask(other)], [200, 200, 200]);
+  assert.deepEqual([await request(third), await request(second), await request(other)], [200, 200, 200]);
   assert.deepEqual(server.closed, [{ which: 'idle', limit: 'address' }]);
 });
 
@@ -125,22 +131,22 @@ test('a client that does not read its answer counts as idle', async () => {
   await using server = await openServer({ max: 2, maxPerAddress: 10 });
   const [unread, idle] = [await server.connect(), await server.connect()];
   unread.write(LARGE);
-  // The answer has begun, and nobody reads on.
+  // The answer has begun, and the client does not read on.
   await once(unread, 'readable');
-  await ask(idle);
+  await request(idle);
 
   const third = await server.connect();
 
-  assert.deepEqual([await ask(third), await ask(idle)], [200, 200]);
+  assert.deepEqual([await request(third), await request(idle)], [200, 200]);
   assert.equal(server.closed.length, 1);
 });
 
-test('connections that were closed make fixture again', async () => {
+test('closed connections do not count', async () => {
   await using server = await openServer({ max: 2, maxPerAddress: 2 });
 
   for (let i = 0; i < 20; i++) {
     const socket = await server.connect();
-    assert.equal(await ask(socket), 200);
+    assert.equal(await request(socket), 200);
     const closes = isClosed(socket);
     socket.end();
     await closes;
@@ -149,7 +155,7 @@ test('connections that were closed make fixture again', async () => {
   assert.deepEqual(server.closed, []);
 });
 
-test('the log says once in 10 s how many connections were closed', () => {
+test('the number of closed connections is logged once in 10 s', () => {
   const lines: unknown[] = [];
   const log = openLog('silent');
   log.warn = ((counts: unknown) => lines.push(counts)) as unknown as typeof log.warn;

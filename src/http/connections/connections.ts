@@ -5,27 +5,27 @@ import { clientOf } from '../../rules/network/client-address.ts';
 
 export type ConnectionLimits = { max: number; maxPerAddress: number };
 
-/** Told of each connection that was closed to keep a limit: an idle one, or the new one where none was idle. */
+/** Called for each connection that was closed because of a limit: an idle one, or the new one where none was idle. */
 export type OnClosed = (closed: ClosedConnection) => void;
 export type ClosedConnection = { which: 'idle' | 'new'; limit: 'all' | 'address' };
 
-// A client that reads nothing of its answer for so long is gone. Slow reading counts as reading.
+// A client that reads nothing of its answer for this time is disconnected. Slow reading counts as reading.
 const UNREAD_ANSWER_MS = 60_000;
 const LOG_EVERY_MS = 10_000;
 
-type Connection = { socket: Socket; client: string; requestsUnderWay: number };
+type Connection = { socket: Socket; client: string; openRequests: number };
 
 /**
- * Bounds the connections of a server, in all and for each address. At a limit the connection that is idle for the
- * longest time is closed; where none is idle, the new one. A connection is idle unless a request on it waits for its
- * answer: one that has sent nothing, or half of its headers, or that does not read its answer, is idle too.
+ * Limits the connections of a server, in all and for each address. At a limit the connection that has been idle longest is
+ * closed, or the new one where none is idle. A connection is idle unless one of its requests waits for an answer: a
+ * connection that has sent nothing or half of its headers, or that does not read its answer, is idle too.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #onClosed: OnClosed;
   readonly #all = new Map<Socket, Connection>();
   readonly #countOfClient = new Map<string, number>();
-  // In the order in which they became idle.
+  // Longest idle first.
   readonly #idle = new Set<Connection>();
   readonly #idleOfClient = new Map<string, Set<Connection>>();
 
@@ -33,46 +33,46 @@ export class Connections {
     this.#limits = limits;
     this.#onClosed = onClosed;
     server.on('connection', (socket) => this.#add(socket));
-    // Node's own timers fire here too: between requests, and for whoever does not read.
+    // Node's own timers emit this event too: between requests, and for clients that do not read.
     server.on('timeout', (socket) => {
       if (!this.#isBusy(socket)) socket.destroy();
     });
   }
 
   /**
-   * A request has come: its connection is not closed before its answer. Returns what to call when the answer was handed
-   * over, whether it is read or not.
+   * Keeps the connection of a request open until its answer. Returns the function to call when the answer was handed to
+   * the socket, whether the client reads it or not.
    */
   requestStarted(socket: Socket): () => void {
     const connection = this.#all.get(socket);
     if (!connection) return () => undefined;
-    connection.requestsUnderWay += 1;
+    connection.openRequests += 1;
     this.#setIdle(connection, false);
     let isAnswered = false;
     return () => {
       if (isAnswered || !this.#all.has(socket)) return;
       isAnswered = true;
-      connection.requestsUnderWay -= 1;
-      // Node replaces this time-out once all of the answer was taken.
+      connection.openRequests -= 1;
+      // Node replaces this timeout when the whole answer was sent.
       if (!socket.timeout) socket.setTimeout(UNREAD_ANSWER_MS);
-      if (connection.requestsUnderWay === 0) this.#setIdle(connection, true);
+      if (connection.openRequests === 0) this.#setIdle(connection, true);
     };
   }
 
   #add(socket: Socket): void {
-    // Reset before it was accepted.
+    // The client reset the connection before it was accepted.
     if (socket.remoteAddress === undefined) return void socket.destroy();
     const client = clientOf(socket.remoteAddress);
-    if (!this.#makeRoom(client)) return void socket.destroy();
-    const connection = { socket, client, requestsUnderWay: 0 };
+    if (!this.#admit(client)) return void socket.destroy();
+    const connection = { socket, client, openRequests: 0 };
     this.#all.set(socket, connection);
     this.#countOfClient.set(client, (this.#countOfClient.get(client) ?? 0) + 1);
     this.#setIdle(connection, true);
     socket.once('close', () => this.#remove(connection));
   }
 
-  /** Whether there is room for one more connection of this client. */
-  #makeRoom(client: string): boolean {
+  /** Whether one more connection of this client is within the limits, if need be after closing an idle one. */
+  #admit(client: string): boolean {
     const isShareUsed = (this.#countOfClient.get(client) ?? 0) >= this.#limits.maxPerAddress;
     if (!isShareUsed && this.#all.size < this.#limits.max) return true;
     const [longestIdle] = (isShareUsed ? this.#idleOfClient.get(client) : this.#idle) ?? [];
@@ -105,11 +105,11 @@ export class Connections {
   }
 
   #isBusy(socket: Socket): boolean {
-    return (this.#all.get(socket)?.requestsUnderWay ?? 0) > 0;
+    return (this.#all.get(socket)?.openRequests ?? 0) > 0;
   }
 }
 
-/** Says in the log that a limit was reached, in one line for all connections that were closed in 10 s. */
+/** Logs that connections were closed: at most one line in 10 s, with their number. */
 export function logClosed(log: Log, monotonicMs: () => number = () => performance.now()): OnClosed {
   let counts: Record<string, number> = {};
   let loggedAtMs = Number.NEGATIVE_INFINITY;

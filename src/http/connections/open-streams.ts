@@ -2,63 +2,66 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
-/** A key, as an account's requests carry it. */
+/** The API key of a stream's request. */
 export type StreamKey = { shard: number; id: string };
-/** An answer under way; aborting `over` lets it end in order. */
+/** An answer that is being streamed; aborting `over` ends it after its current message. */
 export type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
-export type OpenStreams = {
-  /** Returns what to call once the stream has ended by itself. */
-  add(stream: OpenStream): () => void;
-  close(): Promise<void>;
+export type StreamKeyDeps = {
+  /** The ids of those keys that are neither revoked nor expired. */
+  findValidKeys(keys: StreamKey[]): Promise<Set<string>>;
+  clock: Clock;
+  log: Log;
 };
 
 // With the delay below, a stream ends within 2 s of its key.
 const POLL_MS = 500;
-// A stream whose reader does not read cannot end in order, and is cut off.
+// A stream whose client does not read cannot end after its current message; it is destroyed after this time.
 const END_MS = 500;
 
-/** Ends every stream whose key was revoked or has expired: one query for all of them, twice a second. */
-export function watchStreamKeys(deps: {
-  /** The ids of those keys that still open their account. */
-  findValidKeys(keys: StreamKey[]): Promise<Set<string>>;
-  clock: Clock;
-  log: Log;
-}): OpenStreams {
-  const { clock, log } = deps;
-  const open = new Set<OpenStream>();
-  const closing = new AbortController();
-  const polling = poll();
+/** Ends every stream whose key was revoked or has expired: one query for all streams, twice a second. */
+export class OpenStreams {
+  readonly #deps: StreamKeyDeps;
+  readonly #open = new Set<OpenStream>();
+  readonly #closing = new AbortController();
+  readonly #polling: Promise<void>;
 
-  async function poll(): Promise<void> {
-    while (!closing.signal.aborted) {
-      await clock.sleep(POLL_MS, closing.signal);
-      if (open.size === 0 || closing.signal.aborted) continue;
-      await endInvalid().catch((error) => log.warn({ err: error }, 'could not look at the keys of open streams'));
+  constructor(deps: StreamKeyDeps) {
+    this.#deps = deps;
+    this.#polling = this.#poll();
+  }
+
+  /** Returns the function to call when the stream has ended by itself. */
+  add(stream: OpenStream): () => void {
+    this.#open.add(stream);
+    return () => void this.#open.delete(stream);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await clock.sleep(POLL_MS, signal);
+      if (this.#open.size === 0 || signal.aborted) continue;
+      await this.#endInvalid().catch((error) => log.warn({ err: error }, 'could not check the keys of open streams'));
     }
   }
 
-  async function endInvalid(): Promise<void> {
-    const asked = [...open];
-    const keys = new Map(asked.map(({ key }) => [key.id, key]));
-    const valid = await deps.findValidKeys([...keys.values()]);
-    for (const stream of asked) if (!valid.has(stream.key.id)) end(stream);
+  async #endInvalid(): Promise<void> {
+    const checked = [...this.#open];
+    const keys = new Map(checked.map(({ key }) => [key.id, key]));
+    const valid = await this.#deps.findValidKeys([...keys.values()]);
+    for (const stream of checked) if (!valid.has(stream.key.id)) this.#end(stream);
   }
 
-  function end(ended: OpenStream): void {
-    open.delete(ended);
+  #end(ended: OpenStream): void {
+    this.#open.delete(ended);
     ended.over.abort(new Error('the key of the stream was revoked or has expired'));
-    void clock.sleep(END_MS, closing.signal).then(() => ended.stream.destroy());
+    void this.#deps.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
   }
-
-  return {
-    add(stream) {
-      open.add(stream);
-      return () => void open.delete(stream);
-    },
-    async close() {
-      closing.abort();
-      await polling;
-    },
-  };
 }

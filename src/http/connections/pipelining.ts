@@ -1,44 +1,44 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-// Clients that send requests before they have the answers to earlier ones are rare, and send a handful.
+// HTTP pipelining is rare, and the clients that use it send a few requests at a time.
 const MAX_WAITING = 100;
 
-type Turn = { isBusy: boolean; waiting: [IncomingMessage, ServerResponse][] };
+type Queue = { isBusy: boolean; waiting: [IncomingMessage, ServerResponse][] };
 
 /**
- * Handles the requests of a connection one after the other. Their answers have to leave in that order anyway; begun all
- * at once, the thousands of requests that fit into one read would keep every other connection waiting. A connection with
- * more than 100 requests that wait is closed.
+ * Handles the requests of a connection one after the other. HTTP/1.1 requires their answers in this order, and if the
+ * thousands of requests that fit into one read were started together, all other connections would wait. A connection with
+ * more than 100 waiting requests is closed.
  */
 export function oneByOne(handle: RequestListener): RequestListener {
-  const turns = new WeakMap<Socket, Turn>();
+  const queues = new WeakMap<Socket, Queue>();
 
-  function run(turn: Turn, request: IncomingMessage, response: ServerResponse): void {
-    turn.isBusy = true;
-    response.once('close', () => runNext(turn, request.socket));
+  function run(queue: Queue, request: IncomingMessage, response: ServerResponse): void {
+    queue.isBusy = true;
+    response.once('close', () => runNext(queue, request.socket));
     handle(request, response);
   }
 
-  function runNext(turn: Turn, socket: Socket): void {
-    const next = turn.waiting.shift();
+  function runNext(queue: Queue, socket: Socket): void {
+    const next = queue.waiting.shift();
     if (!next) {
-      turn.isBusy = false;
+      queue.isBusy = false;
       return;
     }
-    // Other connections go first.
+    // Lets the event loop serve other connections first.
     setImmediate(() => {
-      if (socket.destroyed) turn.waiting = [];
-      else run(turn, ...next);
+      if (socket.destroyed) queue.waiting = [];
+      else run(queue, ...next);
     });
   }
 
   return (request, response) => {
     const { socket } = request;
-    const turn = turns.get(socket) ?? { isBusy: false, waiting: [] };
-    turns.set(socket, turn);
-    if (!turn.isBusy) run(turn, request, response);
-    else if (turn.waiting.length < MAX_WAITING) turn.waiting.push([request, response]);
+    const queue = queues.get(socket) ?? { isBusy: false, waiting: [] };
+    queues.set(socket, queue);
+    if (!queue.isBusy) run(queue, request, response);
+    else if (queue.waiting.length < MAX_WAITING) queue.waiting.push([request, response]);
     else socket.destroy();
   };
 }

@@ -19,7 +19,7 @@ const BOX = openSecretBox(Buffer.alloc(32, 7));
 const LOG = openLog('silent');
 const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
 
-/** One node of a service with a single POST route, on a database that it may share. */
+/** A node with one POST route; several nodes may share the database. */
 function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
   const idempotency = openIdempotencyKeys({ db, box, log: LOG, maxKeysPerAccount });
   const route = {
@@ -61,7 +61,7 @@ const endLeases = (db: TestDatabase) =>
 const rowsOf = (db: Database) =>
   db.rows<{ state: string; body: Buffer }>({ text: 'select state, body from idempotency_keys' });
 
-test('a request that comes again gets the first answer to the byte, and its work is done once', async () => {
+test('a repeated request gets the same bytes as the first, and its work is done once', async () => {
   await using fixture = await openWebhookFixture();
   const { call } = await fixture.caller('pro');
 
@@ -75,7 +75,7 @@ test('a request that comes again gets the first answer to the byte, and its work
   assert.equal(list.json.data.length, 1);
 });
 
-test('a kept answer is sealed: the secret that it shows is not in the database', async () => {
+test('a saved answer is encrypted: the secret in it is not readable in the database', async () => {
   await using fixture = await openWebhookFixture();
   const { call } = await fixture.caller();
 
@@ -86,7 +86,7 @@ test('a kept answer is sealed: the secret that it shows is not in the database',
   assert.ok(!row!.body.includes(json.secret.slice(6, 20)));
 });
 
-test('a key belongs to one request: another body or path is a conflict', async () => {
+test('a key with another body or path is a conflict', async () => {
   await using fixture = await openWebhookFixture();
   const { call } = await fixture.caller();
   const key = { 'idempotency-key': 'k' };
@@ -111,23 +111,23 @@ test('two accounts may use the same key', async () => {
 });
 
 for (const body of [{ ...WEBHOOK, url: 'http://a.example' }, { url: 7 }, { ...WEBHOOK, more: 1 }]) {
-  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} leaves its key free for the mended request`, async () => {
+  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} leaves the key free for the corrected request`, async () => {
     await using fixture = await openWebhookFixture();
     const { call } = await fixture.caller();
 
     const first = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const again = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const kept = await rowsOf(fixture.fixture.db);
-    const mended = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
+    const corrected = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
 
-    assert.deepEqual([first.status, again.status, mended.status], [400, 400, 201]);
+    assert.deepEqual([first.status, again.status, corrected.status], [400, 400, 201]);
     assert.equal(again.headers['idempotent-replayed'], undefined);
     assert.deepEqual(kept, []);
   });
 }
 
 for (const type of ['insufficient_balance', 'conflict', 'unprocessable_audio'] as const) {
-  test(`a refusal of type ${type} is kept like any first answer`, async () => {
+  test(`an error of type ${type} is saved and replayed`, async () => {
     await using db = await openTestDatabase();
     let calls = 0;
     await using node = openNode(db, async () => {
@@ -142,7 +142,7 @@ for (const type of ['insufficient_balance', 'conflict', 'unprocessable_audio'] a
   });
 }
 
-test('requests with long URLs that are refused leave nothing behind', async () => {
+test('refused requests with long URLs store nothing', async () => {
   await using fixture = await openWebhookFixture();
   const { call } = await fixture.caller();
   const query = 'x'.repeat(12_000);
@@ -160,7 +160,7 @@ test('requests with long URLs that are refused leave nothing behind', async () =
   assert.deepEqual(await rowsOf(fixture.fixture.db), []);
 });
 
-test('of the URL only a hash is kept', async () => {
+test('only a hash of the URL is stored', async () => {
   await using db = await openTestDatabase();
   await using node = openNode(db, async () => ({ status: 200, body: {} }));
   await node.post();
@@ -170,7 +170,7 @@ test('of the URL only a hash is kept', async () => {
   assert.match(row!.route, /^[0-9a-f]{32}$/);
 });
 
-test('a new key is a 429 when the account has as many as are kept, a known one is answered', async () => {
+test('at the limit of stored keys a new key is answered 429, and a stored one is replayed', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
   await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }), BOX, 2);
@@ -178,14 +178,14 @@ test('a new key is a 429 when the account has as many as are kept, a known one i
 
   const refused = await node.post({ 'idempotency-key': 'c' });
   const replayed = await node.post({ 'idempotency-key': 'a' });
-  const unkeyed = await node.post({});
+  const withoutKey = await node.post({});
 
   assert.deepEqual([refused.status, JSON.parse(refused.body).error.type], [429, 'rate_limited']);
   assert.equal(refused.headers['retry-after'], String(JSON.parse(refused.body).retry_after));
-  assert.deepEqual([replayed.status, replayed.body, unkeyed.status], [200, '{"runs":1}', 200]);
+  assert.deepEqual([replayed.status, replayed.body, withoutKey.status], [200, '{"runs":1}', 200]);
 });
 
-test('twenty requests with one key at once register one webhook', async () => {
+test('twenty concurrent requests with one key create one webhook', async () => {
   await using fixture = await openWebhookFixture();
   const { call } = await fixture.caller('pro');
 
@@ -221,7 +221,7 @@ for (const headers of MALFORMED) {
 }
 
 for (const type of ['internal', 'unavailable', 'rate_limited'] as const) {
-  test(`an answer of ${type} is not kept: the next request tries again`, async () => {
+  test(`an answer of ${type} is not saved: the next request runs again`, async () => {
     await using db = await openTestDatabase();
     let calls = 0;
     await using node = openNode(db, async () => {
@@ -258,7 +258,7 @@ test('while a request runs, the same key is a conflict on every node', async () 
   assert.equal(later.body, first.body);
 });
 
-test('the key of a node that died is free when its lease is over, and its late word no longer counts', async () => {
+test('a key is free when the lease of a crashed node has expired, and later writes of that node are rejected', async () => {
   await using db = await openTestDatabase();
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
@@ -275,36 +275,36 @@ test('the key of a node that died is free when its lease is over, and its late w
   await started.promise;
   await endLeases(db);
 
-  const taken = await other.post();
+  const takenOver = await other.post();
   finish.resolve();
   const lost = await late;
   const again = await frozen.post();
 
-  assert.equal(taken.body, '{"from":"other"}');
+  assert.equal(takenOver.body, '{"from":"other"}');
   assert.equal(lost.status, 409);
   assert.deepEqual(await db.rows({ text: 'select 1 from job_turns' }), []);
   assert.equal(again.body, '{"from":"other"}');
 });
 
-test('work and kept answer are one transaction: a node that dies before it answers is not worked for twice', async () => {
+test('work and answer are committed together: after a crash before the answer the work is not done again', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
   const work: Route['handle'] = async ({ idempotency }) =>
     await db.transaction(async (tx) => await idempotency.saveAnswer(tx, { status: 201, body: { runs: ++runs } }));
-  await using dead = openNode(db, async (call) => {
+  await using crashed = openNode(db, async (call) => {
     await work(call);
     await endLeases(db);
     throw new Error('the process ends here');
   });
   await using node = openNode(db, work);
-  await dead.post();
+  await crashed.post();
 
   const answer = await node.post();
 
   assert.deepEqual([answer.status, answer.body, runs], [201, '{"runs":1}', 1]);
 });
 
-test('a first answer is forgotten after 24 hours, a batch at a time', async () => {
+test('saved answers are deleted in batches after 24 hours', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
   await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }));
@@ -322,7 +322,7 @@ test('a first answer is forgotten after 24 hours, a batch at a time', async () =
   assert.equal(again.body, '{"runs":4}');
 });
 
-test('a key is taken anew when its time is over although no sweep has come by', async () => {
+test('an expired key can be used again before it is deleted', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
   await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }));
@@ -334,7 +334,7 @@ test('a key is taken anew when its time is over although no sweep has come by', 
   assert.equal(again.body, '{"runs":2}');
 });
 
-test('an answer that was sealed with another SECRETS_KEY is a conflict, and its work is not done again', async () => {
+test('an answer that was encrypted with another SECRETS_KEY is a conflict, and its work is not done again', async () => {
   await using db = await openTestDatabase();
   let runs = 0;
   const handle: Route['handle'] = async () => ({ status: 200, body: { runs: ++runs } });
@@ -361,7 +361,7 @@ const POSTS: { path: string; body?: object }[] = [
   { path: '/:id/recover', body: { since: '2026-01-01T00:00:00Z' } },
 ];
 for (const { path, body } of POSTS) {
-  test(`POST /v1/webhooks${path} keeps its answer in the transaction of its work`, async () => {
+  test(`POST /v1/webhooks${path} saves its answer in the transaction of its work`, async () => {
     await using fixture = await openWebhookFixture({ crashesBeforeAnswer: true });
     const { call } = await fixture.caller('pro');
     const { json } = await call('POST', '/v1/webhooks', WEBHOOK);

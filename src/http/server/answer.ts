@@ -1,22 +1,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { JSON_TYPE, renderAnswer } from '../answer-text.ts';
-import { BodyTimeoutError } from '../api-error.ts';
-import type { Problem } from '../errors.ts';
 import { problemOf, writeProblem } from '../errors.ts';
 import type { Answer } from '../route.ts';
 import { answerThenDrain, isUnread } from './body.ts';
 
-// Every answer is for its caller alone, and nothing in it is to be run.
+// An answer is for its client only, and browsers must not run anything in it.
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Sends an answer: the only way out, for what went well and for what did not. */
+/** Sends an answer. Every answer, also to a request that failed, is sent by this function. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
-  // Fastify closes after every body that it could not parse; one that was read to its end does no harm.
+  // Fastify closes the connection after every body that it could not parse. A body that was read to its end needs no close.
   if (!isUnread(request.raw)) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
@@ -32,7 +30,7 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {
   reply.raw.once('close', request.context.answered);
   reply.type(type);
-  // Nobody would read it: it would go on for ever.
+  // The stream would never be read and never end.
   if (request.method === 'HEAD') {
     stream.destroy();
     return reply.send(Readable.from([]));
@@ -43,25 +41,14 @@ function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readab
   return reply.send(stream);
 }
 
-/** The answer, in the one shape, to a request that failed. */
+/** The answer to a request that failed. */
 export function answerProblem(request: FastifyRequest, error: unknown): Answer {
-  const problem = error instanceof BodyTimeoutError ? slowBody(error) : problemOf(error);
+  const problem = problemOf(error);
   const { status, headers } = problem;
   return { status, headers, body: writeProblem(problem, request.id), contentType: JSON_TYPE };
 }
 
-/** Sends the problem that an error stands for, in the one shape. */
+/** Answers a request that failed. */
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   return sendAnswer(request, reply, answerProblem(request, error));
-}
-
-function slowBody({ message }: BodyTimeoutError): Problem {
-  return {
-    status: 408,
-    type: 'invalid_request',
-    message,
-    extra: {},
-    headers: {},
-    isOurs: false,
-  };
 }

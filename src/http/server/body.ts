@@ -5,15 +5,15 @@ import { ApiError, BodyTimeoutError } from '../api-error.ts';
 /** Largest JSON body, in bytes. */
 const MAX_JSON_BYTES = 64 * 1024;
 
-// How much of a body that nobody wants is read, so that a caller who is still sending comes to read the answer.
+// How much of a refused body is read and dropped, so that a client that is still sending gets to read the answer.
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 const DRAIN_MAX_MS = 2_000;
-const LATE = 'The body did not arrive in time; send the request again.';
+const TIMEOUT_MESSAGE = 'The body did not arrive in time; send the request again.';
 
 /**
  * The bytes of a JSON body.
  * @throws ApiError  400 or 413
- * @throws BodyTimeoutError  if it is not all there after `timeoutMs`
+ * @throws BodyTimeoutError  if it is not complete after `timeoutMs`
  */
 export async function readBody(request: IncomingMessage, timeoutMs: number): Promise<Buffer> {
   if (Number(request.headers['content-length']) > MAX_JSON_BYTES) throw tooLarge();
@@ -27,7 +27,7 @@ export async function readBody(request: IncomingMessage, timeoutMs: number): Pro
 export function parseJson(bytes: Buffer): unknown {
   const text = decodeUtf8(bytes);
   if (text === '') return undefined;
-  // PostgreSQL's text has no place for U+0000: refused here once, instead of wherever a string is stored.
+  // PostgreSQL's text cannot store U+0000. Refused here for all fields.
   if (/(?<!\\)(?:\\\\)*\\u0000/.test(text)) {
     throw new ApiError('invalid_request', 'The body contains the character U+0000; leave it out.');
   }
@@ -42,7 +42,7 @@ function readBytes(request: IncomingMessage, timeoutMs: number): Promise<Buffer>
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  const timer = setTimeout(() => reject(new BodyTimeoutError(LATE)), timeoutMs);
+  const timer = setTimeout(() => reject(new BodyTimeoutError(TIMEOUT_MESSAGE)), timeoutMs);
   const onData = (chunk: Buffer) => {
     chunks.push(chunk);
     sizeBytes += chunk.length;
@@ -69,7 +69,7 @@ function tooLarge(): ApiError {
   return new ApiError('too_large', `The body is over ${MAX_JSON_BYTES} bytes (64 KiB); send less.`);
 }
 
-/** Whether bytes of the body are still to come. */
+/** Whether the body is not yet received completely. */
 export function isUnread(request: IncomingMessage): boolean {
   const isAnnounced =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
@@ -77,8 +77,8 @@ export function isUnread(request: IncomingMessage): boolean {
 }
 
 /**
- * The answer to a request whose body nobody reads to its end. The answer goes out at once, but the connection stays a
- * little: closing it on a caller who is still sending would reset it, and the answer would be lost.
+ * The answer to a request whose body is not read to its end. The answer is sent immediately, and the connection is closed a
+ * little later: closing it while the client is still sending would reset it, and the client would lose the answer.
  */
 export function answerThenDrain(answer: string | Buffer, request: IncomingMessage): Readable {
   async function* chunks() {

@@ -22,7 +22,7 @@ function routeAt(path: string, handle: Route['handle']): Route {
   });
 }
 
-/** A server with one route; `exchange` sends bytes as they are and returns all that comes back until the close. */
+/** A server with one route; `exchange` sends bytes and resolves to everything received until the connection is closed. */
 async function openServer(route: Route, log = openLog('silent')) {
   const app = buildServer({
     routes: [route],
@@ -52,7 +52,7 @@ function statusesOf(text: string): number[] {
 
 const METHODS_OF_THE_PARSER = http.METHODS.filter((method) => method !== 'CONNECT');
 
-test('every method that a path does not have is answered 405 with Allow, and 404 where there is no path', async () => {
+test('a method that a path does not support is answered 405 with Allow, and 404 at an unknown path', async () => {
   const errors: unknown[] = [];
   const log = openLog('silent');
   log.error = ((line: unknown) => errors.push(line)) as unknown as typeof log.error;
@@ -82,7 +82,7 @@ test('every method that a path does not have is answered 405 with Allow, and 404
   assert.deepEqual(errors, []);
 });
 
-test('requests before a broken one, or before CONNECT, on the same connection are answered first', async () => {
+test('requests before a malformed one, or before CONNECT, on the same connection are answered first', async () => {
   const { promise: goOn, resolve } = Promise.withResolvers<void>();
   const slow = routeAt('/slow', async () => {
     await goOn;
@@ -91,23 +91,23 @@ test('requests before a broken one, or before CONNECT, on the same connection ar
   await using server = await openServer(slow);
   const get = 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n';
 
-  const broken = server.exchange(`${get}${get}garbage\r\n\r\n`);
+  const malformed = server.exchange(`${get}${get}garbage\r\n\r\n`);
   const tunnel = server.exchange(`${get}${get}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`);
   await server.exchange('garbage\r\n\r\n');
   resolve();
 
-  assert.deepEqual(statusesOf(await broken), [200, 200, 400]);
+  assert.deepEqual(statusesOf(await malformed), [200, 200, 400]);
   assert.deepEqual(statusesOf(await tunnel), [200, 200, 405]);
 });
 
-test('a stream that breaks off is logged as an error of its request', async () => {
+test('a stream that fails is logged as an error of its request', async () => {
   const errors: Record<string, unknown>[] = [];
   const log = openLog('silent');
   log.error = ((line: Record<string, unknown>) => errors.push(line)) as unknown as typeof log.error;
   const route = routeAt('/stream', async () => {
     async function* words() {
       yield 'a word';
-      throw new Error('broke off');
+      throw new Error('failed');
     }
     return { status: 200, stream: Readable.from(words()), contentType: 'text/plain' };
   });
@@ -118,18 +118,18 @@ test('a stream that breaks off is logged as an error of its request', async () =
   assert.deepEqual(statusesOf(text), [200]);
   assert.deepEqual(
     errors.map(({ route, error }) => [route, (error as Error).message]),
-    [['/stream', 'broke off']],
+    [['/stream', 'failed']],
   );
 });
 
-test('requests that come at once over one connection are handled one after the other', async () => {
-  let [underWay, most, handled] = [0, 0, 0];
+test('pipelined requests are handled one after the other', async () => {
+  let [open, most, handled] = [0, 0, 0];
   const route = routeAt('/counted', async () => {
-    underWay += 1;
+    open += 1;
     handled += 1;
-    most = Math.max(most, underWay);
+    most = Math.max(most, open);
     await new Promise((resolve) => setImmediate(resolve));
-    underWay -= 1;
+    open -= 1;
     return { status: 200, body: {} };
   });
   await using server = await openServer(route);

@@ -44,20 +44,21 @@ const NO_TUNNEL: Refusal = {
 };
 
 /**
- * Gives the one error shape to what never becomes a request: broken HTTP, too large headers, tunnels. Keeps every error
- * of a connection from ending the process: Node drops its own listener when it hands a CONNECT over.
+ * Answers requests that Node's HTTP parser refuses with the service's error body: malformed HTTP, too large headers,
+ * CONNECT. Handles the errors of every connection: for CONNECT Node removes its own listener, and an unhandled error would
+ * end the process.
  */
 export function answerMalformed(server: Server, onRefused: (status: number, requestId: string) => void): void {
   const refused = new WeakSet<Socket>();
   const refuse = (socket: Socket, refusal: Refusal) => {
-    // Bytes that come after the mistake are mistakes too.
+    // Bytes after the first mistake cause further errors.
     if (refused.has(socket)) return;
     refused.add(socket);
     afterEarlierAnswers(socket, () => {
       const requestId = makeId('req');
       onRefused(refusal.status, requestId);
       socket.end(writeRefusal(refusal, requestId));
-      // Whatever the caller still sends must not keep the socket.
+      // A client that goes on sending must not keep the socket open.
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     });
   };
@@ -70,12 +71,12 @@ export function answerMalformed(server: Server, onRefused: (status: number, requ
   server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL));
 }
 
-// Node keeps here which answer the socket is about to send; other answers may wait behind it.
+// Node's internal field: the answer that the socket sends next. Further answers may be queued behind it.
 type AnsweringSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /**
- * Calls back when every complete request before the mistake has its answer. Where the mistake is in a request's own body
- * that is at once, or never, if its answer has begun: a second status line would only garble it.
+ * Calls back when every complete request before the mistake is answered. When the mistake is in the body of a request, it
+ * calls back immediately, or never if the answer has begun: a second status line would corrupt that answer.
  */
 function afterEarlierAnswers(socket: AnsweringSocket, then: () => void): void {
   const answering = socket._httpMessage;

@@ -1,6 +1,6 @@
 import type { Route } from '../route.ts';
 
-/** The methods that the table offers at a path, for `Allow`; none for an unknown path. @param url  path, with or without a query */
+/** The methods of a path, for `Allow`; empty for an unknown path. @param url  path, with or without a query */
 export function methodsAt(routes: Route[], url: string): string[] {
   const segments = url.split(/[?#]/)[0]!.split('/');
   const methods = routes

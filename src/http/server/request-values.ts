@@ -3,15 +3,15 @@ import { ApiError } from '../api-error.ts';
 
 type ObjectSchema = { type: 'object'; properties: Record<string, { type?: string }>; additionalProperties: unknown };
 
-/** The schema of an object whose unknown members are refused, unless it says otherwise itself; of none: an empty one. */
+/** The schema with `additionalProperties: false`, unless it sets the keyword itself; without a schema that of `{}`. */
 export function strictSchema(schema: TSchema | undefined): ObjectSchema {
   return { additionalProperties: false, type: 'object', properties: {}, ...schema } as ObjectSchema;
 }
 
 /**
- * A query with its numbers and booleans read: plain decimal digits, `true`, `false`. Anything else stays text, which the
- * schema then refuses by name; so do parameters that are given twice.
- * @throws ApiError  400 for a U+0000, which no text of ours can hold
+ * A query with its numbers (decimal digits) and booleans (`true`, `false`) converted. All other values stay strings, and
+ * repeated parameters stay arrays: the schema refuses them.
+ * @throws ApiError  400 for U+0000, which PostgreSQL cannot store
  */
 export function readQuery(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
   const values = Object.entries(query).map(([name, value]) => {
@@ -31,7 +31,7 @@ function readValue(value: unknown, type: string | undefined): unknown {
   return value;
 }
 
-/** @throws ApiError  404: a path with control characters in it names nothing, and must not reach the database */
+/** @throws ApiError  404 for control characters, which must not reach the database */
 export function checkParams(params: Record<string, string>): void {
   if (Object.values(params).some((value) => /[\u0000-\u001f\u007f]/.test(value))) {
     throw new ApiError('not_found', 'There is nothing at this path.');
@@ -39,8 +39,9 @@ export function checkParams(params: Record<string, string>): void {
 }
 
 /**
- * The body to validate. None counts as an empty object, so that what is missing is named; a route without a body takes
- * nothing but that.
+ * The body to validate. No body counts as an empty object, so that the validation names a missing field. A route without
+ * a body accepts an empty object too.
+ * @throws ApiError  400
  */
 export function readBodyOrNothing(body: unknown, takesBody: boolean): unknown {
   if (takesBody) return body === undefined ? {} : body;

@@ -25,7 +25,7 @@ const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unl
 const COMMON = { summary: 'for the test', tag: 'Test' };
 const ADMITTED: LimitState = { kind: 'admitted', limit: 10, remaining: 9, resetSeconds: 60 };
 
-/** A server of its own with a few routes; `environment` holds what the tests turn. */
+/** A server with a few routes; the tests change `environment`. */
 function openEnvironment(more: { routes?: Route[]; options?: Partial<ServerOptions> } = {}) {
   const environment = { state: ADMITTED as LimitState | null, admissions: 0, uploadsStarted: 0 };
   const app = buildServer({
@@ -135,7 +135,7 @@ function routesOf(environment: { uploadsStarted: number }): Route[] {
     defineRoute({
       ...COMMON,
       method: 'GET',
-      path: '/away',
+      path: '/unreachable',
       auth: 'none',
       schema: { answers: {} },
       handle: async () => {
@@ -150,7 +150,7 @@ async function listen(app: FastifyInstance): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Sends bytes as they are and returns all that comes back until the server closes. */
+/** Sends bytes and resolves to everything received until the server closes the connection. */
 async function exchange(port: number, bytes: string): Promise<{ status: number; head: string; body: string }> {
   const socket = net.connect(port, '127.0.0.1');
   socket.write(bytes);
@@ -174,7 +174,7 @@ const json = { 'x-api-key': KEY, 'content-type': 'application/json' };
 const badRequests: [string, object, number, string, string?][] = [
   ['an unknown path', { method: 'GET', url: '/nope' }, 404, 'not_found'],
   ['another method', { method: 'PUT', url: '/v1/jobs' }, 405, 'method_not_allowed'],
-  ['a path that is not percent-encoding', { method: 'GET', url: '/v1/jobs/%zz' }, 400, 'invalid_request'],
+  ['a path with wrong percent-encoding', { method: 'GET', url: '/v1/jobs/%zz' }, 400, 'invalid_request'],
   ['a control character in a path', { method: 'GET', url: '/v1/jobs/%00', headers: json }, 404, 'not_found'],
   [
     'a very long path parameter',
@@ -182,7 +182,7 @@ const badRequests: [string, object, number, string, string?][] = [
     404,
     'not_found',
   ],
-  ['an id that is not there', { method: 'GET', url: '/v1/jobs/x', headers: json }, 404, 'not_found'],
+  ['an unknown id', { method: 'GET', url: '/v1/jobs/x', headers: json }, 404, 'not_found'],
   ['no key', { method: 'GET', url: '/v1/jobs' }, 401, 'unauthenticated'],
   ['an unknown key', { method: 'GET', url: '/v1/jobs', headers: { 'x-api-key': OTHER_KEY } }, 401, 'unauthenticated'],
   [
@@ -198,7 +198,7 @@ const badRequests: [string, object, number, string, string?][] = [
     'unauthenticated',
   ],
   [
-    'a key at the admin door',
+    'an API key at an admin endpoint',
     { method: 'GET', url: '/admin/v1/accounts', headers: { authorization: `Bearer ${KEY}` } },
     401,
     'unauthenticated',
@@ -233,16 +233,16 @@ const badRequests: [string, object, number, string, string?][] = [
     'invalid_request',
     'cursor',
   ],
-  ['broken JSON', { method: 'POST', url: '/v1/webhooks', headers: json, payload: '{' }, 400, 'invalid_request'],
+  ['malformed JSON', { method: 'POST', url: '/v1/webhooks', headers: json, payload: '{' }, 400, 'invalid_request'],
   [
-    'JSON that is no object',
+    'JSON that is not an object',
     { method: 'POST', url: '/v1/webhooks', headers: json, payload: '[]' },
     400,
     'invalid_request',
   ],
   ['JSON null', { method: 'POST', url: '/v1/webhooks', headers: json, payload: 'null' }, 400, 'invalid_request'],
   [
-    'broken UTF-8',
+    'malformed UTF-8',
     { method: 'POST', url: '/v1/webhooks', headers: json, payload: Buffer.from('{"url":"\xff"}', 'latin1') },
     400,
     'invalid_request',
@@ -283,7 +283,7 @@ const badRequests: [string, object, number, string, string?][] = [
     '__proto__',
   ],
   [
-    'a word that is not in the list',
+    'a value that is not in the list',
     { method: 'POST', url: '/v1/webhooks', headers: json, payload: '{"url":"x","events":["c"]}' },
     400,
     'invalid_request',
@@ -310,7 +310,7 @@ const badRequests: [string, object, number, string, string?][] = [
     'invalid_request',
   ],
   [
-    'a form where JSON is asked',
+    'a form where JSON is expected',
     {
       method: 'POST',
       url: '/v1/webhooks',
@@ -321,7 +321,7 @@ const badRequests: [string, object, number, string, string?][] = [
     'unsupported_media_type',
   ],
   [
-    'a broken content type',
+    'a malformed content type',
     { method: 'POST', url: '/v1/webhooks', headers: { 'x-api-key': KEY, 'content-type': ';;' }, payload: '{}' },
     415,
     'unsupported_media_type',
@@ -340,13 +340,13 @@ const badRequests: [string, object, number, string, string?][] = [
     'too_large',
   ],
   [
-    'a body where none is taken',
+    'a body on a route without one',
     { method: 'DELETE', url: '/v1/jobs/x', headers: json, payload: '{"a":1}' },
     400,
     'invalid_request',
   ],
-  ['a bug of ours', { method: 'GET', url: '/broken' }, 500, 'internal'],
-  ['a database that is away', { method: 'GET', url: '/away' }, 503, 'unavailable'],
+  ['an unexpected error', { method: 'GET', url: '/broken' }, 500, 'internal'],
+  ['an unreachable database', { method: 'GET', url: '/unreachable' }, 503, 'unavailable'],
   ['a body sent to an unknown path', { method: 'POST', url: '/nope', headers: json, payload: '{}' }, 404, 'not_found'],
   [
     'a form sent to another method',
@@ -357,7 +357,7 @@ const badRequests: [string, object, number, string, string?][] = [
 ];
 
 for (const [what, request, status, type, param] of badRequests) {
-  test(`${what} is answered ${status} ${type} in the one shape`, async () => {
+  test(`${what} is answered ${status} ${type}`, async () => {
     await using fixture = openEnvironment();
 
     const answer = await fixture.app.inject(request);
@@ -372,7 +372,7 @@ for (const [what, request, status, type, param] of badRequests) {
   });
 }
 
-test('405 and OPTIONS name the methods of a path, HEAD answers like GET', async () => {
+test('405 and OPTIONS list the methods of a path; HEAD answers like GET', async () => {
   await using fixture = openEnvironment();
 
   const wrong = await fixture.app.inject({ method: 'POST', url: '/v1/jobs' });
@@ -384,7 +384,7 @@ test('405 and OPTIONS name the methods of a path, HEAD answers like GET', async 
   assert.deepEqual([head.statusCode, head.body, head.headers['ratelimit-limit']], [200, '', '10']);
 });
 
-test('the same key twice is one key, by either header', async () => {
+test('the same key may be sent twice, in either header', async () => {
   await using fixture = openEnvironment();
   const port = await listen(fixture.app);
   const head = 'GET /v1/jobs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
@@ -401,7 +401,7 @@ test('the same key twice is one key, by either header', async () => {
   assert.equal(bearer.status, 200);
 });
 
-test('the admin door takes the token and nothing else', async () => {
+test('an admin endpoint accepts only the token', async () => {
   await using fixture = openEnvironment();
   const ask = (authorization: string) =>
     fixture.app.inject({ url: '/admin/v1/accounts', headers: { authorization } }).then((answer) => answer.statusCode);
@@ -411,7 +411,7 @@ test('the admin door takes the token and nothing else', async () => {
   assert.equal(await ask(`Basic ${ADMIN_TOKEN}`), 401);
 });
 
-test('numbers keep their digits, a query its defaults', async () => {
+test('numbers keep their digits, and a query gets its defaults', async () => {
   await using fixture = openEnvironment();
 
   const answer = await fixture.app.inject({ url: '/v1/jobs', headers: json });
@@ -419,7 +419,7 @@ test('numbers keep their digits, a query its defaults', async () => {
   assert.equal(answer.body, '{"limit":20,"raw":{"n":12345678901234567890}}');
 });
 
-test('a limited endpoint says how much is left, also when the request is then refused', async () => {
+test('an endpoint with a rate limit sends the RateLimit headers, also with a 400', async () => {
   await using fixture = openEnvironment();
 
   const good = await fixture.app.inject({ url: '/v1/jobs', headers: json });
@@ -436,7 +436,7 @@ test('a limited endpoint says how much is left, also when the request is then re
   ]);
 });
 
-test('a refusal says when to come back, in the body and in the headers', async () => {
+test('a 429 gives the seconds to wait in the body and in the headers', async () => {
   await using fixture = openEnvironment();
   fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 7 };
 
@@ -448,7 +448,7 @@ test('a refusal says when to come back, in the body and in the headers', async (
   assert.equal(answer.headers['ratelimit-remaining'], '0');
 });
 
-test('a request without a good key is not counted', async () => {
+test('a request without a valid key does not count against the rate limit', async () => {
   await using fixture = openEnvironment();
 
   await fixture.app.inject({ url: '/v1/jobs', headers: { 'x-api-key': OTHER_KEY } });
@@ -458,7 +458,7 @@ test('a request without a good key is not counted', async () => {
 
 const malformed: [string, string, number, string][] = [
   ['garbage', 'garbage\r\n\r\n', 400, 'invalid_request'],
-  ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'invalid_request'],
+  ['a TLS ClientHello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 'invalid_request'],
   [
     'headers over 16 KiB',
     `GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
@@ -467,7 +467,7 @@ const malformed: [string, string, number, string][] = [
   ],
   ['a missing Host', 'GET /v1/jobs HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
   [
-    'a broken chunk',
+    'a malformed chunk',
     `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     400,
     'invalid_request',
@@ -488,7 +488,7 @@ const malformed: [string, string, number, string][] = [
 ];
 
 for (const [what, bytes, status, type] of malformed) {
-  test(`${what} on the wire is answered ${status} in the one shape`, async () => {
+  test(`${what} as raw bytes is answered ${status} with the error body`, async () => {
     await using fixture = openEnvironment();
     const port = await listen(fixture.app);
 
@@ -501,12 +501,12 @@ for (const [what, bytes, status, type] of malformed) {
   });
 }
 
-test('an upload without a key is answered while its body is still on the way, and then let go', async () => {
+test('an upload without a key is answered before its body is complete, and its connection is closed', async () => {
   await using fixture = openEnvironment();
   const port = await listen(fixture.app);
   const start = `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
 
-  // The rest never comes: the server closes by itself.
+  // The rest of the body is never sent: the server closes the connection.
   const answer = await exchange(port, start + 'a'.repeat(5_000_000));
 
   assert.equal(answer.status, 401);
@@ -515,7 +515,7 @@ test('an upload without a key is answered while its body is still on the way, an
   assert.equal(fixture.environment.uploadsStarted, 0);
 });
 
-test('an upload over its rate never reaches its handler', async () => {
+test('an upload over the rate limit does not reach its handler', async () => {
   await using fixture = openEnvironment();
   fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 3 };
   const port = await listen(fixture.app);
@@ -527,7 +527,7 @@ test('an upload over its rate never reaches its handler', async () => {
   assert.equal(fixture.environment.uploadsStarted, 0);
 });
 
-test('a caller that asks first is told to go on only when its body is wanted', async () => {
+test('Expect: 100-continue is answered 100 only when the request is admitted', async () => {
   await using fixture = openEnvironment();
   const port = await listen(fixture.app);
   const start =
@@ -541,7 +541,7 @@ test('a caller that asks first is told to go on only when its body is wanted', a
   assert.equal(refused.status, 401);
 });
 
-test('a JSON body that stops coming is answered 408', async () => {
+test('an incomplete JSON body is answered 408', async () => {
   await using fixture = openEnvironment({ options: { bodyTimeoutMs: 20 } });
   const port = await listen(fixture.app);
   const start = `POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"url"`;
@@ -552,7 +552,7 @@ test('a JSON body that stops coming is answered 408', async () => {
   assert.equal(JSON.parse(answer.body).error.code, 408);
 });
 
-test('a good request after a bad one goes over the same connection', async () => {
+test('a connection stays usable after a malformed body', async () => {
   await using fixture = openEnvironment();
   const port = await listen(fixture.app);
   const head = `Host: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/json\r\n`;
@@ -566,9 +566,9 @@ test('a good request after a bad one goes over the same connection', async () =>
   assert.match(body, /HTTP\/1.1 201/);
 });
 
-test('closing finishes what is in flight and answers 503 to what comes on open connections', async () => {
+test('closing finishes requests in flight and answers 503 to new ones on open connections', async () => {
   const started = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   const slow = defineRoute({
     ...COMMON,
     method: 'GET',
@@ -577,7 +577,7 @@ test('closing finishes what is in flight and answers 503 to what comes on open c
     schema: { answers: {} },
     async handle() {
       started.resolve();
-      await goOn.promise;
+      await release.promise;
       return { status: 200, body: { done: true } };
     },
   });
@@ -594,7 +594,7 @@ test('closing finishes what is in flight and answers 503 to what comes on open c
   await closing.promise;
   late.write('Host: x\r\n\r\n');
   const [lateAnswer] = await once(late, 'data');
-  goOn.resolve();
+  release.resolve();
   const { head, body } = await inFlight;
   await closed;
 
@@ -603,7 +603,7 @@ test('closing finishes what is in flight and answers 503 to what comes on open c
   assert.match(String(lateAnswer), /^HTTP\/1.1 503.*retry-after: 5/is);
 });
 
-test('the log line of a request has its ids and outcome, and no key', async () => {
+test('the log line of a request has its ids and outcome, but not the key', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = openLog('silent');
   log.info = ((line: Record<string, unknown>) => lines.push(line)) as unknown as typeof log.info;
@@ -625,7 +625,7 @@ test('the log line of a request has its ids and outcome, and no key', async () =
   });
 });
 
-test('an answer of 500 that a handler gives by itself is logged as an error and harms nothing', async () => {
+test('an answer of 500 that a handler returns is logged as an error', async () => {
   const errors: Record<string, unknown>[] = [];
   const log = openLog('silent');
   log.error = ((line: Record<string, unknown>) => errors.push(line)) as unknown as typeof log.error;
@@ -650,7 +650,7 @@ test('an answer of 500 that a handler gives by itself is logged as an error and 
   );
 });
 
-test('every time-out of the server is set', async () => {
+test('every timeout of the server is set', async () => {
   await using fixture = openEnvironment();
   await listen(fixture.app);
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../api-error.ts';
 
-/** The parts of an Ajv error (verbose) that we read. */
+/** The fields of an Ajv error (verbose) that are used. */
 export type SchemaError = {
   keyword: string;
   instancePath: string;
@@ -13,12 +13,12 @@ export type SchemaError = {
 const BRANCH_KEYWORDS = ['type', 'const', 'anyOf'];
 
 /**
- * The 400 for a value that its schema refuses: names the field in `param`, and says what is allowed.
+ * The 400 for a value that its schema refuses. `param` is the field, and the message says what is allowed.
  * @param place  `body`, `querystring` or `params`, as Fastify calls them
  */
 export function describeInvalid(errors: SchemaError[], place: string): ApiError {
-  // Each branch of a failed union comes before the union itself: the last one is about the whole field.
-  // A branch of the right type that breaks a bound says more than the union does.
+  // Ajv lists the errors of a union's branches before that of the union. A branch of the right type that exceeds a bound
+  // explains more than the union, which is last.
   const error = errors.find(({ keyword }) => !BRANCH_KEYWORDS.includes(keyword)) ?? errors.at(-1)!;
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
   const param = fieldAtFault(error);
@@ -32,7 +32,7 @@ function nothingToChange({ parentSchema }: SchemaError): ApiError {
   return new ApiError('invalid_request', `Give at least one of ${fields.join(', ')}: there is nothing to change.`);
 }
 
-/** The field's path without list positions: `events[1]` is a mistake in `events`. */
+/** The field's path without list positions: `events` for `events[1]`. */
 function fieldAtFault(error: SchemaError): string {
   const path = error.instancePath.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
   const inner = error.params['additionalProperty'] ?? error.params['missingProperty'];

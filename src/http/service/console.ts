@@ -13,7 +13,7 @@ const TYPES = new Map([
   ['css', 'text/css; charset=utf-8'],
   ['svg', 'image/svg+xml; charset=utf-8'],
 ]);
-// Nothing inline, nothing from elsewhere, and no way from a string to markup: what strangers wrote is shown, never run.
+// No inline code, no other origins, and no conversion of strings to markup: text of other people is never executed.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,16 +26,16 @@ const POLICY = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ].join('; ');
-const KEPT_FOR_EVER = 'public, max-age=31536000, immutable';
+const CACHE_FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * The console: a page at `/` and its files. TypeScript is served with its types stripped, at the same names, so that
- * the imports between the files hold in the browser. The folder's name in the URL is the hash of all files: a browser
- * keeps them for as long as they are these.
+ * The console: a page at `/` and its files. TypeScript is served with its types stripped and with the same file names, so
+ * that the imports between the files work in the browser. The folder's name in the URL is the hash of all files, so that
+ * browsers cache a version for ever.
  */
 export function consoleRoutes(): Route[] {
   let read: Console | undefined;
-  // By the first visitor: stripping the types takes a tenth of a second, which no start need wait for.
+  // Read at the first request: stripping the types takes 100 ms.
   const console = () => (read ??= readConsole());
   const send = async ({ params }: { params: Record<string, string> }) =>
     answerAsset(console(), params as { version: string; file: string });
@@ -57,11 +57,11 @@ function consoleRoute(path: string, summary: string, handle: Route['handle']): R
   return { method: 'GET', path, auth: 'none', summary, tag: 'Console', schema: { answers: {} }, handle };
 }
 
-/** While nodes are being upgraded a page may ask for files of another version: it gets ours, which must not be kept. */
-function answerAsset({ assets, version }: Console, asked: { version: string; file: string }): Answer {
-  const asset = assets.get(asked.file);
+/** During an upgrade a page may request files of another version: it gets those of this version, which are not cached. */
+function answerAsset({ assets, version }: Console, wanted: { version: string; file: string }): Answer {
+  const asset = assets.get(wanted.file);
   if (!asset) throw new ApiError('not_found', 'The console has no such file; load / again.');
-  const cacheControl = asked.version === version ? KEPT_FOR_EVER : 'no-store';
+  const cacheControl = wanted.version === version ? CACHE_FOREVER : 'no-store';
   return { status: 200, ...asset, headers: { 'cache-control': cacheControl } };
 }
 
@@ -75,7 +75,7 @@ function readConsole(): Console {
   };
 }
 
-/** The console's files by their path below console/, ready to be sent. */
+/** The console's files as they are sent, by path below console/. */
 function readAssets(): Map<string, Asset> {
   const names = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).map((name) => name.replaceAll('\\', '/'));
   const assets = new Map<string, Asset>();
@@ -94,7 +94,7 @@ function versionOf(assets: Map<string, Asset>): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Node warns that this function is experimental; the version of Node is pinned, and an operator can do nothing about it. */
+/** Suppresses Node's warning that the function is experimental: Node's version is pinned. */
 function stripTypes(text: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Route } from '../route.ts';
 
-// Swagger UI needs no exception from this policy: nothing inline, nothing from elsewhere, no string that becomes code.
+// No inline code, no other origins, no strings as code: Swagger UI needs no exceptions.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-// A key that was typed into the page is gone when the page is.
+// `persistAuthorization: false`: a key that was typed into the page is not stored.
 const START = `window.ui = SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
@@ -53,7 +53,7 @@ const FILES: Record<string, () => { body: string; contentType: string }> = {
 };
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** The API reference at /docs: Swagger UI over /openapi.json, served from this machine, with requests to try. */
+/** The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". */
 export function referenceRoutes(): Route[] {
   return [
     referenceRoute('/docs', 'This API as a page to read and try', async () => ({
@@ -75,7 +75,7 @@ function answerFile(name: string): Answer {
   return { status: 200, ...FILES[name]!(), headers: { 'cache-control': 'public, max-age=3600' } };
 }
 
-/** Read at each request: browsers keep the file, and the process need not keep 1.7 MB for it. */
+/** Read at each request: browsers cache the file, and the process saves 1.7 MB. */
 function packageFile(name: string): string {
   const require = createRequire(import.meta.url);
   return readFileSync(require.resolve(`swagger-ui-dist/${name}`), 'utf8');

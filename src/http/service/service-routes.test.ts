@@ -77,7 +77,7 @@ test('a node without the api role answers health, readiness and metrics, and 404
   );
 });
 
-test('a node that is not ready says why, in the one shape', async () => {
+test('a node that is not ready answers 503 with the reasons and the error body', async () => {
   await using node = openNode({ ready: false, reasons: ['No engine: run verbatim models pull parakeet.'] });
 
   const answer = await node.app.inject({ url: '/readyz' });
@@ -89,14 +89,14 @@ test('a node that is not ready says why, in the one shape', async () => {
   assert.equal(answer.headers['retry-after'], '2');
 });
 
-test('the details of readiness are for the operator alone', async () => {
+test('only the operator gets the details of readiness', async () => {
   await using node = openNode({ ready: false, reasons: ['The speech server does not answer.'] });
   const url = '/admin/v1/readiness';
 
-  const stranger = await node.app.inject({ url });
+  const unauthenticated = await node.app.inject({ url });
   const operator = await node.app.inject({ url, headers: { authorization: 'Bearer x' } });
 
-  assert.equal(stranger.statusCode, 401);
+  assert.equal(unauthenticated.statusCode, 401);
   assert.deepEqual(operator.json(), {
     ready: false,
     reasons: ['The speech server does not answer.'],
@@ -104,7 +104,7 @@ test('the details of readiness are for the operator alone', async () => {
   });
 });
 
-test('requests show in the metrics by route and status', async () => {
+test('the metrics count requests by route and status', async () => {
   await using node = openNode({ ready: true, reasons: [] });
   await node.app.inject({ url: '/healthz' });
   await node.app.inject({ url: '/no/such/path' });
@@ -116,7 +116,7 @@ test('requests show in the metrics by route and status', async () => {
   assert.match(body, /verbatim_requests_total\{route="unknown",method="GET",status="404"\} 1/);
 });
 
-test('the metrics of several processes add up; ages take the greatest', async () => {
+test('the metrics of several processes are added; of ages the greatest counts', async () => {
   const [one, two] = [openMetrics(), openMetrics()];
   one.jobs.inc({ outcome: 'completed', error_type: '', plan: 'pro' }, 2);
   two.jobs.inc({ outcome: 'completed', error_type: '', plan: 'pro' }, 3);
@@ -130,7 +130,7 @@ test('the metrics of several processes add up; ages take the greatest', async ()
   assert.match(text, /verbatim_deliveries_oldest_due_age_seconds 9/);
 });
 
-test('/openapi.json describes every route, once, with resolvable references and unique ids', async () => {
+test('/openapi.json describes every route once, with resolvable references and unique ids', async () => {
   await using node = openNode({ ready: true, reasons: [] });
 
   const document = (await node.app.inject({ url: '/openapi.json' })).json();
@@ -165,7 +165,7 @@ test('/openapi.json describes every route, once, with resolvable references and 
   assert.ok(references.every((name) => name! in document.components.schemas));
 });
 
-test('the document says what the validator does: unknown fields refused, defaults optional, uploads multipart', () => {
+test('the document matches the validation: no unknown fields, fields with defaults optional, uploads multipart', () => {
   const document = describeApi([...apiRoutes, upload], { version: '1' }) as { paths: Paths };
 
   const create = document.paths['/admin/v1/accounts']!['post']!.requestBody!;
@@ -178,7 +178,7 @@ test('the document says what the validator does: unknown fields refused, default
   ]);
 });
 
-test('/docs loads scripts and styles from this machine alone, under a policy without exceptions', async () => {
+test('/docs loads no scripts or styles from other hosts, and its policy has no exceptions', async () => {
   await using node = openNode({ ready: true, reasons: [] });
 
   const { body, headers } = await node.app.inject({ url: '/docs' });

@@ -8,17 +8,17 @@ import { Type } from '../schema.ts';
 import { referenceRoutes } from './reference.ts';
 
 /**
- * Whether the node can do all that its roles promise. The reasons are sentences for the operator that anybody may read;
- * the details, such as addresses and paths, are for operators alone.
+ * Whether the node can do the work of all its roles. The reasons are sentences that anybody may read; the details, such as
+ * addresses and paths, are for operators only.
  */
 export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
 export type Readiness = { check(): Promise<NodeReadiness> };
 
 export type ServiceDeps = {
   readiness: Readiness;
-  /** Documented in /openapi.json and /docs: the routes that this node serves beside these. */
+  /** The other routes of this node, for /openapi.json and /docs. */
   documented: Route[];
-  /** What is sent to webhooks, documented too. */
+  /** The webhook requests, for /openapi.json and /docs. */
   events?: EventPayload[];
   version: string;
 };
@@ -31,7 +31,7 @@ export type OperatorDeps = {
   metricsText(): Promise<{ contentType: string; text: string }>;
 };
 
-/** Health and the API reference: served by every node whatever its roles, on each of its listeners. */
+/** Health and the API reference: served by every node on each of its listeners, whatever its roles. */
 export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
   const { documented, events = [], version } = deps;
@@ -39,14 +39,14 @@ export function serviceRoutes(deps: ServiceDeps): Route[] {
   return [...routes, openApiRoute(document), ...referenceRoutes()];
 }
 
-/** What tells operators how the node fares: served by every node whatever its roles, where /admin is. */
+/** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */
 export function operatorRoutes({ readiness, metricsText }: OperatorDeps): Route[] {
   return [metricsRoute(metricsText), readinessRoute(readiness)];
 }
 
 function healthRoute(): Route {
   return defineRoute({
-    ...common('/healthz', 'The process lives'),
+    ...common('/healthz', 'The process is running'),
     schema: { answers: { 200: Type.Object({ status: Type.Literal('ok') }) } },
     handle: async () => ({ status: 200, body: { status: 'ok' } }),
   });
@@ -74,7 +74,7 @@ function readyRoute(readiness: Readiness): Route {
 
 function readinessRoute(readiness: Readiness): Route {
   return defineRoute({
-    ...common('/admin/v1/readiness', 'What keeps the node from its work, with the details that /readyz leaves out'),
+    ...common('/admin/v1/readiness', 'Why the node is not ready, with the details that /readyz leaves out'),
     auth: 'admin',
     schema: {
       answers: {
@@ -101,7 +101,7 @@ function metricsRoute(metricsText: OperatorDeps['metricsText']): Route {
 }
 
 function openApiRoute(document: Record<string, unknown>): Route {
-  // Written once: anybody may ask for it, as often as they like.
+  // Serialised once, because the route has no rate limit.
   const written = new RawJson(writeJson(document));
   return defineRoute({
     ...common('/openapi.json', 'This API as OpenAPI 3.1'),

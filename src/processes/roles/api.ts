@@ -5,8 +5,7 @@ import { findValidKeys } from '../../accounts/keys/key-store.ts';
 import { openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { OpenStreams } from '../../http/connections/open-streams.ts';
-import { watchStreamKeys } from '../../http/connections/open-streams.ts';
+import { OpenStreams } from '../../http/connections/open-streams.ts';
 import type { IdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import type { Route } from '../../http/route.ts';
@@ -104,7 +103,7 @@ async function openApi(
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const completions = await openCompletionWaiter({ db, clock, log });
   const notifications = await openJobNotifications({ db, clock, log });
-  const streams = watchStreamKeys({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
+  const streams = new OpenStreams({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
     ...{ db, box: secretBox, log },

@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../../rules/network/client-address.ts';
+import { ApiError } from '../api-error.ts';
+import type { Auth, Limits } from '../authentication.ts';
+import { authenticate, authenticateAdmin, limitRate, requireScope } from '../authentication.ts';
+import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
+import type { Route } from '../route.ts';
+import type { WrongTokens } from '../wrong-tokens.ts';
+import type { HttpMetrics } from './request-context.ts';
+
+export type AdmissionDeps = {
+  auth: Auth;
+  limits: Limits;
+  metrics: HttpMetrics;
+  wrongTokens: WrongTokens;
+  idempotency?: IdempotencyKeys;
+};
+
+/** The route of the request; undefined where there is none. @throws ApiError  400 for headers that no route accepts */
+export function checkHeaders({ raw, routeOptions }: FastifyRequest): Route | undefined {
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+    throw new ApiError('invalid_request', 'The header Host is missing.', { param: 'Host' });
+  }
+  if (raw.headers.expect !== undefined && !/^100-continue$/i.test(raw.headers.expect)) {
+    throw new ApiError('invalid_request', 'The only Expect that is understood is 100-continue.', { param: 'Expect' });
+  }
+  return routeOptions.config.endpoint;
+}
+
+/**
+ * Checks authentication, rate limit, scope and Idempotency-Key, in this order and before the body is read. Stores the
+ * results in the request's context.
+ * @throws ApiError  400, 401, 403, 409 or 429
+ */
+export async function admitRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: Route,
+  deps: AdmissionDeps,
+): Promise<void> {
+  if (endpoint.auth === 'none') return;
+  const { auth, wrongTokens, idempotency } = deps;
+  const client = clientOf(request.raw.socket.remoteAddress ?? '');
+  if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, auth, { client, wrongTokens });
+  else await admitAccount(request, reply, endpoint, deps);
+  request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;
+}
+
+async function admitAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  endpoint: Route,
+  { auth, limits, metrics }: AdmissionDeps,
+): Promise<void> {
+  const { account, key } = await authenticate(request.raw.rawHeaders, auth);
+  Object.assign(request.context, { account, key });
+  const bucket = endpoint.bucket ?? 'default';
+  try {
+    reply.headers(await limitRate(account, bucket, limits));
+  } catch (error) {
+    if (error instanceof ApiError && error.type === 'rate_limited') metrics.rateRefused(bucket);
+    throw error;
+  }
+  if (endpoint.auth === 'key' && endpoint.scope !== 'any') requireScope(key, endpoint.scope);
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../api-error.ts';
+import { callOf, continueBody, endOf, followKey } from '../call.ts';
+import type { OpenStreams } from '../connections/open-streams.ts';
+import { fingerprintOf } from '../idempotency/idempotency.ts';
+import type { Answer, Route } from '../route.ts';
+import { sendAnswer } from './answer.ts';
+import { parseJson, readBody } from './body.ts';
+import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
+
+export type RouteOptions = {
+  routes: Route[];
+  /** Ends the streams of keys that end. Absent: such streams go on. */
+  streams?: OpenStreams;
+  bodyTimeoutMs: number;
+};
+
+/** Adds the routes to Fastify: bodies, validation, idempotency and handlers. */
+export function addRoutes(app: FastifyInstance, { routes, streams, bodyTimeoutMs }: RouteOptions): void {
+  app.register(async (scope) => {
+    scope.addContentTypeParser('application/json', (_request: FastifyRequest, raw: IncomingMessage) =>
+      readBody(raw, bodyTimeoutMs),
+    );
+    scope.addHook('preParsing', async (request, reply) => {
+      refuseEncoded(request);
+      continueBody(request, reply);
+    });
+    for (const endpoint of routes.filter((route) => !route.upload)) addRoute(scope, endpoint, streams);
+  });
+  app.register(async (scope) => {
+    // The handler of an upload reads the body as a stream.
+    scope.addContentTypeParser('*', async () => undefined);
+    scope.addHook('preParsing', async (request) => refuseEncoded(request));
+    for (const endpoint of routes.filter((route) => route.upload)) addRoute(scope, endpoint, streams);
+  });
+}
+
+function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams | undefined): void {
+  const { method, path, schema } = endpoint;
+  if (endpoint.auth === 'key' && endpoint.scope === undefined) throw new Error(`${method} ${path} declares no scope`);
+  const querySchema = strictSchema(schema.query);
+  scope.route({
+    method,
+    url: path,
+    config: { endpoint },
+    schema: {
+      ...(schema.params && { params: schema.params }),
+      querystring: querySchema,
+      // The handler of an upload checks the fields of the form; their schema is for the API reference only.
+      ...(schema.body && !endpoint.upload && { body: strictSchema(schema.body) }),
+    },
+    preValidation: async (request, reply) => {
+      const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+      const before = endpoint.upload ? null : request.context.idempotency?.identify(fingerprintOf(bytes));
+      if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
+      checkParams(request.params as Record<string, string>);
+      request.query = readQuery(request.query as Record<string, unknown>, querySchema);
+      if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
+    },
+    handler: async (request, reply) => {
+      const over = endOf(reply);
+      const answer = await endpoint.handle(callOf(request, reply, over.signal));
+      if (answer.stream) followKey(request, reply, { over, stream: answer.stream, streams });
+      return await endLeaseAndSend(request, reply, answer);
+    },
+  });
+}
+
+/** Ends the lease of the request's Idempotency-Key, then sends the answer. */
+export async function endLeaseAndSend(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+): Promise<FastifyReply> {
+  const isConnected = !reply.raw.destroyed;
+  return sendAnswer(request, reply, (await request.context.idempotency?.end(answer, isConnected)) ?? answer);
+}
+
+function refuseEncoded(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new ApiError('unsupported_media_type', 'Send the body without Content-Encoding.', {
+      param: 'Content-Encoding',
+    });
+  }
+}
