@@ -20,7 +20,7 @@ import type { WordErrors } from './word-errors.ts';
 import { countWordErrors, wordErrorRate } from './word-errors.ts';
 
 type Clip = { file: string; text: string };
-type Heard = WordErrors & { folder: string; seconds: number };
+type ClientResults = WordErrors & { folder: string; seconds: number };
 
 const PIECE_TIMEOUT_MS = 600_000;
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { engine: { type: 'string' } } });
@@ -53,9 +53,9 @@ async function openWanted(text: string | null): Promise<Engine> {
 }
 
 /** As many clips at once as the engine has slots, so that each core is at work to the end. */
-async function listenToAll(engine: Engine, clips: Clip[]): Promise<Heard[]> {
+async function listenToAll(engine: Engine, clips: Clip[]): Promise<ClientResults[]> {
   const waiting = clips.entries();
-  const all: Heard[] = [];
+  const all: ClientResults[] = [];
   const listenOn = async () => {
     for (const [at, clip] of waiting) all[at] = await listenTo(engine, clip);
   };
@@ -63,7 +63,7 @@ async function listenToAll(engine: Engine, clips: Clip[]): Promise<Heard[]> {
   return all;
 }
 
-async function listenTo(engine: Engine, { file, text }: Clip): Promise<Heard> {
+async function listenTo(engine: Engine, { file, text }: Clip): Promise<ClientResults> {
   const source = path.resolve(path.dirname(manifest), file);
   const options = { language: null, timeoutMs: PIECE_TIMEOUT_MS, signal: new AbortController().signal };
   const texts: string[] = [];

@@ -1,23 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import type { ServiceUnderFire } from './service-under-load.ts';
+import type { ServiceUnderLoad } from './service-under-load.ts';
 
 export type Account = { id: string; key: string; webhookSecret: string };
 
-/** Clients that upload without pause, and remember what they were told. */
+/** Clients that upload without pause and keep the answers. */
 export type Clients = {
-  /** Jobs that were answered 202: from then on they are the service's to keep. */
+  /** Jobs that were answered 202: the service must not lose them. */
   accepted: Map<string, Account>;
-  /** How often each answer came; 0 stands for a connection that broke. */
+  /** The number of answers by status; 0 stands for a broken connection. */
   answers: Map<number, number>;
-  /** How long each answer 503 took, in ms, and whether it said when to come back. */
+  /** Duration in ms and Retry-After of each answer 503. */
   refusals: { ms: number; retryAfter: string | null }[];
   stop(): Promise<void>;
 };
 
-/** What callers heard while something was away. */
-export type Heard = {
+/** The answers that clients got during a fault. */
+export type ClientResults = {
   accepted: number;
   answers: Record<string, number>;
   refused: number;
@@ -25,7 +25,7 @@ export type Heard = {
   refusedWithoutRetryAfter: number;
 };
 
-export function heardBy({ accepted, answers, refusals }: Clients): Heard {
+export function resultsOf({ accepted, answers, refusals }: Clients): ClientResults {
   return {
     accepted: accepted.size,
     answers: Object.fromEntries(answers),
@@ -40,7 +40,7 @@ const PAUSE_MS = 50;
 const WORDS = ['ab', 'so it', 'cab'];
 
 /** An account with credits and a webhook at the receiver. */
-export async function openAccount(service: ServiceUnderFire, receiver: Receiver): Promise<Account> {
+export async function openAccount(service: ServiceUnderLoad, receiver: Receiver): Promise<Account> {
   const admin = { authorization: `Bearer ${service.adminToken}` };
   const { id } = await post(service, '/admin/v1/accounts', admin, { name: 'load', plan: 'pro', credits: 10_000 });
   const { key } = await post(service, `/admin/v1/accounts/${id}/keys`, admin, {});
@@ -49,7 +49,7 @@ export async function openAccount(service: ServiceUnderFire, receiver: Receiver)
   return { id: id!, key: key!, webhookSecret: webhook['secret']! };
 }
 
-async function post(service: ServiceUnderFire, route: string, headers: Record<string, string>, body: unknown) {
+async function post(service: ServiceUnderLoad, route: string, headers: Record<string, string>, body: unknown) {
   const answer = await fetch(service.baseUrl + route, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -63,7 +63,7 @@ async function post(service: ServiceUnderFire, route: string, headers: Record<st
  * @param mostOpen  uploads pause while more jobs than this were accepted and `ended` has not counted them
  */
 export function startClients(
-  service: ServiceUnderFire,
+  service: ServiceUnderLoad,
   accounts: Account[],
   { mostOpen, ended }: { mostOpen: number; ended: () => number },
 ): Clients {

@@ -5,27 +5,27 @@ import { until } from '../fixtures/until.ts';
 import type { Received } from '../fixtures/webhooks/receiver.ts';
 import type { Account } from './clients.ts';
 
-/** What must all be zero after any number of kills, and how often a delivery was repeated. */
+/** Counts that must be zero after any number of kills, and the number of repeated deliveries. */
 export type Findings = {
   acceptedJobsLost: number;
   jobsNotEnded: number;
   jobsEndedTwice: number;
   eventsLost: number;
-  eventsOfNobody: number;
+  unknownEvents: number;
   badSignatures: number;
   attemptsOutOfRange: number;
-  ledgersThatDrifted: number;
-  creditsStillHeld: number;
+  driftedLedgers: number;
+  unitsStillHeld: number;
   /** Requests for a delivery after the receiver had accepted it. */
   repeatedDeliveries: number;
 };
 
-/** One request that the receiver saw, and what it answered. */
+/** One request at the receiver, and the status of its answer. */
 export type Seen = { request: Received; status: number };
 
 const DRAIN_MS = 120_000;
 
-/** Waits until no job and no delivery is open. */
+/** Resolves when no job and no delivery is open. */
 export async function drained(db: Database): Promise<void> {
   const count = async (): Promise<number> => {
     const [row] = await db.rows<{ open: number }>({
@@ -38,8 +38,8 @@ export async function drained(db: Database): Promise<void> {
   await until('the end of every job and delivery', async () => (await count().catch(() => 1)) === 0, DRAIN_MS);
 }
 
-/** Holds what the clients and the receiver remember against what the database says. */
-export async function findFaults(db: Database, accepted: Map<string, Account>, seen: Seen[]): Promise<Findings> {
+/** Compares what the clients and the receiver recorded with the database. */
+export async function countViolations(db: Database, accepted: Map<string, Account>, seen: Seen[]): Promise<Findings> {
   const jobs = await db.rows<{ id: string; state: string; events: number }>({
     text: `
       select jobs.id, jobs.state, (select count(*) from events where events.job_id = jobs.id) as events
@@ -64,12 +64,12 @@ export async function findFaults(db: Database, accepted: Map<string, Account>, s
     jobsNotEnded: jobs.filter((job) => !isOver(job.state) || job.events === 0).length,
     jobsEndedTwice: jobs.filter((job) => job.events > 1).length,
     eventsLost: events.filter((event) => !taken.has(event.id) && !isExhausted(event)).length,
-    eventsOfNobody: seen.filter(({ request }) => !eventIds.has(eventOf(request))).length,
+    unknownEvents: seen.filter(({ request }) => !eventIds.has(eventOf(request))).length,
     badSignatures: seen.filter(({ request }) => !isSigned(request, [...new Set(accepted.values())])).length,
     attemptsOutOfRange: seen.filter(({ request }) => !/^[1-4]$/.test(String(request.headers['x-service-attempt'])))
       .length,
-    ledgersThatDrifted: await countDriftedAccounts(db),
-    creditsStillHeld: held!.held,
+    driftedLedgers: await countDriftedAccounts(db),
+    unitsStillHeld: held!.held,
     repeatedDeliveries: countRepeats(seen),
   };
 }
@@ -93,7 +93,7 @@ function countRepeats(seen: Seen[]): number {
   const taken = new Set<string>();
   let repeats = 0;
   for (const { request, status } of seen) {
-    // One event goes to one webhook in these runs.
+    // Each event goes to one webhook in these runs.
     const event = eventOf(request);
     if (taken.has(event)) repeats++;
     if (status === 204) taken.add(event);

@@ -4,15 +4,15 @@ import { randomFrom } from '../fixtures/random.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import { openAccount, startClients } from './clients.ts';
 import type { Findings, Seen } from './history.ts';
-import { drained, findFaults } from './history.ts';
+import { countViolations, drained } from './history.ts';
 import type { DatabaseKind, Victim } from './service-under-load.ts';
-import { openServiceUnderFire, VICTIMS } from './service-under-load.ts';
+import { openServiceUnderLoad, VICTIMS } from './service-under-load.ts';
 
 export type KillRun = {
   kind: DatabaseKind;
   seed: number;
   kills: number;
-  /** Told after every kill. */
+  /** Called after every kill. */
   onKill?: (number: number, victim: Victim) => void;
 };
 
@@ -25,13 +25,13 @@ export type KillReport = {
   seconds: number;
 };
 
-// The receiver's failures let kills meet retries too.
+// The receiver fails some requests, so that kills happen during retries too.
 const FAILING_SHARE = 0.1;
-const LONGEST_PAUSE_MS = 700;
+const MAX_PAUSE_MS = 700;
 const ACCOUNTS = 3;
-const MOST_OPEN_JOBS = 60;
+const MAX_OPEN_JOBS = 60;
 
-/** Kills processes of a service under load at random points, lets it recover, and counts what was lost or doubled. */
+/** Kills processes of a service under load at random times, waits for its recovery, and counts losses and duplicates. */
 export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<KillReport> {
   const startedAtMs = performance.now();
   const random = randomFrom(seed);
@@ -46,14 +46,14 @@ export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<
       return { status };
     },
   });
-  await using service = await openServiceUnderFire(kind, receiver);
+  await using service = await openServiceUnderLoad(kind, receiver);
   const accounts = [];
   for (let i = 0; i < ACCOUNTS; i++) accounts.push(await openAccount(service, receiver));
-  const clients = startClients(service, accounts, { mostOpen: MOST_OPEN_JOBS, ended: () => ended.size });
+  const clients = startClients(service, accounts, { mostOpen: MAX_OPEN_JOBS, ended: () => ended.size });
 
   const killed: Record<string, number> = {};
   for (let number = 0; number < kills; ) {
-    await pause(random.next() * LONGEST_PAUSE_MS);
+    await pause(random.next() * MAX_PAUSE_MS);
     const victim = random.pick(VICTIMS);
     if (!(await service.kill(victim))) continue;
     killed[victim] = (killed[victim] ?? 0) + 1;
@@ -66,7 +66,7 @@ export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<
   const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   try {
     await drained(db);
-    const findings = await findFaults(db, clients.accepted, seen);
+    const findings = await countViolations(db, clients.accepted, seen);
     return {
       killed,
       accepted: clients.accepted.size,
@@ -80,11 +80,11 @@ export async function runKills({ kind, seed, kills, onKill }: KillRun): Promise<
   }
 }
 
-/** What may not be in a report, as sentences; empty when all is well. */
-export function complaintsAbout({ findings, killed }: KillReport): string[] {
+/** The counts in a report that are not allowed, as sentences. */
+export function killProblems({ findings, killed }: KillReport): string[] {
   const { repeatedDeliveries, ...zeros } = findings;
   const kills = Object.values(killed).reduce((sum, count) => sum + count, 0);
-  const complaints = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
-  if (repeatedDeliveries > kills) complaints.push(`repeatedDeliveries: ${repeatedDeliveries} with ${kills} kills`);
-  return complaints;
+  const problems = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
+  if (repeatedDeliveries > kills) problems.push(`repeatedDeliveries: ${repeatedDeliveries} with ${kills} kills`);
+  return problems;
 }

@@ -4,33 +4,32 @@ import { openDatabase } from '../../src/db/database.ts';
 import { isAlive } from '../fixtures/processes/process-list.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
-import type { Heard } from './clients.ts';
-import { heardBy, openAccount, startClients } from './clients.ts';
+import type { ClientResults } from './clients.ts';
+import { openAccount, resultsOf, startClients } from './clients.ts';
 import type { Findings, Seen } from './history.ts';
-import { drained, findFaults } from './history.ts';
-import type { ServiceUnderFire } from './service-under-load.ts';
-import { openServiceUnderFire } from './service-under-load.ts';
+import { countViolations, drained } from './history.ts';
+import type { ServiceUnderLoad } from './service-under-load.ts';
+import { openServiceUnderLoad } from './service-under-load.ts';
 
 export const OUTAGES = ['stopped', 'frozen', 'cut'] as const;
-/** PostgreSQL is shut down, does not answer, or breaks all connections again and again. */
+/** PostgreSQL is shut down, does not answer, or closes all connections again and again. */
 export type Outage = (typeof OUTAGES)[number];
 
-export type OutageReport = Heard & {
+export type OutageReport = ClientResults & {
   outage: Outage;
   processesEnded: number;
-  /** Of one core, over all processes of the service while the database was away. */
+  /** Share of one core that all processes of the service used during the outage. */
   processorShare: number;
-  /** From the database's return to the first request that was accepted. */
+  /** Time from the end of the outage to the first accepted request. */
   recoveryMs: number;
   findings: Findings;
 };
 
 const ACCEPTED_BEFORE = 5;
-// What a connection has to wait for: two statements that time out one after the other are more than a caller may wait.
 const CUT_EVERY_MS = 100;
 const TICKS_PER_SECOND = 100;
 
-/** A service under load whose external database goes away for a while and comes back. */
+/** Runs a service under load during an outage of its external database. */
 export async function runOutage(outage: Outage, forMs: number): Promise<OutageReport> {
   const seen: Seen[] = [];
   await using receiver = await openReceiver({
@@ -39,7 +38,7 @@ export async function runOutage(outage: Outage, forMs: number): Promise<OutageRe
       return { status: 204 };
     },
   });
-  await using service = await openServiceUnderFire('external', receiver);
+  await using service = await openServiceUnderLoad('external', receiver);
   const accounts = [await openAccount(service, receiver), await openAccount(service, receiver)];
   const clients = startClients(service, accounts, { mostOpen: 40, ended: () => seen.length });
   await until('the first jobs', () => clients.accepted.size >= ACCEPTED_BEFORE);
@@ -61,18 +60,18 @@ export async function runOutage(outage: Outage, forMs: number): Promise<OutageRe
     await drained(db);
     return {
       outage,
-      ...heardBy(clients),
+      ...resultsOf(clients),
       processesEnded,
       processorShare: Math.round(processorShare * 1000) / 1000,
       recoveryMs: Math.round(recoveryMs),
-      findings: await findFaults(db, clients.accepted, seen),
+      findings: await countViolations(db, clients.accepted, seen),
     };
   } finally {
     await db.close();
   }
 }
 
-async function takeAway(service: ServiceUnderFire, outage: Outage, forMs: number): Promise<void> {
+async function takeAway(service: ServiceUnderLoad, outage: Outage, forMs: number): Promise<void> {
   if (outage === 'stopped') {
     const start = await service.stopDatabase();
     await pause(forMs);
@@ -110,13 +109,13 @@ function secondsOf(pid: number): number {
   }
 }
 
-/** What may not be in a report, as sentences; the times are for a machine that does nothing else. */
-export function complaintsAboutOutage(report: OutageReport): string[] {
+/** The counts in a report that are not allowed, as sentences. Times depend on the machine and are not checked. */
+export function outageProblems(report: OutageReport): string[] {
   const { refusedWithoutRetryAfter, processesEnded, answers, refused, findings } = report;
   const zeros = { refusedWithoutRetryAfter, processesEnded, ...findings };
-  const complaints = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
+  const problems = Object.entries(zeros).flatMap(([name, count]) => (count === 0 ? [] : [`${name}: ${count}`]));
   const unknown = Object.keys(answers).filter((status) => status !== '202' && status !== '503');
-  if (unknown.length > 0) complaints.push(`answers other than 202 and 503: ${unknown.join()}`);
-  if (refused === 0 && report.outage !== 'cut') complaints.push('nothing was refused: the database was not away');
-  return complaints;
+  if (unknown.length > 0) problems.push(`answers other than 202 and 503: ${unknown.join()}`);
+  if (refused === 0 && report.outage !== 'cut') problems.push('nothing was refused: the database was not down');
+  return problems;
 }

@@ -1,12 +1,12 @@
-// Takes the database away in every way: node test/faults/outages.ts [seconds], 60 unless given. Prints what the callers met.
-import { complaintsAboutOutage, OUTAGES, runOutage } from './outage.ts';
+// Runs each kind of database outage: node test/faults/outages.ts [seconds], 60 by default. Prints the clients' answers.
+import { OUTAGES, outageProblems, runOutage } from './outage.ts';
 
-const awayMs = Number(process.argv[2] ?? 60) * 1000;
+const outageMs = Number(process.argv[2] ?? 60) * 1000;
 for (const outage of OUTAGES) {
-  const report = await runOutage(outage, awayMs);
+  const report = await runOutage(outage, outageMs);
   console.log(JSON.stringify(report, null, 2));
-  for (const complaint of complaintsAboutOutage(report)) {
-    console.error(complaint);
+  for (const problem of outageProblems(report)) {
+    console.error(problem);
     process.exitCode = 1;
   }
 }

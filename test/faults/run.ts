@@ -1,7 +1,7 @@
-// Kills a running service again and again: node test/faults/run.ts [--kills 1000] [--seed 1] [--database embedded|external]
-// Prints what was killed, accepted, lost and doubled; ends with code 1 when anything was lost.
+// Kills processes of a running service: node test/faults/run.ts [--kills 1000] [--seed 1] [--database embedded|external]
+// Prints kills, accepted jobs, losses and duplicates; exits with code 1 when anything was lost.
 import { parseArgs } from 'node:util';
-import { complaintsAbout, runKills } from './kills.ts';
+import { killProblems, runKills } from './kills.ts';
 import type { DatabaseKind } from './service-under-load.ts';
 import { DATABASES } from './service-under-load.ts';
 
@@ -23,6 +23,6 @@ const report = await runKills({
   onKill: (number) => number % 50 === 0 && process.stderr.write(`${number} of ${kills} kills\n`),
 });
 console.log(JSON.stringify({ database: kind, seed: Number(values.seed), ...report }, null, 2));
-const complaints = complaintsAbout(report);
-for (const complaint of complaints) console.error(complaint);
-process.exit(complaints.length === 0 ? 0 : 1);
+const problems = killProblems(report);
+for (const problem of problems) console.error(problem);
+process.exit(problems.length === 0 ? 0 : 1);

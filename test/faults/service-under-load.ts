@@ -20,46 +20,46 @@ export type DatabaseKind = (typeof DATABASES)[number];
 export const VICTIMS = ['http', 'transcriber', 'deliverer', 'janitor', 'postgres', 'everything'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-export type ServiceUnderFire = AsyncDisposable & {
+export type ServiceUnderLoad = AsyncDisposable & {
   baseUrl: string;
   adminToken: string;
-  /** For looking into the database from outside. */
+  /** For queries of the test. */
   databaseUrl: string;
-  /** kill -9 of every process of that kind. False when none is running at the moment. */
+  /** Sends SIGKILL to every process of that kind. False when none is running. */
   kill(victim: Victim): Promise<boolean>;
   /** The processes of that kind, to be stopped or continued. */
   find(victim: Victim): number[];
   /** PostgreSQL with all its sessions. */
   findDatabase(): number[];
-  /** Stops an external PostgreSQL in order; resolves to the way to start it again. */
+  /** Shuts an external PostgreSQL down; resolves to a function that starts it again. */
   stopDatabase(): Promise<() => Promise<void>>;
   dataDir: string;
   logText(): string;
-  /** A further node on the same database, with some roles only; on the same files unless others are named. */
+  /** Starts another node on the same database with these roles; on the same data directory unless `files` names one. */
   addNode(roles: string, files?: string): Promise<DemoService>;
   /** The processes of the service, its parent first; without PostgreSQL. */
   servicePids(): number[];
-  /** Resolves when every process has been started again and says that it is ready. */
+  /** Resolves when /readyz answers 200 again. */
   recovered(): Promise<void>;
 };
 
 const PROCESS_END_MS = 20_000;
 
 /**
- * A running service whose processes may be killed at any moment: what the parent does not start again by itself
- * (the parent, and a PostgreSQL that is not its own) is started again here, in the same place.
+ * A running service whose processes may be killed at any time. The service's parent process and an external PostgreSQL
+ * are started again here; the parent starts all other processes again.
  */
-export async function openServiceUnderFire(
+export async function openServiceUnderLoad(
   kind: DatabaseKind,
   receiver: Receiver,
   env: Record<string, string> = {},
   dataDir = temporaryFolder(),
-): Promise<ServiceUnderFire> {
+): Promise<ServiceUnderLoad> {
   const outside = kind === 'external' ? await openOutside(path.join(dataDir, 'outside')) : null;
   const port = await freePort(0);
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
-  // Every start passes signals on to its service, for as long as this process lives.
+  // Every start adds listeners that forward signals to its service.
   process.setMaxListeners(0);
   const settings = {
     LOG_LEVEL: 'warn',
@@ -157,7 +157,7 @@ function killOne(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended between the look and the kill.
+    // The process ended before the kill.
   }
 }
 
@@ -166,7 +166,7 @@ function embeddedUrl(dataDir: string): string {
   return serviceUrl(dir, socketFolder(dir));
 }
 
-/** A PostgreSQL that is not the service's own, and is started again by its operator. */
+/** An external PostgreSQL, which its operator starts again. */
 async function openOutside(dir: string) {
   mkdirSync(dir, { recursive: true });
   const log = { debug() {}, warn() {} };
@@ -177,7 +177,7 @@ async function openOutside(dir: string) {
     pid: () => server.pid,
     async startAgain() {
       await until('the end of PostgreSQL', () => !isAlive(server.pid), PROCESS_END_MS);
-      // The directory is free when the exit was noticed, a moment after the process is gone.
+      // The directory is released a moment after the process has ended.
       server = await until('a new PostgreSQL', () => start().catch(() => null));
     },
     stop: () => server.stop(),

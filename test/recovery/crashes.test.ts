@@ -6,8 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { openAccount } from '../faults/clients.ts';
-import type { ServiceUnderFire } from '../faults/service-under-load.ts';
-import { DATABASES, openServiceUnderFire } from '../faults/service-under-load.ts';
+import type { ServiceUnderLoad } from '../faults/service-under-load.ts';
+import { DATABASES, openServiceUnderLoad } from '../faults/service-under-load.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import type { SpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
@@ -30,7 +30,7 @@ type Job = { id: string; state: string; attempts: number; lease: number; holder:
 async function openEnvironment(kind: (typeof DATABASES)[number], places = PLACES) {
   const receiver = await openReceiver();
   const engine = await openSpeechServer('hold');
-  const service = await openServiceUnderFire(kind, receiver, {
+  const service = await openServiceUnderLoad(kind, receiver, {
     ENGINE_LITE: `openai:${engine.baseUrl}`,
     ENGINE_PRO: `openai:${engine.baseUrl}`,
     TRANSCRIBE_CONCURRENCY: String(places),
@@ -48,9 +48,9 @@ async function openEnvironment(kind: (typeof DATABASES)[number], places = PLACES
 
 /** The jobs as the database has them; connects for each look, since databases are killed here. */
 class JobTable {
-  readonly #service: ServiceUnderFire;
+  readonly #service: ServiceUnderLoad;
 
-  constructor(service: ServiceUnderFire) {
+  constructor(service: ServiceUnderLoad) {
     this.#service = service;
   }
 
@@ -74,7 +74,7 @@ class JobTable {
   }
 }
 
-async function submit(service: ServiceUnderFire, receiver: Receiver, count: number): Promise<void> {
+async function submit(service: ServiceUnderLoad, receiver: Receiver, count: number): Promise<void> {
   const { key } = await openAccount(service, receiver);
   for (let i = 0; i < count; i++) {
     const form = new FormData();
@@ -146,7 +146,7 @@ test('after kill -9 of the deliverer, what it was sending is sent again at once,
   await using receiver = await openReceiver({ reply: (_, index) => (index === 0 ? hanging.promise : { status: 204 }) });
   await using engine = await openSpeechServer(SPOKEN);
   // The lease of an attempt lasts four times as long as the attempt may take.
-  await using service = await openServiceUnderFire('external', receiver, {
+  await using service = await openServiceUnderLoad('external', receiver, {
     ENGINE_LITE: `openai:${engine.baseUrl}`,
     ENGINE_PRO: `openai:${engine.baseUrl}`,
     WEBHOOK_TIMEOUT_MS: '30000',

@@ -5,12 +5,12 @@ import { openFileStorage } from '../../src/audio/storage/storage.ts';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../src/jobs/retention/audio-sweep.ts';
-import type { Heard } from '../faults/clients.ts';
-import { heardBy, openAccount, startClients } from '../faults/clients.ts';
+import type { ClientResults } from '../faults/clients.ts';
+import { openAccount, resultsOf, startClients } from '../faults/clients.ts';
 import type { Findings, Seen } from '../faults/history.ts';
-import { drained, findFaults } from '../faults/history.ts';
-import type { ServiceUnderFire } from '../faults/service-under-load.ts';
-import { openServiceUnderFire } from '../faults/service-under-load.ts';
+import { countViolations, drained } from '../faults/history.ts';
+import type { ServiceUnderLoad } from '../faults/service-under-load.ts';
+import { openServiceUnderLoad } from '../faults/service-under-load.ts';
 import { fillDisk } from '../fixtures/database/small-disk.ts';
 import { isAlive } from '../fixtures/processes/process-list.ts';
 import { until } from '../fixtures/until.ts';
@@ -21,7 +21,7 @@ import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 
 export type FullDisk = 'all' | 'audio';
 
-export type FullDiskReport = Heard & {
+export type FullDiskReport = ClientResults & {
   /** Whether PostgreSQL had to end; it does when it cannot write its log. */
   databaseEnded: boolean;
   processesEnded: number;
@@ -52,7 +52,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
   });
   // The small disk has less than the reserve from the start; here it is to run full.
   const env = { LOG_LEVEL: 'info', MIN_FREE_DISK_BYTES: '0' };
-  await using service = await openServiceUnderFire('embedded', receiver, env, dataDir);
+  await using service = await openServiceUnderLoad('embedded', receiver, env, dataDir);
   const accounts = [await openAccount(service, receiver), await openAccount(service, receiver)];
   const clients = startClients(service, accounts, { mostOpen: 20, ended: () => seen.length });
   await until('the first jobs', () => clients.accepted.size >= ACCEPTED_BEFORE);
@@ -85,13 +85,13 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
       text: `select count(*) as number from jobs where state <> 'completed'`,
     });
     return {
-      ...heardBy(clients),
+      ...resultsOf(clients),
       databaseEnded,
       processesEnded,
       filesLeft: readdirSync(audio).length,
       jobsNotCompleted: open!.number,
       recoveryMs: Math.round(recoveryMs),
-      findings: await findFaults(db, clients.accepted, seen),
+      findings: await countViolations(db, clients.accepted, seen),
     };
   } finally {
     await db.close();
@@ -107,7 +107,7 @@ async function sweepAudio(db: Database, audio: string): Promise<void> {
 }
 
 /** Uses up what PostgreSQL has set aside for its write-ahead log. */
-async function writeLog(service: ServiceUnderFire): Promise<void> {
+async function writeLog(service: ServiceUnderLoad): Promise<void> {
   const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   try {
     await db.rows({ text: `select pg_logical_emit_message(false, 'fill', repeat('x', 10000000), true)` });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openDatabase } from '../../src/db/database.ts';
 import { openAccount } from '../faults/clients.ts';
-import { complaintsAbout, runKills } from '../faults/kills.ts';
-import { openServiceUnderFire } from '../faults/service-under-load.ts';
+import { killProblems, runKills } from '../faults/kills.ts';
+import { openServiceUnderLoad } from '../faults/service-under-load.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
@@ -20,14 +20,14 @@ for (const [kind, seed] of [
   test(title, { timeout: KILLS_TIMEOUT_MS }, async () => {
     const report = await runKills({ kind, seed, kills: 10 });
 
-    assert.deepEqual(complaintsAbout(report), []);
+    assert.deepEqual(killProblems(report), []);
     assert.ok(report.accepted > 0, 'no job was accepted: nothing was tested');
   });
 }
 
 test('a transcriber that was stopped past its lease changes nothing when it goes on', async () => {
   await using receiver = await openReceiver();
-  await using service = await openServiceUnderFire('external', receiver, { LOG_LEVEL: 'info' });
+  await using service = await openServiceUnderLoad('external', receiver, { LOG_LEVEL: 'info' });
   const { key } = await openAccount(service, receiver);
   const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   const [frozen] = service.find('transcriber');

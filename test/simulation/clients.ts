@@ -14,25 +14,25 @@ import { TEST_ACTOR } from '../fixtures/caller.ts';
 import { RATE } from './checks/ledger.ts';
 import type { Environment } from './nodes.ts';
 import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
-import type { Mood } from './receivers.ts';
-import { MOODS } from './receivers.ts';
+import type { ReceiverMode } from './receivers.ts';
+import { RECEIVER_MODES } from './receivers.ts';
 
-/** What the clients were told, and may hold the service to. */
+/** The answers that the clients got: the service must keep to them. */
 export type Memory = {
-  /** Jobs whose acceptance was answered. */
+  /** Jobs that were answered 202. */
   accepted: Set<string>;
-  /** Jobs that were deleted, or perhaps were. */
+  /** Jobs for which a DELETE was sent, answered or not. */
   deleted: Set<string>;
-  /** Webhooks with every secret they ever had, as far as the answers came through. */
+  /** All secrets of each webhook that an answer contained. */
   secrets: Map<string, string[]>;
-  /** Webhooks of which an answer with a secret was lost. */
+  /** Webhooks for which an answer with a secret was lost. */
   uncertain: Set<string>;
 };
 
 type KnownWebhook = { id: string; account: Account };
 
-/** The clients of the API, each calling what it does as a handler, with a database that may fail under it. */
-export function openCallers({ simulator, server, receivers }: Environment) {
+/** The API's clients. They call the handlers directly, on a database that may fail at any statement. */
+export function openClients({ simulator, server, receivers }: Environment) {
   const { random } = simulator;
   const actor = newActor('api');
   const db: Database = server.open(actor);
@@ -43,7 +43,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
   const webhooks: KnownWebhook[] = [];
   const jobs: { id: string; account: Account }[] = [];
 
-  /** Accounts are made before the trouble begins. */
+  /** Accounts are created before the faults begin. */
   async function makeAccounts(admin: Database, count: number): Promise<Account[]> {
     const made: Account[] = [];
     for (let i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
     return made;
   }
 
-  /** Short or in several pieces, and now and then longer than it claims. */
+  /** Short or in several pieces, and sometimes longer than its header claims. */
   function recording(): { durationMs: number; decodedMs: number } {
     const [shortMs, longMs] = [200 + random.integer(3_000), 31_000 + random.integer(60_000)];
     const luck = random.next();
@@ -101,7 +101,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
 
   function newUrl(account: Account): string {
     const url = `https://hooks.example/${account.id}/${random.integer(1_000_000)}`;
-    receivers.moods.set(url, random.next() < 0.5 ? 'well' : random.pick(MOODS));
+    receivers.modes.set(url, random.next() < 0.5 ? 'well' : random.pick(RECEIVER_MODES));
     return url;
   }
 
@@ -129,7 +129,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
   }
 
   async function control(): Promise<void> {
-    // Mostly a job that may still be under way.
+    // Mostly a recent job, which may still be running.
     const { id, account } = random.pick(random.next() < 0.7 ? jobs.slice(-4) : jobs);
     const deps = { db, storage: STORAGE, config: SETTINGS };
     if (random.next() < 0.6) return void (await cancelJob(deps, account, id, NO_IDEMPOTENCY_KEY));
@@ -144,7 +144,7 @@ export function openCallers({ simulator, server, receivers }: Environment) {
     if (row) account.plan = row.plan;
   }
 
-  /** One thing that some client, receiver or operator does now. */
+  /** One random action of a client, a receiver or an operator. */
   async function act(account: Account): Promise<void> {
     const luck = random.next();
     const webhook = webhooks.length > 0 ? random.pick(webhooks) : null;
@@ -157,8 +157,8 @@ export function openCallers({ simulator, server, receivers }: Environment) {
     if (luck < 0.79) return void (await call(webhook.account, 'POST', '/v1/webhooks/:id/test', { params: { id } }));
     if (luck < 0.84) return await runAccount(account);
     if (luck < 0.9 && jobs.length > 0) return await control();
-    const url = random.pick([...receivers.moods.keys()]);
-    receivers.moods.set(url, random.next() < 0.4 ? 'well' : (random.pick(MOODS) as Mood));
+    const url = random.pick([...receivers.modes.keys()]);
+    receivers.modes.set(url, random.next() < 0.4 ? 'well' : (random.pick(RECEIVER_MODES) as ReceiverMode));
   }
 
   return { actor, memory, makeAccounts, createWebhook, act };

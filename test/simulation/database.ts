@@ -5,46 +5,46 @@ import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
 import type { Actor, Outcome, Simulator } from './simulator.ts';
 
-/** How often a statement or commit meets with what; the rest goes well. */
-export type Troubles = {
-  /** The connection breaks before it arrives. */
+/** Probability of each fault of a statement or commit. */
+export type DatabaseFaults = {
+  /** The connection breaks before the statement arrives. */
   lost: number;
-  /** It is done, and the connection breaks before the answer. */
+  /** The statement is executed, and the connection breaks before the answer. */
   unanswered: number;
-  /** The answer takes long. */
+  /** The answer is late. */
   late: number;
   /** A notification is not delivered. */
-  unheard: number;
+  notNotified: number;
 };
 
 export type SimulatedPostgres = AsyncDisposable & {
-  /** Statements of the simulation itself, outside the simulator. */
+  /** For statements of the simulation itself, which take no simulated time. */
   admin: Database;
   countWaiting(): Promise<number>;
-  /** Empties all tables for a new simulator. */
+  /** Empties all tables for the next seed. */
   clear(): Promise<void>;
   enter(simulator: Simulator): SimulatedServer;
 };
 
 export type SimulatedServer = {
-  troubles: Troubles;
-  /** How many troubles there have been. */
-  troubled(): number;
+  faults: DatabaseFaults;
+  /** The number of faults so far. */
+  faultCount(): number;
   clockOffsetMs: number;
-  /** The database as one actor sees it. */
+  /** The database of one actor. */
   open(actor: Actor): Database;
-  /** Cuts all connections and takes no new ones for a while. */
+  /** Closes all connections, and refuses new connections for a while. */
   goAway(forMs: number): Promise<void>;
 };
 
-type Session = { client: pg.PoolClient; isBroken: boolean };
+type Session = { client: pg.PoolClient; isClosed: boolean };
 
 const NORMAL_MS = 3;
 const LATE_MS = 4_000;
 const TABLES =
   'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
-/** A real PostgreSQL whose clock, network and notifications are the simulator's. */
+/** A real PostgreSQL with a simulated clock, network and notifications. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
   const test = await openTestDatabase();
   await test.run({ text: SIMULATION_SCHEMA });
@@ -75,7 +75,7 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
       return Number(found.rows[0].waiting);
     },
     async clear() {
-      // What a simulator left open when it ended would hold the tables.
+      // A transaction that the seed before left open would lock the tables.
       await admin.rows({
         text: `select pg_terminate_backend(pid, 5000)
           from pg_stat_activity
@@ -113,16 +113,16 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   const sessions = new Set<Session & { actor: Actor }>();
   let clockShowsMs = Number.NaN;
   let awayUntilMs = 0;
-  let troubled = 0;
+  let faultCount = 0;
 
   const server: SimulatedServer = {
-    troubles: { lost: 0, unanswered: 0, late: 0, unheard: 0 },
-    troubled: () => troubled,
+    faults: { lost: 0, unanswered: 0, late: 0, notNotified: 0 },
+    faultCount: () => faultCount,
     clockOffsetMs: 0,
     open,
     async goAway(forMs) {
       awayUntilMs = simulator.nowMs() + forMs;
-      troubled++;
+      faultCount++;
       for (const session of sessions) await breakOff(session);
     },
   };
@@ -173,41 +173,41 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   async function begin(actor: Actor): Promise<Session & { actor: Actor }> {
     const client = await poolOf(actor.slot).connect();
     await client.query('begin');
-    const session = { client, isBroken: false, actor };
+    const session = { client, isClosed: false, actor };
     sessions.add(session);
-    // Its owner may have died, or the server have gone away, while it was opened.
+    // The actor or the server may have ended while the connection was opened.
     if (!actor.isAlive || simulator.nowMs() < awayUntilMs) await breakOff(session);
     return session;
   }
 
   async function commit(session: Session): Promise<void> {
     await session.client.query('commit');
-    session.isBroken = true;
+    session.isClosed = true;
     sessions.delete(session as Session & { actor: Actor });
     session.client.release();
     await passNotifications();
   }
 
-  /** The server rolls back what a connection that is gone had begun. */
+  /** The server rolls back the transaction of a connection that is closed. */
   async function breakOff(session: Session): Promise<void> {
-    if (session.isBroken) return;
-    session.isBroken = true;
+    if (session.isClosed) return;
+    session.isClosed = true;
     sessions.delete(session as Session & { actor: Actor });
-    // A statement that waits for a lock would keep a plain rollback waiting too.
+    // A plain rollback would wait behind a statement that waits for a lock.
     const { processID } = session.client as unknown as { processID: number };
     session.client.on('error', () => undefined);
     await admin.rows({ text: 'select pg_terminate_backend($1, 5000)', values: [processID] });
     session.client.release(true);
   }
 
-  /** One exchange with the server: there, done, and back, each of which may go wrong. */
+  /** One statement: the way to the server, the execution and the way back, each with its faults. */
   function step<Result>(actor: Actor, session: Session | null, act: () => Promise<Result>): Promise<Result> {
-    const { lost, unanswered, late } = server.troubles;
+    const { lost, unanswered, late } = server.faults;
     const luck = random.next();
     const isLost = luck < lost;
     const isUnanswered = !isLost && luck < lost + unanswered;
     const isLate = !isLost && !isUnanswered && luck < lost + unanswered + late;
-    if (isLost || isUnanswered || isLate) troubled++;
+    if (isLost || isUnanswered || isLate) faultCount++;
     return new Promise((resolve, reject) => {
       const refuse = () => simulator.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
       const answer = (outcome: Outcome<Result>) =>
@@ -217,7 +217,7 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
           else resolve(outcome.result);
         });
       simulator.after(actor, random.next() * NORMAL_MS, () => {
-        if (session?.isBroken) return refuse();
+        if (session?.isClosed) return refuse();
         if (isLost || simulator.nowMs() < awayUntilMs)
           return simulator.work(session ? breakOff(session) : Promise.resolve(), refuse);
         simulator.work(act(), (outcome) => {
@@ -241,7 +241,7 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
     });
     for (const { channel, payload } of found.sort((left, right) => left.number - right.number)) {
       for (const listener of listeners) {
-        if (listener.channel !== channel || random.next() < server.troubles.unheard) continue;
+        if (listener.channel !== channel || random.next() < server.faults.notNotified) continue;
         simulator.after(
           listener.actor,
           random.next() * NORMAL_MS,

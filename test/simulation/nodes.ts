@@ -26,25 +26,25 @@ export const SETTINGS = readConfig({
 export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
 export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;
 
-/** What the engine was asked, by whom, and when on the database's clock: its answer names the call. */
+/** One call of the engine: the slot that made it, and the database's time. The engine's answer names the call. */
 export type Call = { slot: string; atMs: number };
 
-/** What all processes of one simulator stand in. */
+/** What all processes of one simulation share. */
 export type Environment = {
   simulator: Simulator;
   server: SimulatedServer;
   receivers: Receivers;
   calls: Call[];
   /** Probability that the engine fails, or takes longer than a lease lasts. */
-  engineTrouble: { fails: number; crawls: number };
-  /** Processes that have ended, by the name under which they held leases, and what the database's clock showed then. */
+  engineFaults: { fails: number; crawls: number };
+  /** Processes that have ended: the name under which they held leases, and the database's time of their end. */
   endedAtMs: Map<string, number>;
 };
 
 export type Node = { actor: Actor; holder: string; stop(): Promise<void> };
 
 const LOG = openLog('silent');
-// A poll may come late on a busy machine; that it often does saves the simulation most of its idle steps.
+// Late polls are realistic on a busy machine, and save most of the simulation's idle steps.
 const LATEST_MS = 4_000;
 const LONGEST_CALL_MS = 8_000;
 
@@ -52,13 +52,13 @@ export function newActor(slot: string): Actor {
   return { slot, isAlive: true, frozenUntilMs: 0, clockOffsetMs: 0, onDeath: [] };
 }
 
-/** The end of a process: nothing of it happens any more, and its connections break. */
+/** Ends a process: its pending steps are dropped, and its connections close. */
 export async function die(actor: Actor): Promise<void> {
   actor.isAlive = false;
   for (const tell of actor.onDeath) await tell();
 }
 
-/** Starts the process that belongs in the slot. It runs by itself as the simulator goes on. */
+/** Starts the process of the slot. The simulator's steps drive it. */
 export function startNode(slot: string, environment: Environment): Node {
   const actor = newActor(slot);
   const clock = clockOf(actor, environment.simulator);
@@ -73,7 +73,7 @@ export function startNode(slot: string, environment: Environment): Node {
   };
 }
 
-/** The end of a process, noted for the checks. */
+/** Ends a process, and notes the time for the checks. */
 export async function endProcess(
   { actor, holder }: Node,
   { simulator, server, endedAtMs }: Environment,
@@ -82,7 +82,7 @@ export async function endProcess(
   endedAtMs.set(holder, Math.floor(simulator.nowMs() + server.clockOffsetMs));
 }
 
-/** What the parent does for a process that has ended. */
+/** Releases the leases of a process that has ended, as its parent does. */
 export async function releaseLeases(holder: string, { server }: Environment): Promise<void> {
   const db = server.open(newActor('parent'));
   await returnJobsOf(db, { holders: holder, freeStarts: 0 });
@@ -120,7 +120,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   });
 }
 
-function engineOf(actor: Actor, { simulator, server, calls, engineTrouble }: Environment): Engine {
+function engineOf(actor: Actor, { simulator, server, calls, engineFaults }: Environment): Engine {
   return {
     name: 'simulated',
     slots: 2,
@@ -130,11 +130,11 @@ function engineOf(actor: Actor, { simulator, server, calls, engineTrouble }: Env
         signal.throwIfAborted();
         const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
         const luck = simulator.random.next();
-        const crawls = luck > 1 - engineTrouble.crawls;
+        const crawls = luck > 1 - engineFaults.crawls;
         const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * simulator.random.next();
         signal.addEventListener('abort', () => reject(signal.reason));
         simulator.after(actor, Math.min(ms, timeoutMs), () => {
-          if (luck < engineTrouble.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
+          if (luck < engineFaults.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
           const endSeconds = piece.length / 16_000;
           const segment = { text: `call ${number}`, startSeconds: 0, endSeconds, confidence: null, words: [] };
           resolve({ language: null, segments: [segment] });
@@ -144,9 +144,9 @@ function engineOf(actor: Actor, { simulator, server, calls, engineTrouble }: Env
   };
 }
 
-/** Files are not simulated: the key says all that the stand-in of the decoder needs. */
+/** Files are not simulated: the key contains what the fake decoder needs. */
 export const STORAGE: AudioStorage = {
-  receive: () => Promise.reject(new Error('nothing is uploaded here')),
+  receive: () => Promise.reject(new Error('uploads are not simulated')),
   localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
   remove: async () => undefined,
   async *listOlderThan() {},

@@ -1,5 +1,5 @@
-/** A fault put into the code on purpose, as it is loaded: the simulator must find it. */
-export type Break = { name: string; changes: { file: string; find: string; replace: string }[] };
+/** A bug that is added to the code when it is loaded. The simulator must find it. */
+export type PlantedBug = { name: string; changes: { file: string; find: string; replace: string }[] };
 
 const QUEUE = 'src/jobs/queue/queue-store.ts';
 const LEASE = 'src/jobs/queue/lease-store.ts';
@@ -8,8 +8,8 @@ const CLAIM = 'src/webhooks/deliveries/claim-store.ts';
 const END = 'src/jobs/execution/end.ts';
 const HOLD = 'src/jobs/execution/hold.ts';
 
-/** `find` is replaced wherever the file says it; a test fails when it no longer does. */
-export const BREAKS: Break[] = [
+/** Every `find` in the file is replaced; a test fails when the file no longer contains it. */
+export const PLANTED_BUGS: PlantedBug[] = [
   {
     name: 'a job ends without a fence',
     changes: [
@@ -51,11 +51,11 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'the jobs of the living are returned with those of the dead',
+    name: 'jobs of running processes are returned with those of ended processes',
     changes: [{ file: LEASE, find: 'and starts_with(holder, $1)', replace: 'and $1::text is not null' }],
   },
   {
-    name: 'the deliveries of the living are released with those of the dead',
+    name: 'deliveries of running processes are released with those of ended processes',
     changes: [
       {
         file: 'src/webhooks/deliveries/lease-store.ts',
@@ -100,7 +100,7 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'a hold that grew is not noted in its job',
+    name: 'a hold that grew is not stored in its job',
     changes: [{ file: HOLD, find: 'await setHeldUnits(tx, job, decodedUnits);', replace: '' }],
   },
   {
@@ -108,7 +108,7 @@ export const BREAKS: Break[] = [
     changes: [{ file: HOLD, find: 'const { heldUnits } = locked;', replace: 'const { heldUnits } = job;' }],
   },
   {
-    name: 'text that could be read is free',
+    name: 'text that the client could read is free',
     changes: [
       {
         file: 'src/rules/jobs/price.ts',
@@ -152,7 +152,7 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'attempts have no end',
+    name: 'attempts are not limited',
     changes: [
       {
         file: 'src/rules/webhooks/retry-schedule.ts',
@@ -162,7 +162,7 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'the attempt number stays',
+    name: 'the attempt number does not grow',
     changes: [
       { file: FINISH, find: 'then d.attempt + 1 else d.attempt end', replace: 'then d.attempt + 0 else d.attempt end' },
     ],
@@ -174,12 +174,12 @@ export const BREAKS: Break[] = [
   {
     name: 'an attempt that is made again keeps its id',
     changes: [
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: as the file says it
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the file's text
       { file: CLAIM, find: "set attempt_id = ${NEXT_ID('l.attempt_id')}", replace: 'set attempt_id = l.attempt_id' },
     ],
   },
   {
-    name: 'a webhook is disabled however short its streak lasted',
+    name: 'a webhook is disabled after failures over a short time',
     changes: [
       {
         file: FINISH,
@@ -189,7 +189,7 @@ export const BREAKS: Break[] = [
     ],
   },
   {
-    name: 'what waits for a webhook that is off stays in the queue',
+    name: 'waiting deliveries of a disabled webhook stay in the queue',
     changes: [
       { file: 'src/webhooks/deliveries/drop-store.ts', find: 'and w.active is not true', replace: 'and false' },
     ],

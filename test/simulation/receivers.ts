@@ -3,11 +3,11 @@ import type { PostReport } from '../../src/webhooks/http-client/attempt.ts';
 import type { Poster, PosterOptions, PostRequest } from '../../src/webhooks/http-client/post.ts';
 import type { Actor, Simulator } from './simulator.ts';
 
-export const MOODS = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;
-/** How a receiver answers: 2xx, 500, never, by breaking off before it has read, or after it has done its work. */
-export type Mood = (typeof MOODS)[number];
+export const RECEIVER_MODES = ['well', 'failing', 'hanging', 'resetting', 'losing'] as const;
+/** How a receiver answers: 2xx, 500, never, a reset before it reads the body, or a reset after it has handled the event. */
+export type ReceiverMode = (typeof RECEIVER_MODES)[number];
 
-/** One request as a receiver saw it. */
+/** One request at a receiver. */
 export type Arrival = {
   /** True time, and what the database's clock showed then. */
   atMs: number;
@@ -24,12 +24,12 @@ export type Arrival = {
 
 export type Receivers = {
   arrivals: Arrival[];
-  /** How the receiver of this URL is; new ones are well. */
-  moods: Map<string, Mood>;
-  /** Probability that a deliverer freezes past its lease with an attempt under way: rare by chance alone. */
+  /** The mode of the receiver at each URL; a new receiver answers 2xx. */
+  modes: Map<string, ReceiverMode>;
+  /** Probability that a deliverer freezes past its lease during an attempt, which the random freezes seldom hit. */
   freezes: number;
   frozen(): number;
-  /** The network as one deliverer sees it. */
+  /** The network of one deliverer. */
   posterFor(actor: Actor): (options: PosterOptions) => Poster;
 };
 
@@ -37,10 +37,10 @@ const NETWORK_MS = 60;
 
 export function openReceivers(simulator: Simulator, databaseNowMs: () => number): Receivers {
   const arrivals: Arrival[] = [];
-  const moods = new Map<string, Mood>();
+  const modes = new Map<string, ReceiverMode>();
 
   let frozen = 0;
-  // What a frozen deliverer has in hand is answered slowly to the next one, so that the late result comes in between.
+  // The next attempt at a frozen deliverer's delivery is answered slowly, so that the late result arrives before it.
   const slow = new Set<string>();
 
   function freeze(actor: Actor, eventId: string): void {
@@ -51,19 +51,19 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   }
 
   function arrive(actor: Actor, { url, headers, body }: PostRequest): PostResult | null {
-    const mood = moods.get(url) ?? 'well';
-    const status = mood === 'well' || mood === 'losing' ? 204 : mood === 'failing' ? 500 : null;
-    if (mood !== 'resetting') {
+    const mode = modes.get(url) ?? 'well';
+    const status = mode === 'well' || mode === 'losing' ? 204 : mode === 'failing' ? 500 : null;
+    if (mode !== 'resetting') {
       const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs() };
-      arrivals.push({ ...times, slot: actor.slot, url, headers, body, status, isAnswerLost: mood === 'losing' });
+      arrivals.push({ ...times, slot: actor.slot, url, headers, body, status, isAnswerLost: mode === 'losing' });
     }
-    if (mood === 'hanging') return null;
-    return mood === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
+    if (mode === 'hanging') return null;
+    return mode === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
   }
 
   const receivers: Receivers = {
     arrivals,
-    moods,
+    modes,
     freezes: 0,
     frozen: () => frozen,
     posterFor: (actor) => (options) => {
@@ -111,6 +111,6 @@ function reportOf(result: PostResult): PostReport {
     remoteAddress: '93.184.216.34',
     responseHeaders: null,
     responseBody: null,
-    // What further fields a report has is the log's business, not the simulation's.
+    // The simulation leaves out the fields that only the log uses.
   } as PostReport;
 }

@@ -1,32 +1,33 @@
-// Runs runs: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--break name]
-// Prints every seed that broke a rule, with what it broke, and ends with code 1 then; `--from <seed> --seeds 1` replays it.
+// Simulates seeds: node test/simulation/run.ts [--seeds 500] [--from 1] [--for-seconds 600 [--at-least 10]] [--bug name]
+// Prints each seed that violates a rule, with the violations, and exits with code 1 then. `--from <seed> --seeds 1` replays
+// a seed. `--bug` adds one of planted-bugs.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../fixtures/random.ts';
 import { hookModules } from './fakes/hooks.ts';
-import { BREAKS } from './planted-bugs.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { SeedReport } from './simulate.ts';
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '500' },
     from: { type: 'string', default: '1' },
     'for-seconds': { type: 'string', default: 'Infinity' },
-    // However long they take.
+    // Seeds to run whatever time they take.
     'at-least': { type: 'string', default: '1' },
-    break: { type: 'string' },
+    bug: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
-const broken = BREAKS.find(({ name }) => name === values.break) ?? null;
-if (values.break && !broken) throw new Error(`There is no break ${values.break}.`);
-hookModules(broken);
+const bug = PLANTED_BUGS.find(({ name }) => name === values.bug) ?? null;
+if (values.bug && !bug) throw new Error(`There is no planted bug ${values.bug}.`);
+hookModules(bug);
 
-// For a run by hand; `npm test` brings its own.
+// `npm test` provides a database; a run from the command line starts one.
 const own = process.env['TEST_DATABASE_URL'] ? null : await startPostgres();
 if (own) process.env['TEST_DATABASE_URL'] = own.url;
 await runSeeds();
@@ -37,12 +38,12 @@ async function runSeeds(): Promise<void> {
   const { beginSimulating, simulate } = await import('./simulate.ts');
   const startedAtMs = performance.now();
   const first = Number(values.from);
-  const mostMs = Number(values['for-seconds']) * 1000;
+  const maxMs = Number(values['for-seconds']) * 1000;
   const totals = { seeds: 0, jobs: 0, events: 0, arrivals: 0, faults: 0, failed: 0 };
   await using postgres = await openSimulatedPostgres();
   beginSimulating(randomFrom(first));
   for (let seed = first; seed < first + Number(values.seeds); seed++) {
-    if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > mostMs) break;
+    if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > maxMs) break;
     const report = await simulate(postgres, seed);
     totals.seeds++;
     totals.jobs += report.jobs;
@@ -52,17 +53,17 @@ async function runSeeds(): Promise<void> {
     if (values.verbose) console.log(JSON.stringify(report));
     if (report.violations.length === 0) continue;
     totals.failed++;
-    complain(report);
-    // A break is found by its first seed.
-    if (broken) break;
+    printViolations(report);
+    // One seed is enough to find a planted bug.
+    if (bug) break;
   }
   console.log(JSON.stringify({ ...totals, seconds: Math.round((performance.now() - startedAtMs) / 100) / 10 }));
 }
 
-function complain({ seed, violations }: SeedReport): void {
+function printViolations({ seed, violations }: SeedReport): void {
   process.exitCode = 1;
-  console.error(`seed ${seed} broke ${violations.length} rules:`);
-  for (const violation of violations.slice(0, MOST_SHOWN)) console.error(`  ${violation}`);
+  console.error(`seed ${seed} violates ${violations.length} rules:`);
+  for (const violation of violations.slice(0, MAX_SHOWN)) console.error(`  ${violation}`);
 }
 
 async function startPostgres() {

@@ -1,6 +1,6 @@
 /**
- * Stands before the service's schema in the search path: the simulation's clock and notifications instead of
- * PostgreSQL's, and a record of every change of a row, written in the transaction that makes it.
+ * A schema before the service's schema in the search path. It replaces PostgreSQL's clock and notifications, and records
+ * every change of a row in the transaction that makes the change.
  */
 export const SIMULATION_SCHEMA = `
   create schema if not exists sim;
@@ -36,11 +36,11 @@ export const SIMULATION_SCHEMA = `
   create trigger note after insert on events for each row execute function sim.note('event');
   create trigger note after insert on attempts for each row execute function sim.note('attempt')`;
 
-/** A row's change, in the order in which changes were made; of transactions that were committed only. */
+/** One change of a row by a committed transaction, in the order of the changes. */
 export type Change = {
   number: number;
   atMs: number;
-  /** Who made it. */
+  /** The actor that made the change. */
   slot: string;
   transaction: string;
   what: 'job' | 'piece' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
-import { openCallers } from './clients.ts';
+import { openClients } from './clients.ts';
 import type { SimulatedPostgres } from './database.ts';
 import { useSimulatedTime } from './fakes/simulated-time.ts';
 import type { Environment, Node } from './nodes.ts';
@@ -18,26 +18,26 @@ export type SeedReport = {
   jobs: number;
   events: number;
   arrivals: number;
-  /** Crashes, stops, freezes, clock jumps, outages, and statements that met with trouble. */
+  /** Crashes, stops, freezes, clock jumps, outages, and failed statements. */
   faults: number;
-  /** Of all that happened: a seed that replays gives the same. */
+  /** Hash of all changes and arrivals: the same for each run of a seed. */
   digest: string;
 };
 
 const ACTIONS_MS = 45_000;
 const LIVENESS_MS = 900_000;
 const LOOK_MS = 5_000;
-// Larger than any pause of theirs: what is still to come of a simulator that ended.
+// Longer than any wait of an actor: callbacks of the seed before have run by then.
 const CALM_AFTER_MS = START_MS + ACTIONS_MS;
 
 let simulator: Simulator | null = null;
 
-/** From here on this process's time and chance are those of the simulator that runs. */
+/** From now on, this process takes its time and its random numbers from the simulator that runs. */
 export function beginSimulating(fallback: Random): void {
   useSimulatedTime({ nowMs: () => simulator?.nowMs() ?? START_MS, random: () => simulator?.random ?? fallback });
 }
 
-/** One simulator from its seed to its end: 45 s of trouble, then calm until nothing is open, then the checks. */
+/** Runs one seed: 45 simulated seconds with faults, then none until no job or delivery is open, then the checks. */
 export async function simulate(postgres: SimulatedPostgres, seed: number): Promise<SeedReport> {
   await postgres.clear();
   const here = openSimulator(seed, postgres.countWaiting);
@@ -49,38 +49,38 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     server,
     receivers,
     calls: [],
-    engineTrouble: { fails: 0.05, crawls: 0.06 },
+    engineFaults: { fails: 0.05, crawls: 0.06 },
     endedAtMs: new Map(),
   };
   const nodes = new Map<string, Node>();
-  const callers = openCallers(environment);
-  const accounts = await callers.makeAccounts(postgres.admin, 2 + here.random.integer(2));
-  const trouble = planTrouble(environment, nodes);
+  const clients = openClients(environment);
+  const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2));
+  const faults = planFaults(environment, nodes);
 
   for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
   for (const account of accounts)
-    here.after(callers.actor, 10, () => void callers.createWebhook(account).catch(isExpected));
+    here.after(clients.actor, 10, () => void clients.createWebhook(account).catch(isExpected));
   const actions = 15 + here.random.integer(30);
   for (let i = 0; i < actions; i++) {
     const account = here.random.pick(accounts);
-    here.after(callers.actor, here.random.next() * ACTIONS_MS, () => void callers.act(account).catch(isExpected));
+    here.after(clients.actor, here.random.next() * ACTIONS_MS, () => void clients.act(account).catch(isExpected));
   }
 
   await here.run(CALM_AFTER_MS);
-  trouble.end();
+  faults.end();
   const isOver = await untilNothingIsOpen(here, postgres);
   for (const node of nodes.values()) await die(node.actor);
-  await die(callers.actor);
+  await die(clients.actor);
 
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
   const run = {
     changes,
     arrivals: receivers.arrivals,
-    memory: callers.memory,
+    memory: clients.memory,
     calls: environment.calls,
     endedAtMs: environment.endedAtMs,
   };
-  const isFaultless = trouble.count() + server.troubled() === 0;
+  const isFaultless = faults.count() + server.faultCount() === 0;
   const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
   simulator = null;
   return {
@@ -89,12 +89,12 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     jobs: new Set(changes.filter(({ what }) => what === 'job').map(({ after, before }) => (after ?? before).id)).size,
     events: changes.filter(({ what }) => what === 'event').length,
     arrivals: receivers.arrivals.length,
-    faults: trouble.count() + server.troubled(),
+    faults: faults.count() + server.faultCount(),
     digest: digestOf(changes),
   };
 }
 
-/** Refusals and broken connections are what clients meet with; their jobs are checked all the same. */
+/** Clients expect refusals and broken connections; the checks cover their jobs as well. */
 function isExpected(error: unknown): void {
   const { name, code } = error as { name?: string; code?: string };
   if (name !== 'ApiError' && code !== '08006') throw error;
@@ -113,8 +113,8 @@ async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres)
   return false;
 }
 
-/** What happens to the processes, the network and the clocks until `end`; every third seed is without. */
-function planTrouble(environment: Environment, nodes: Map<string, Node>) {
+/** Plans faults of processes, network and clocks until `end`; every third seed has none. */
+function planFaults(environment: Environment, nodes: Map<string, Node>) {
   const { simulator: here, server } = environment;
   const { random } = here;
   const isCalm = random.next() < 0.3;
@@ -122,7 +122,7 @@ function planTrouble(environment: Environment, nodes: Map<string, Node>) {
   let ended = isCalm;
   if (!isCalm) {
     const level = random.pick([0.002, 0.01, 0.03]);
-    server.troubles = { lost: level, unanswered: level, late: level, unheard: random.pick([0, 0.1, 1]) };
+    server.faults = { lost: level, unanswered: level, late: level, notNotified: random.pick([0, 0.1, 1]) };
     for (let i = 4 + random.integer(10); i > 0; i--)
       here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());
     environment.receivers.freezes = 0.04;
@@ -142,7 +142,7 @@ function planTrouble(environment: Environment, nodes: Map<string, Node>) {
 
   function crash(node: Node): void {
     if (!node.actor.isAlive) return;
-    // Now and then the parent dies with it: then its leases run out.
+    // Sometimes the parent process dies too: then nobody releases the leases, and they expire.
     const hasParent = random.next() < 0.6;
     here.work(endProcess(node, environment), () => {
       if (hasParent) void releaseLeases(node.holder, environment).catch(isExpected);
@@ -164,8 +164,8 @@ function planTrouble(environment: Environment, nodes: Map<string, Node>) {
     end() {
       ended = true;
       environment.receivers.freezes = 0;
-      server.troubles = { lost: 0, unanswered: 0, late: 0, unheard: 0 };
-      environment.engineTrouble = { fails: 0, crawls: 0 };
+      server.faults = { lost: 0, unanswered: 0, late: 0, notNotified: 0 };
+      environment.engineFaults = { fails: 0, crawls: 0 };
     },
   };
 }

@@ -4,52 +4,52 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { BREAKS } from './planted-bugs.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 
 const RUN = fileURLToPath(new URL('run.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // The long run is `node test/simulation/run.ts --seeds 500`.
 const SEEDS = 60;
-// A machine that has other work to do runs fewer of them, but never too few to meet with trouble.
-const MOST_SECONDS = 40;
-const FEWEST_SEEDS = 5;
+// A busy machine runs fewer seeds, but enough for some faults.
+const MAX_SECONDS = 40;
+const MIN_SEEDS = 5;
 
-test('no seed breaks a rule', async () => {
-  const bounds = ['--for-seconds', String(MOST_SECONDS), '--at-least', String(FEWEST_SEEDS)];
+test('no seed violates a rule', async () => {
+  const bounds = ['--for-seconds', String(MAX_SECONDS), '--at-least', String(MIN_SEEDS)];
   const run = await runSeeds(['--seeds', String(SEEDS), ...bounds]);
 
   assert.equal(run.code, 0, run.errors);
-  assertTroubled(run.totals);
+  assertFaultsHappened(run.totals);
 });
 
-test('a machine that is too slow for its time runs the fewest seeds nevertheless', async () => {
+test('a slow machine runs the smallest number of seeds, whatever time they take', async () => {
   const run = await runSeeds(['--seeds', '3', '--for-seconds', '0', '--at-least', '2']);
 
   assert.equal(run.code, 0, run.errors);
   assert.equal(run.totals.seeds, 2);
 });
 
-test('a fence that is taken away is found, and the seed that found it says so', async () => {
-  const run = await runSeeds(['--seeds', '20', '--break', 'a failed attempt counts twice']);
+test('a planted bug is found, and the output names the seed and the rule', async () => {
+  const run = await runSeeds(['--seeds', '20', '--bug', 'a failed attempt counts twice']);
 
   assert.equal(run.code, 1);
-  assert.match(run.errors, /seed \d+ broke \d+ rules:\n {2}streaks: /);
+  assert.match(run.errors, /seed \d+ violates \d+ rules:\n {2}streaks: /);
 });
 
-test('every break still fits the code', () => {
-  const stale = BREAKS.flatMap(({ changes }) => changes).filter(
+test('the code that each planted bug replaces is still there', () => {
+  const stale = PLANTED_BUGS.flatMap(({ changes }) => changes).filter(
     ({ file, find }) => !readFileSync(ROOT + file, 'utf8').includes(find),
   );
 
-  assert.ok(BREAKS.length >= 10);
+  assert.ok(PLANTED_BUGS.length >= 10);
   assert.deepEqual(stale, []);
 });
 
 type Totals = { seeds: number; jobs: number; arrivals: number; faults: number };
 
-/** A run in which nothing happened proves nothing. */
-function assertTroubled({ seeds, jobs, arrivals, faults }: Totals): void {
-  assert.ok(seeds >= FEWEST_SEEDS, `only ${seeds} seeds were run`);
+/** A run without jobs, requests or faults would prove nothing. */
+function assertFaultsHappened({ seeds, jobs, arrivals, faults }: Totals): void {
+  assert.ok(seeds >= MIN_SEEDS, `only ${seeds} seeds were run`);
   assert.ok(jobs > seeds && arrivals > seeds && faults > seeds, JSON.stringify({ seeds, jobs, arrivals, faults }));
 }
 

@@ -2,43 +2,43 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { Random } from '../fixtures/random.ts';
 import { randomFrom } from '../fixtures/random.ts';
 
-/** Something that acts in the simulator and may freeze or die: a process of the service, or the clients. */
+/** A process of the service, or the clients. It may freeze or die. */
 export type Actor = {
-  /** Which place it fills; its successor after a crash fills the same one. */
+  /** The position that it fills; its successor after a crash has the same slot. */
   slot: string;
   isAlive: boolean;
-  /** Nothing that it waits for comes back before. */
+  /** While it is frozen: no result reaches it before this time. */
   frozenUntilMs: number;
-  /** How far its clock is off. */
+  /** Error of its clock. */
   clockOffsetMs: number;
-  /** Told when it dies. */
+  /** Called when it dies. */
   onDeath: (() => Promise<void>)[];
 };
 
 type Pending = { number: number; atMs: number; actor: Actor | null; run: () => void };
 
-/** A statement that the real database works on. */
-type InFlight = { done: boolean; isKnownToWait: boolean; promise: Promise<void>; tell: () => void };
+/** A statement that the real database executes. */
+type InFlight = { done: boolean; isWaiting: boolean; promise: Promise<void>; tell: () => void };
 
-/** A simulator whose every step is taken one after the other, in an order that its seed decides. */
+/** Runs one step at a time, in an order that follows from the seed. */
 export type Simulator = {
   random: Random;
   nowMs(): number;
-  /** Runs something for an actor after a while; never, when it dies before. */
+  /** Calls back for an actor after a while; never if the actor dies before. */
   after(actor: Actor | null, delayMs: number, run: () => void): void;
-  /** Hands work to the real database. What comes of it is told once nothing else of it can happen. */
+  /** Passes work to the real database. The outcome is reported when no other statement can affect it. */
   work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void;
-  /** Takes steps until `isOver` says so at a quiet moment, or the time is up; says whether it is over. */
+  /** Takes steps until `isOver` holds while no statement is in flight, or the time is up; returns whether it is over. */
   run(untilMs: number, isOver?: () => boolean): Promise<boolean>;
 };
 
 export type Outcome<Result> = { kind: 'result'; result: Result } | { kind: 'error'; error: unknown };
 
-// A statement that is not done by then may wait for a lock.
+// A statement that takes longer may be waiting for a lock.
 const LOOK_AT_LOCKS_MS = 15;
 export const START_MS = Date.UTC(2026, 0, 5, 12);
 
-/** @param countWaiting  how many sessions wait for a lock of another */
+/** @param countWaiting  gives the number of sessions that wait for a lock of another session */
 export function openSimulator(seed: number, countWaiting: () => Promise<number>): Simulator {
   const random = randomFrom(seed);
   const pending: Pending[] = [];
@@ -51,7 +51,7 @@ export function openSimulator(seed: number, countWaiting: () => Promise<number>)
   }
 
   function work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void {
-    const entry: InFlight = { done: false, isKnownToWait: false, promise: Promise.resolve(), tell: () => undefined };
+    const entry: InFlight = { done: false, isWaiting: false, promise: Promise.resolve(), tell: () => undefined };
     const end = (outcome: Outcome<Result>) => {
       entry.done = true;
       entry.tell = () => tell(outcome);
@@ -63,13 +63,13 @@ export function openSimulator(seed: number, countWaiting: () => Promise<number>)
     inFlight.push(entry);
   }
 
-  /** Until each statement has been answered, or waits for what only another step can give it. */
+  /** Resolves when each statement has been answered or waits for a lock that only another step releases. */
   async function databaseRests(): Promise<void> {
     const open = () => inFlight.filter((entry) => !entry.done);
-    // What waited for a lock goes on waiting until another statement was worked on.
-    if (open().every((entry) => entry.isKnownToWait) && open().length === inFlight.length) return;
+    // A statement that waits for a lock still waits until another statement has run.
+    if (open().every((entry) => entry.isWaiting) && open().length === inFlight.length) return;
     while (open().length > 0) {
-      const fresh = open().filter((entry) => !entry.isKnownToWait);
+      const fresh = open().filter((entry) => !entry.isWaiting);
       if (fresh.length > 0)
         await Promise.race([Promise.all(fresh.map((entry) => entry.promise)), wait(LOOK_AT_LOCKS_MS)]);
       const before = open().length;
@@ -77,7 +77,7 @@ export function openSimulator(seed: number, countWaiting: () => Promise<number>)
     }
     const done = inFlight.filter((entry) => entry.done);
     inFlight = open();
-    for (const entry of inFlight) entry.isKnownToWait = true;
+    for (const entry of inFlight) entry.isWaiting = true;
     for (const entry of done) entry.tell();
   }
 
@@ -110,7 +110,7 @@ export function openSimulator(seed: number, countWaiting: () => Promise<number>)
         const next = takeNext(untilMs);
         if (!next) {
           if (inFlight.length > 0 && pending.length === 0)
-            throw new Error('statements wait for locks that nobody will give back');
+            throw new Error('statements wait for locks that no step releases');
           nowMs = Math.max(nowMs, untilMs);
           return false;
         }

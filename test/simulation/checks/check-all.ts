@@ -4,40 +4,40 @@ import type { Call } from '../nodes.ts';
 import type { Arrival } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import { checkArrivals, checkDeliveries, checkFanOut } from './deliveries.ts';
-import { checkStreaks } from './failure-counts.ts';
+import { checkFailureCounts } from './failure-counts.ts';
 import { checkJobs } from './jobs.ts';
-import { checkMoney } from './ledger.ts';
+import { checkLedger } from './ledger.ts';
 
-/** All that a run left behind, for the checks. */
+/** The record of a run, for the checks. */
 export type Run = {
   changes: Change[];
   arrivals: Arrival[];
   memory: Memory;
   calls: Call[];
-  /** Processes that have ended, by the name under which they held leases, and when. */
+  /** Processes that have ended: the name under which they held leases, and the time. */
   endedAtMs: Map<string, number>;
-  /** Nothing went wrong in this run but receivers and engines. */
+  /** Only receivers and engines failed in this run. */
   isFaultless: boolean;
-  /** Nothing was open at its end. */
+  /** No job and no delivery was open at the end. */
   isOver: boolean;
 };
 
-/** Everything that a run did against the rules, as sentences; empty when all is well. */
+/** The rules that a run violated, as sentences. */
 export async function findViolations(admin: Sql, run: Run): Promise<string[]> {
   const found: string[] = [];
-  const complain = (text: string) => void found.push(text);
-  if (!run.isOver) complain('liveness: a job or delivery is still open long after the trouble ended');
-  checkJobs(run, complain);
-  checkDeliveries(run, complain);
-  checkFanOut(run, complain);
-  checkArrivals(run, complain);
-  checkStreaks(run, complain);
-  await checkMoney(admin, run, complain);
-  await checkOwners(admin, complain);
+  const report = (text: string) => void found.push(text);
+  if (!run.isOver) report('liveness: a job or delivery is still open long after the last fault');
+  checkJobs(run, report);
+  checkDeliveries(run, report);
+  checkFanOut(run, report);
+  checkArrivals(run, report);
+  checkFailureCounts(run, report);
+  await checkLedger(admin, run, report);
+  await checkOwners(admin, report);
   return found;
 }
 
-async function checkOwners(admin: Sql, complain: (text: string) => void): Promise<void> {
+async function checkOwners(admin: Sql, report: (text: string) => void): Promise<void> {
   const strays = await admin.rows<{ id: string }>({
     text: `select d.id from deliveries d join events e on e.id = d.event_id
         left join webhooks w on w.id = d.webhook_id
@@ -47,5 +47,5 @@ async function checkOwners(admin: Sql, complain: (text: string) => void): Promis
       union all
       select l.id from ledger l join jobs j on j.id = l.job_id where j.account_id <> l.account_id`,
   });
-  for (const { id } of strays) complain(`owners: ${id} belongs to two accounts`);
+  for (const { id } of strays) report(`owners: ${id} belongs to two accounts`);
 }

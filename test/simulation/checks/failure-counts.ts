@@ -3,10 +3,10 @@ import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
 
-type Complain = (text: string) => void;
+type Report = (text: string) => void;
 
-/** Every failed attempt counts once; a webhook is disabled exactly when the rule says so. */
-export function checkStreaks({ changes }: Run, complain: Complain): void {
+/** Every failed attempt counts once; a webhook is disabled exactly when the rule decides so. */
+export function checkFailureCounts({ changes }: Run, report: Report): void {
   const attempts = Map.groupBy(
     changes.filter(({ what, after }) => what === 'attempt' && after.status !== 'dropped'),
     ({ transaction, after }) => `${transaction} ${after.webhook_id}`,
@@ -20,17 +20,17 @@ export function checkStreaks({ changes }: Run, complain: Complain): void {
     if (!before || !after) continue;
     const key = `${transaction} ${after.id}`;
     counted.add(key);
-    checkChange(change, attempts.get(key) ?? [], complain);
+    checkChange(change, attempts.get(key) ?? [], report);
   }
   for (const [key, batch] of attempts) {
     const { webhook_id: id } = batch[0]!.after;
     const hasFailed = batch.some(({ after }) => after.status === 'failed');
     const endsWell = batch.some(({ after }) => after.status === 'succeeded');
-    if (hasFailed && !endsWell && !counted.has(key) && !gone.has(id)) complain(`streaks: ${id} has uncounted failures`);
+    if (hasFailed && !endsWell && !counted.has(key) && !gone.has(id)) report(`streaks: ${id} has uncounted failures`);
   }
 }
 
-function checkChange({ before, after, atMs }: Change, batch: Change[], complain: Complain): void {
+function checkChange({ before, after, atMs }: Change, batch: Change[], report: Report): void {
   const id = after.id as string;
   const failed = batch.filter((attempt) => attempt.after.status === 'failed').length;
   const hasSuccess = batch.length > failed;
@@ -40,13 +40,13 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], complain:
 
   if (batch.length === 0) {
     const expected = isEnabled ? 0 : before.consecutive_failures;
-    if (count !== expected) complain(`streaks: ${id} counts ${count} instead of ${expected}`);
-    if (isDisabled) complain(`streaks: ${id} was disabled without an attempt`);
+    if (count !== expected) report(`streaks: ${id} counts ${count} instead of ${expected}`);
+    if (isDisabled) report(`streaks: ${id} was disabled without an attempt`);
     return;
   }
   const expected = before.consecutive_failures + failed;
-  if (!hasSuccess && count !== expected) complain(`streaks: ${id} counts ${count} instead of ${expected}`);
-  if (hasSuccess && count > failed) complain(`streaks: ${id} counts ${count} after a success`);
+  if (!hasSuccess && count !== expected) report(`streaks: ${id} counts ${count} instead of ${expected}`);
+  if (hasSuccess && count > failed) report(`streaks: ${id} counts ${count} after a success`);
   if (!before.active) return;
   const verdict = evaluateStreak({
     consecutiveFailures: count,
@@ -56,5 +56,5 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], complain:
     disableMs: SETTINGS.webhookDisableMs,
   });
   if (isDisabled !== (verdict === 'disable'))
-    complain(`streaks: ${id} at ${count}: rule ${verdict}, disabled ${isDisabled}`);
+    report(`streaks: ${id} at ${count}: rule ${verdict}, disabled ${isDisabled}`);
 }

@@ -2,11 +2,11 @@ import { isTerminal, JOB_MOVES } from '../../../src/rules/jobs/job-state.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
 
-// Three tries, and the claim that finds them used up.
+// Three attempts, and the claim that finds no attempt left.
 const MOST_ATTEMPTS = 4;
 
-/** Accepted jobs end once, under the lease they were worked on, each with its one event in the same transaction. */
-export function checkJobs(run: Run, complain: (text: string) => void): void {
+/** Accepted jobs end once, under the lease of their worker, with exactly one event in the same transaction. */
+export function checkJobs(run: Run, report: (text: string) => void): void {
   const jobs = Map.groupBy(
     run.changes.filter(({ what }) => what === 'job'),
     ({ before, after }) => (before ?? after).id as string,
@@ -15,17 +15,17 @@ export function checkJobs(run: Run, complain: (text: string) => void): void {
     run.changes.filter(({ what }) => what === 'event'),
     ({ after }) => after.job_id as string,
   );
-  for (const id of run.memory.accepted) if (!jobs.has(id)) complain(`jobs: ${id} was accepted and is lost`);
+  for (const id of run.memory.accepted) if (!jobs.has(id)) report(`jobs: ${id} was accepted and is lost`);
   for (const [id, changes] of jobs) {
     const ends = changes.filter(
       ({ before, after }) => after && before && !isTerminal(before.state) && isTerminal(after.state),
     );
     const isGone = changes.at(-1)!.after === null;
-    if (isGone && !run.memory.deleted.has(id)) complain(`jobs: ${id} is gone, and nobody deleted it`);
-    if (ends.length !== 1) complain(`jobs: ${id} ended ${ends.length} times`);
-    checkMoves(id, changes, run, complain);
+    if (isGone && !run.memory.deleted.has(id)) report(`jobs: ${id} is gone, and nobody deleted it`);
+    if (ends.length !== 1) report(`jobs: ${id} ended ${ends.length} times`);
+    checkMoves(id, changes, run, report);
     const [end] = ends;
-    if (end) checkEvents(id, end, events.get(id) ?? [], complain);
+    if (end) checkEvents(id, end, events.get(id) ?? [], report);
   }
 }
 
@@ -33,7 +33,7 @@ function checkMoves(
   id: string,
   changes: Change[],
   { calls, endedAtMs, isFaultless }: Run,
-  complain: (text: string) => void,
+  report: (text: string) => void,
 ): void {
   let claim: Change | null = null;
   for (const change of changes) {
@@ -41,36 +41,36 @@ function checkMoves(
     if (!before || !after) continue;
     const isLegal =
       before.state === after.state || JOB_MOVES.some(({ from, to }) => from === before.state && to === after.state);
-    if (!isLegal) complain(`jobs: ${id} went from ${before.state} to ${after.state}`);
+    if (!isLegal) report(`jobs: ${id} went from ${before.state} to ${after.state}`);
     if (after.lease !== before.lease) {
-      if (before.state !== 'queued') complain(`jobs: ${id} was claimed while it was ${before.state}`);
-      if (Date.parse(before.next_at) > atMs) complain(`jobs: ${id} was claimed before it was due`);
-      if (!(Date.parse(after.next_at) > atMs)) complain(`jobs: ${id} was claimed without a lease`);
+      if (before.state !== 'queued') report(`jobs: ${id} was claimed while it was ${before.state}`);
+      if (Date.parse(before.next_at) > atMs) report(`jobs: ${id} was claimed before it was due`);
+      if (!(Date.parse(after.next_at) > atMs)) report(`jobs: ${id} was claimed without a lease`);
       if (after.attempts > MOST_ATTEMPTS || (isFaultless && after.attempts > 1)) {
-        complain(`jobs: ${id} was begun ${after.attempts} times`);
+        report(`jobs: ${id} was begun ${after.attempts} times`);
       }
       claim = change;
     } else if (before.state === 'processing' && after.state === 'queued') {
       const isHandedBack = slot === claim?.slot && after.attempts === before.attempts - 1;
       const hasHolderEnded = slot === 'parent' && endedAtMs.get(before.holder)! <= atMs;
       if (!isHandedBack && !hasHolderEnded && Date.parse(before.next_at) > atMs)
-        complain(`jobs: ${id} was taken from ${before.holder} by ${slot} while it was held`);
+        report(`jobs: ${id} was taken from ${before.holder} by ${slot} while it was held`);
     } else if (after.state === 'processing' && after.next_at !== before.next_at) {
-      if (!(Date.parse(after.next_at) > atMs)) complain(`jobs: ${id} was renewed without a lease`);
+      if (!(Date.parse(after.next_at) > atMs)) report(`jobs: ${id} was renewed without a lease`);
     } else if (['completed', 'failed'].includes(after.state) && before.state === 'processing') {
-      if (slot !== claim?.slot) complain(`jobs: ${id} was ended by ${slot}, while ${claim?.slot} held it`);
+      if (slot !== claim?.slot) report(`jobs: ${id} was ended by ${slot}, while ${claim?.slot} held it`);
       const caller = calls[Number(/call (\d+)/.exec(after.transcript ?? '')?.[1])];
-      if (caller && caller.slot !== claim?.slot) complain(`jobs: ${id} has the transcript of ${caller.slot}`);
+      if (caller && caller.slot !== claim?.slot) report(`jobs: ${id} has the transcript of ${caller.slot}`);
     }
   }
 }
 
-function checkEvents(id: string, end: Change, events: Change[], complain: (text: string) => void): void {
+function checkEvents(id: string, end: Change, events: Change[], report: (text: string) => void): void {
   const state = end.after.state as string;
   const expected = state === 'canceled' ? [] : [`transcription.${state}`];
   const types = events.map(({ after }) => after.type as string);
-  if (types.join() !== expected.join()) complain(`events: ${id} is ${state} and has [${types.join()}]`);
+  if (types.join() !== expected.join()) report(`events: ${id} is ${state} and has [${types.join()}]`);
   for (const event of events) {
-    if (event.transaction !== end.transaction) complain(`events: ${id} ended in another transaction than its event's`);
+    if (event.transaction !== end.transaction) report(`events: ${id} ended in another transaction than its event's`);
   }
 }

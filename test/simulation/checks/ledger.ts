@@ -6,12 +6,12 @@ import type { Run } from './check-all.ts';
 /** Credits per minute of every job in the simulation. */
 export const RATE = 1;
 
-type Complain = (text: string) => void;
+type Report = (text: string) => void;
 type Entries = { id: string; holds: number; ends: number; amount: number; held: number };
 
-/** Balances are the sums of their ledgers; what a job costs is what was taken for it, and all text that could be read. */
-export async function checkMoney(admin: Sql, run: Run, complain: Complain): Promise<void> {
-  await checkBalances(admin, run, complain);
+/** Balances are the sums of their ledgers; a job's cost is what its ledger charged, and covers all text that was readable. */
+export async function checkLedger(admin: Sql, run: Run, report: Report): Promise<void> {
+  await checkBalances(admin, run, report);
   const limited = await admin.rows<{ id: string }>({ text: 'select id from accounts where not unlimited' });
   const payers = new Set(limited.map(({ id }) => id));
   const changes = Map.groupBy(
@@ -23,17 +23,17 @@ export async function checkMoney(admin: Sql, run: Run, complain: Complain): Prom
     ({ after }) => after.job_id as string,
   );
   const entries = await findEntries(admin);
-  for (const id of entries.keys()) if (!changes.has(id)) complain(`ledger: a hold without its job, ${id}`);
+  for (const id of entries.keys()) if (!changes.has(id)) report(`ledger: a hold without its job, ${id}`);
   for (const [id, ofJob] of changes) {
     const isLimited = payers.has(ofJob[0]!.after.account_id);
-    checkPrice(id, ofJob, pieces.get(id) ?? [], complain);
+    checkPrice(id, ofJob, pieces.get(id) ?? [], report);
     if (!isLimited) continue;
-    checkHold(id, ofJob, pieces.get(id) ?? [], run, complain);
-    checkEntries(id, ofJob, entries.get(id), run, complain);
+    checkHold(id, ofJob, pieces.get(id) ?? [], run, report);
+    checkEntries(id, ofJob, entries.get(id), run, report);
   }
 }
 
-async function checkBalances(admin: Sql, { isOver }: Run, complain: Complain): Promise<void> {
+async function checkBalances(admin: Sql, { isOver }: Run, report: Report): Promise<void> {
   const accounts = await admin.rows<{ id: string; amount: number; held: number; sum: number; sumHeld: number }>({
     text: `select a.id, a.amount, a.held, coalesce(sum(l.amount_change), 0)::bigint as sum,
         coalesce(sum(l.held_change), 0)::bigint as "sumHeld"
@@ -41,8 +41,8 @@ async function checkBalances(admin: Sql, { isOver }: Run, complain: Complain): P
       group by a.id, a.amount, a.held`,
   });
   for (const { id, amount, held, sum, sumHeld } of accounts) {
-    if (amount !== sum || held !== sumHeld) complain(`ledger: ${id} does not sum up`);
-    if (isOver && held !== 0) complain(`ledger: ${id} still holds ${held}`);
+    if (amount !== sum || held !== sumHeld) report(`ledger: ${id} does not sum up`);
+    if (isOver && held !== 0) report(`ledger: ${id} still holds ${held}`);
   }
 }
 
@@ -56,8 +56,8 @@ async function findEntries(admin: Sql): Promise<Map<string, Entries>> {
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** What the job says that it costs follows from how it ended, and from the pieces that were stored before. */
-function checkPrice(id: string, changes: Change[], pieces: Change[], complain: Complain): void {
+/** The cost in the job follows from its end state and from the pieces stored before. */
+function checkPrice(id: string, changes: Change[], pieces: Change[], report: Report): void {
   const end = changes.find(({ before, after }) => before && after && !before.completed_at && after.completed_at);
   if (!end) return;
   const { state, error_type: errorType, cost_units: cost, duration_ms: durationMs } = end.after;
@@ -65,18 +65,18 @@ function checkPrice(id: string, changes: Change[], pieces: Change[], complain: C
   const isFree = errorType === 'engine_error' || errorType === 'engine_timeout';
   const expected = state === 'completed' ? costUnits(durationMs, RATE) : isFree ? 0 : costUnits(readMs, RATE);
   const how = `${state} ${errorType ?? ''}`.trim();
-  if (cost !== expected) complain(`prices: ${id} ended with ${how} and costs ${cost}, not ${expected}`);
+  if (cost !== expected) report(`prices: ${id} ended with ${how} and costs ${cost}, not ${expected}`);
 }
 
-/** The engine is given no audio that is not held. */
-function checkHold(id: string, changes: Change[], pieces: Change[], { calls }: Run, complain: Complain): void {
+/** The engine gets no audio for which no credits are held. */
+function checkHold(id: string, changes: Change[], pieces: Change[], { calls }: Run, report: Report): void {
   for (const piece of pieces) {
     const call = calls[Number(/call (\d+)/.exec(piece.after.segments)?.[1])];
     if (!call) continue;
     const known = changes.filter(({ after, atMs }) => after && atMs <= call.atMs);
     const heldUnits = Math.max(0, ...known.map(({ after }) => after.held_units as number));
     const cost = costUnits(endMsOf(piece), RATE);
-    if (cost > heldUnits) complain(`holds: ${id} was transcribed up to ${cost} units while it held ${heldUnits}`);
+    if (cost > heldUnits) report(`holds: ${id} was transcribed up to ${cost} units while it held ${heldUnits}`);
   }
 }
 
@@ -85,25 +85,25 @@ function checkEntries(
   changes: Change[],
   entries: Entries | undefined,
   { isOver }: Run,
-  complain: Complain,
+  report: Report,
 ): void {
   if (!entries) {
-    complain(`ledger: ${id} was never held`);
+    report(`ledger: ${id} was never held`);
     return;
   }
   const last = changes.findLast(({ after }) => after)!.after;
-  if (entries.holds < 1) complain(`ledger: ${id} was never held`);
+  if (entries.holds < 1) report(`ledger: ${id} was never held`);
   if (!last.completed_at && entries.held !== last.held_units) {
-    complain(`ledger: ${id} holds ${entries.held} units and says ${last.held_units}`);
+    report(`ledger: ${id} holds ${entries.held} units and says ${last.held_units}`);
   }
   if (!isOver) return;
-  if (entries.ends !== 1) complain(`ledger: the hold of ${id} ended ${entries.ends} times`);
+  if (entries.ends !== 1) report(`ledger: the hold of ${id} ended ${entries.ends} times`);
   if (entries.held !== 0 || -entries.amount !== last.cost_units) {
-    complain(`ledger: ${id} took ${-entries.amount} units, still holds ${entries.held}, and says ${last.cost_units}`);
+    report(`ledger: ${id} took ${-entries.amount} units, still holds ${entries.held}, and says ${last.cost_units}`);
   }
 }
 
-/** The simulated engine says one segment over the whole of each piece. */
+/** The simulated engine returns one segment for the whole of each piece. */
 function endMsOf({ after }: Change): number {
   const segments = JSON.parse(after.segments) as { end: number }[];
   return Math.round(1000 * segments.at(-1)!.end);

@@ -1,19 +1,19 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { Break } from '../planted-bugs.ts';
+import type { PlantedBug } from '../planted-bugs.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The network and the decoder are the simulator's: what the simulation puts in their place. */
+/** Modules that the simulation replaces: the network and the decoder. */
 const REPLACED: Record<string, string> = {
   'src/webhooks/http-client/post.ts': 'test/simulation/fakes/post.ts',
   'src/audio/media/decode.ts': 'test/simulation/fakes/decode.ts',
 };
 
 /**
- * Puts the simulation's stand-ins in place, and breaks the code on purpose when asked to, as it is loaded.
- * @throws Error  when the code that a break would change is no longer there
+ * Replaces modules by the simulation's fakes as they are loaded, and adds a planted bug if one is given.
+ * @throws Error  when the code that the bug replaces is no longer there
  */
-export function hookModules(broken: Break | null): void {
+export function hookModules(bug: PlantedBug | null): void {
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
@@ -22,15 +22,15 @@ export function hookModules(broken: Break | null): void {
     },
     load(url, context, next) {
       const loaded = next(url, context);
-      const changes = broken?.changes.filter((change) => pathOf(url) === change.file) ?? [];
+      const changes = bug?.changes.filter((change) => pathOf(url) === change.file) ?? [];
       if (changes.length === 0) return loaded;
       return { ...loaded, source: changes.reduce((text, change) => applied(text, change), String(loaded.source)) };
     },
   });
 }
 
-function applied(text: string, { file, find, replace }: Break['changes'][number]): string {
-  if (!text.includes(find)) throw new Error(`${file} no longer says: ${find}`);
+function applied(text: string, { file, find, replace }: PlantedBug['changes'][number]): string {
+  if (!text.includes(find)) throw new Error(`${file} no longer contains: ${find}`);
   return text.replaceAll(find, () => replace);
 }
 

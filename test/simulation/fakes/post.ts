@@ -2,12 +2,12 @@ import type { Poster, PosterOptions } from '../../../src/webhooks/http-client/po
 
 let open: ((options: PosterOptions) => Poster) | null = null;
 
-/** Whoever opens a poster next gets this one. */
+/** Sets the poster that the next openPoster returns. */
 export function setPoster(opener: (options: PosterOptions) => Poster): void {
   open = opener;
 }
 
-/** Stands in for src/webhooks/http-client/post.ts. */
+/** Replaces src/webhooks/http-client/post.ts. */
 export function openPoster(options: PosterOptions): Poster {
   return open!(options);
 }

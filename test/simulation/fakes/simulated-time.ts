@@ -6,8 +6,8 @@ import type { Random } from '../../fixtures/random.ts';
 const RealDate = Date;
 
 /**
- * Takes the process's time and chance into the simulation's hands: `Date`, `randomBytes`, and the one look at a file
- * that the code under test takes. Import nothing of the code under test before.
+ * Replaces the process's time and random numbers by simulated ones: `Date`, `randomBytes`, and the one file access of
+ * the code under test. Import the code under test after this call.
  */
 export function useSimulatedTime(source: { nowMs(): number; random(): Random }): void {
   globalThis.Date = class extends RealDate {
