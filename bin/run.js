@@ -6,8 +6,8 @@ const path = require('node:path');
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs Node programs one after the other on this terminal, all of them unless one is ended by a signal.
- * Resolves with the first exit code that is not 0, else 0.
+ * Runs Node programs one after the other with the terminal's input and output; stops when a signal ends one of them.
+ * Resolves with the first exit code that is not 0, else with 0.
  */
 async function runAll(node, programs, { root, env }) {
   let failure = 0;
@@ -20,12 +20,12 @@ async function runAll(node, programs, { root, env }) {
 }
 
 /**
- * Signals are passed on to the program, which decides when to end. Ctrl-C on a terminal reaches it directly as well,
- * so it hears that twice.
+ * Forwards signals to the program, which decides when to end. Ctrl-C on a terminal also goes to the program directly,
+ * so the program receives it twice.
  */
 function run(node, args, env) {
   return new Promise((resolve, reject) => {
-    // The channel closes when this process is killed, whatever kills it: the service takes that as its stop.
+    // The IPC channel closes when this process is killed, which makes the service stop.
     const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env });
     let isInterrupted = false;
     const passOn = (signal) => {

@@ -6,8 +6,8 @@ const { npmCi } = require('./npm-ci.js');
 const FOLDER = path.resolve(__dirname, '..', 'node24');
 
 /**
- * The program to run TypeScript with: this Node when it is 24 or newer, else one that comes from npm. The packages for
- * one machine each are used, because the package `node` fetches them in an install script, which may be forbidden.
+ * Path of the Node that runs TypeScript: the current one if it is version 24 or newer, else one from npm. Uses the packages
+ * per platform, because the package `node` downloads them in an install script, and install scripts are not run.
  */
 async function prepareNode24() {
   if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;

@@ -4,8 +4,8 @@ const path = require('node:path');
 const { npmAddDev, npmCi } = require('./npm-ci.js');
 
 /**
- * Installs the npm packages unless exactly those of package-lock.json are there, whoever installed them. The packages for
- * development are added where they are wanted, and stay until the lock file changes.
+ * Installs the npm packages unless node_modules has exactly those of package-lock.json. Development packages are added
+ * when a command needs them, and stay until the lock file changes.
  */
 async function preparePackages(root, { withDev = false } = {}) {
   if (isInstalled(root, { withDev })) return;
@@ -16,10 +16,9 @@ async function preparePackages(root, { withDev = false } = {}) {
 }
 
 /**
- * Whether node_modules holds what package-lock.json asks for. npm writes what it installed into
- * node_modules/.package-lock.json as its last act, in the same form, so an install that was cut short does not count.
- * Optional packages may be missing: most are for other machines. So may packages for development, unless they are
- * wanted.
+ * Whether node_modules has the packages of package-lock.json. npm writes node_modules/.package-lock.json as the last step of
+ * an install, so an interrupted install does not count. Optional packages may be missing, since most are for other
+ * platforms, and so may development packages unless they are needed.
  */
 function isInstalled(root, { withDev }) {
   const installed = readPackages(path.join(root, 'node_modules', '.package-lock.json'));

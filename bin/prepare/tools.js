@@ -4,7 +4,7 @@ const path = require('node:path');
 const { capture, step } = require('./step.js');
 const { unpackTools } = require('./unpack-tools.js');
 
-/** What each tool is on Debian: its packages, and how to see that it is there. */
+/** The Debian packages of each tool, and how to detect it. */
 const TOOLS = {
   ffmpeg: { packages: ['ffmpeg'], isThere: () => isProgram('ffmpeg') && isProgram('ffprobe') },
   bubblewrap: { packages: ['bubblewrap'], isThere: () => isProgram('bwrap') },
@@ -15,9 +15,9 @@ const TOOLS = {
 };
 
 /**
- * Brings the tools that are missing: as root with apt-get, else unpacked into a folder of this user.
- * Resolves with the environment that the programs need for it. What cannot be brought is said, with the command to
- * type, and left to the service, whose /readyz tells what it lacks.
+ * Installs missing tools: as root with apt-get, else unpacked into a folder of this user.
+ * Resolves with the environment variables that the programs need. If a tool cannot be installed, prints the command to run
+ * and continues; /readyz of the service then reports what is missing.
  */
 async function prepareTools(names) {
   const missing = names.filter((name) => !TOOLS[name].isThere());
@@ -36,7 +36,7 @@ async function prepareTools(names) {
 
 async function installAsRoot(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // Fails at once on a machine whose package lists are missing or too old; then they are fetched.
+  // Fails at once if the package lists are missing or outdated; then they are fetched.
   const known = await capture('apt-get', ['install', '--simulate', '--no-install-recommends', ...packages], { env });
   if (known.code !== 0) await step('updating the package lists', 'apt-get', ['update'], { env });
   const args = ['install', '-y', '--no-install-recommends', ...packages];
@@ -56,7 +56,7 @@ function commandToType(missing, packages) {
   return `your system's package manager: ${missing.join(', ')}`;
 }
 
-/** Where src/platform/tools.ts looks; what only PATH knows would not be found there. */
+/** The folders in which src/platform/tools.ts searches; it does not use PATH. */
 const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
 
 function isProgram(name) {

@@ -5,20 +5,20 @@ const os = require('node:os');
 const path = require('node:path');
 const { step } = require('./step.js');
 
-/** Stands in for each program, so that it finds its libraries whoever starts it. */
+/** A script that starts a program with its libraries, independent of the caller's environment. */
 const STARTER = `#!/bin/sh
 here=\${0%/*}/..
 LD_LIBRARY_PATH=$here/lib exec "$here/root/usr/bin/\${0##*/}" "$@"
 `;
 
 const DAY_MS = 86_400_000;
-// Decoders of untrusted media get security fixes, which nobody else brings to this folder.
+// Decoders of untrusted media get security fixes, and nothing else updates this folder.
 const MAX_AGE_MS = 30 * DAY_MS;
 const RETRY_AFTER_MS = DAY_MS;
 
 /**
- * Unpacks Debian packages, and all that they depend on and this machine lacks, into a folder of this user: no right of
- * root is needed to fetch and unpack, only to install. Done once, and again when what is there is older than 30 days.
+ * Unpacks Debian packages and their missing dependencies into a folder of this user: downloading and unpacking needs no root
+ * rights, only installing does. Repeated when the unpacked tools are older than 30 days.
  * Resolves with the folder: `bin` with the programs, `lib` with every shared library (for LD_LIBRARY_PATH), `share`.
  */
 async function unpackTools(packages, { cache = cacheFolder(), make = makeTools, nowMs = Date.now() } = {}) {
@@ -28,7 +28,7 @@ async function unpackTools(packages, { cache = cacheFolder(), make = makeTools, 
   const making = `${folder}.${process.pid}`;
   try {
     await make(packages, making);
-    // Its age counts from here, whatever the packages say of their files.
+    // The age counts from now: the files keep the dates of their packages.
     setAge(making, nowMs);
     putInPlace(making, folder);
   } catch (error) {
@@ -50,7 +50,7 @@ async function makeTools(packages, making) {
   for (const scratch of ['state', 'cache']) fs.rmSync(path.join(making, scratch), { recursive: true });
 }
 
-/** A service that runs from the old tools finds the new ones under the same names. */
+/** Replaces the folder: a running service finds the new tools under the same paths. */
 function putInPlace(making, folder) {
   const old = `${folder}.old.${process.pid}`;
   if (fs.existsSync(folder)) fs.renameSync(folder, old);
@@ -66,7 +66,7 @@ function cacheFolder() {
   return process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
 }
 
-/** Another release of the system needs other libraries, so its description is part of the name. */
+/** The folder's name contains the system release, because another release needs other libraries. */
 function folderFor(packages, cache) {
   const system = fs.readFileSync('/etc/os-release', 'utf8');
   const hash = createHash('sha256')
@@ -99,7 +99,7 @@ async function unpackAll(archives, root) {
   await step(`unpacking ${files.length} packages`, 'sh', ['-c', script, 'sh', root, ...paths]);
 }
 
-/** Some libraries lie in folders of their own (blas, lapack, pulseaudio) that an installation would link to. */
+/** Some libraries (blas, lapack, pulseaudio) are in subfolders to which an installation would create links. */
 function layOut(making) {
   fs.mkdirSync(path.join(making, 'bin'));
   for (const program of fs.readdirSync(path.join(making, 'root/usr/bin'))) {
@@ -109,7 +109,7 @@ function layOut(making) {
   fs.mkdirSync(path.join(making, 'lib'));
   const roots = ['root/usr/lib', 'root/lib'].filter((folder) => fs.existsSync(path.join(making, folder)));
   const libraries = roots.flatMap((folder) => librariesIn(making, folder));
-  // The shallowest of two libraries of the same name is the one that the system would take.
+  // Of two libraries with the same name, the system uses the one with the shorter path.
   libraries.sort((one, other) => one.split('/').length - other.split('/').length);
   for (const library of libraries) {
     const link = path.join(making, 'lib', path.basename(library));

@@ -2,10 +2,10 @@
 const fs = require('node:fs');
 const path = require('node:path');
 
-/** What runs decoders of strangers' files apart from all else; there is no such thing outside of Linux. */
+/** The sandbox for decoders of untrusted files; available on Linux only. */
 const SANDBOX = process.platform === 'linux' ? ['bubblewrap'] : [];
 
-/** The system's tools that a service with these settings needs: ffmpeg and its sandbox always, pocketsphinx while nothing better is set. */
+/** The system tools that a service with these settings needs: ffmpeg and its sandbox, and pocketsphinx unless a better engine is set. */
 function wantedTools(env) {
   const isPocketsphinx = (spec) => (spec ? spec === 'pocketsphinx' : !hasModel(env.DATA_DIR || './data'));
   return ['ffmpeg', ...SANDBOX, ...([env.ENGINE_LITE, env.ENGINE_PRO].some(isPocketsphinx) ? ['pocketsphinx'] : [])];
@@ -15,7 +15,7 @@ function hasModel(dataDir) {
   try {
     return fs.readdirSync(path.join(dataDir, 'models')).length > 0;
   } catch (error) {
-    // A folder that cannot be read may hold models: the service says what to mend.
+    // A folder that cannot be read may contain models: the service reports the problem.
     return error.code !== 'ENOENT';
   }
 }
