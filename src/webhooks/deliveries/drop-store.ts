@@ -16,6 +16,9 @@ type Dropped = {
   url: string | null;
 };
 
+const DROPPED = `d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
+  d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt`;
+
 const IS_NOT_IN_FLIGHT = `not exists (
   select from delivery_leases l
   where l.shard = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
@@ -35,8 +38,7 @@ export async function dropAllWaiting(db: Database, request: WebhookDropRequest):
 async function dropSomeWaiting(tx: Sql, { shard, webhookId, url, now = null }: WebhookDropRequest): Promise<number> {
   await lockClaims(tx, shard);
   const dropped = await tx.rows<Dropped>({
-    text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
-        d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, $3::text as url
+    text: `select ${DROPPED}, $3::text as url
       from deliveries d
       where d.shard = $1 and d.webhook_id = $2 and d.state = 'waiting' and ${IS_NOT_IN_FLIGHT}
         -- When the webhook was enabled again meanwhile, its deliveries are newer.
@@ -52,8 +54,7 @@ async function dropSomeWaiting(tx: Sql, { shard, webhookId, url, now = null }: W
 export async function dropWaitingOfJob(tx: Sql, { shard, jobId, now = null }: DropRequest & { jobId: string }) {
   await lockClaims(tx, shard);
   const dropped = await tx.rows<Dropped>({
-    text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
-        d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
+    text: `select ${DROPPED}, w.url
       from events e
       join deliveries d on d.shard = $1 and d.event_id = e.id
       left join webhooks w on w.shard = $1 and w.id = d.webhook_id
@@ -95,8 +96,7 @@ export async function dropUndeliverable(db: Database, { shard, now = null }: Dro
       values: [shard, ids],
     });
     const dropped = await tx.rows<Dropped>({
-      text: `select d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
-          d.event_type as "eventType", d.attempt_id as "attemptId", d.attempt, w.url
+      text: `select ${DROPPED}, w.url
         from deliveries d
         left join webhooks w on w.shard = $1 and w.id = d.webhook_id
         where d.shard = $1 and d.event_id = any($3::text[]) and d.id = any($4::text[]) and d.state = 'waiting'

@@ -8,8 +8,7 @@ import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import { dropAllWaiting } from './drop-store.ts';
 import type { FinishedAttempt, FinishResult, StreakChange } from './finish-store.ts';
 import { finishAttempts } from './finish-store.ts';
-import type { ShardQueue } from './per-shard-queue.ts';
-import { openShardQueue } from './per-shard-queue.ts';
+import { ShardQueue } from './per-shard-queue.ts';
 
 export type RecorderDeps = {
   db: Database;
@@ -46,7 +45,7 @@ export class Recorder {
     this.#attemptLog = log.child({}, { redact: [] });
     this.#disableBounds = { disableFailures: config.webhookDisableFailures, disableMs: config.webhookDisableMs };
     this.#maxRetryMs = maxRetryMs;
-    this.#queue = openShardQueue(CONCURRENT_BATCHES, (shard) =>
+    this.#queue = new ShardQueue(CONCURRENT_BATCHES, (shard) =>
       this.#recordBatch(shard).catch((error: unknown) => log.error({ err: error, shard }, 'attempts not recorded')),
     );
   }

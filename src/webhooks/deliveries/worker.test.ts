@@ -50,7 +50,12 @@ async function openEnvironment(options: ReceiverOptions = {}, config: Partial<De
       return attempts.length >= count ? attempts : null;
     });
   return {
-    ...{ fixture, receiver, account, webhook, start, settled },
+    fixture,
+    receiver,
+    account,
+    webhook,
+    start,
+    settled,
     async [Symbol.asyncDispose]() {
       await receiver[Symbol.asyncDispose]();
       await fixture[Symbol.asyncDispose]();

@@ -13,8 +13,7 @@ import { claimDueDeliveries, shardsWithDueDeliveries } from './claim-store.ts';
 import { dropUndeliverable } from './drop-store.ts';
 import { InFlight } from './in-flight.ts';
 import { handBackDeliveries } from './lease-store.ts';
-import type { ShardQueue } from './per-shard-queue.ts';
-import { openShardQueue } from './per-shard-queue.ts';
+import { ShardQueue } from './per-shard-queue.ts';
 import type { RecorderDeps } from './record.ts';
 import { Recorder } from './record.ts';
 import type { SendOptions } from './send.ts';
@@ -48,11 +47,6 @@ export type DelivererDeps = {
   holder?: string | null;
 };
 
-export type Deliverer = {
-  /** Ends within 10 s: attempts in progress finish, or their deliveries are handed back. */
-  stop(): Promise<void>;
-};
-
 const POLL_MS = 1_000;
 // Each uses a database connection.
 const CONCURRENT_CLAIMS = 3;
@@ -69,12 +63,12 @@ const MAX_UNREADABLE = 1_000;
  * @throws RangeError  the lease is too short for the timeout
  */
 export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
-  const deliverer = new ShardDeliverer(deps);
+  const deliverer = new Deliverer(deps);
   await deliverer.start();
   return deliverer;
 }
 
-class ShardDeliverer implements Deliverer {
+class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #leaseMs: number;
   readonly #sendOptions: SendOptions;
@@ -113,7 +107,7 @@ class ShardDeliverer implements Deliverer {
       retryDelaysMs: config.webhookRetryDelaysMs,
       random: deps.random ?? Math.random,
     };
-    this.#claims = openShardQueue(CONCURRENT_CLAIMS, (shard) =>
+    this.#claims = new ShardQueue(CONCURRENT_CLAIMS, (shard) =>
       this.#claimShard(shard).catch(this.#logFailure('claiming deliveries')),
     );
     this.#recorder = new Recorder({
@@ -137,6 +131,7 @@ class ShardDeliverer implements Deliverer {
     this.#polling = this.#poll();
   }
 
+  /** Ends within 10 s: attempts in progress finish, or their deliveries are handed back. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#unlisten();

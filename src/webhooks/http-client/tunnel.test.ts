@@ -18,7 +18,10 @@ const CREDENTIALS = 'verbatim:pass.word@';
 
 function posterBehind(proxyUrl: string, ports: readonly number[], options: Partial<PosterOptions> = {}) {
   const poster = openPoster({
-    ...{ timeoutMs: 10_000, maxWaitMs: 10_000, proxyUrl, ca: testAuthority.cert },
+    timeoutMs: 10_000,
+    maxWaitMs: 10_000,
+    proxyUrl,
+    ca: testAuthority.cert,
     allowedTargets: ports.map((port) => ({ address: '127.0.0.1', prefixBits: 32, port })),
     lookup: async () => ['127.0.0.1'],
     ...options,
@@ -50,11 +53,16 @@ async function openListener(answer: string | null) {
 
 test('readProxy reads host, port, TLS and credentials from the URL', () => {
   assert.deepEqual(readProxy('https://verbatim:pass%3Aword@[::1]'), {
-    ...{ host: '::1', port: 443, isTls: true },
+    host: '::1',
+    port: 443,
+    isTls: true,
     authorization: `Basic ${Buffer.from('verbatim:pass:word').toString('base64')}`,
   });
   assert.deepEqual(readProxy('http://proxy.example:3128'), {
-    ...{ host: 'proxy.example', port: 3128, isTls: false, authorization: null },
+    host: 'proxy.example',
+    port: 3128,
+    isTls: false,
+    authorization: null,
   });
 });
 
