@@ -23,7 +23,7 @@ const countOf = async (fixture: Fixture, table: 'events' | 'jobs' | 'job_pieces'
   (await fixture.db.rows({ text: `select 1 from ${table}` })).length;
 const FREE = { amount: 10 * 60_000_000, held: 0 };
 
-test('a queued job that is canceled ends at once: no price, no event, no audio, no start', async () => {
+test('a queued job that is canceled ends at once: no cost, no event, no audio, and it never starts', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);
@@ -38,7 +38,7 @@ test('a queued job that is canceled ends at once: no price, no event, no audio, 
   assert.equal(await claimNextJob(fixture.db, 60_000), null);
 });
 
-test('a job that is being processed is canceled: the engine is told at once, what it says is refused', async () => {
+test('canceling a job that is being processed aborts the engine at once and discards its result', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -61,7 +61,7 @@ test('a job that is being processed is canceled: the engine is told at once, wha
   await until('the audio to be erased', async () => (await fixture.files()).length === 0);
 });
 
-test('a cancel that is sent again with its Idempotency-Key gets the first answer, though its process died', async () => {
+test('a repeated cancel request with its Idempotency-Key gets the first answer, although its process died', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);
@@ -82,7 +82,7 @@ test('a cancel that is sent again with its Idempotency-Key gets the first answer
   keys.close();
 });
 
-test('canceled jobs are counted, once each, also those that are erased while they wait', async () => {
+test('canceled jobs are counted once each, also queued jobs that are erased', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const ids = [await submit(fixture, account), await submit(fixture, account)] as const;
@@ -98,7 +98,7 @@ test('canceled jobs are counted, once each, also those that are erased while the
   );
 });
 
-test('a worker that was not told of a cancel finds out by itself', async () => {
+test('a worker that missed the notification of a cancel finds it by polling', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -115,7 +115,7 @@ test('a worker that was not told of a cancel finds out by itself', async () => {
   assert.equal(call.options.signal.aborted, true);
 });
 
-test('a request that waits for a job hears that it was canceled', async () => {
+test('a request that waits for a job is answered when the job is canceled', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -144,7 +144,7 @@ test('a job that has ended cannot be canceled', async () => {
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'capture']);
 });
 
-test('of an end and a cancel at the same moment one counts, and the money follows it', async () => {
+test('of an end and a cancel at the same moment exactly one takes effect, and the ledger agrees with it', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -171,7 +171,7 @@ test('of an end and a cancel at the same moment one counts, and the money follow
   assert.deepEqual([(await balanceOf(fixture)).held, await countOf(fixture, 'events')], [0, 12 - cancels]);
 });
 
-test('a job that was erased leaves nothing: row, audio, and its content in events and deliveries that wait', async () => {
+test('erasing a job removes its row, its audio, and its content from events and pending deliveries', async () => {
   await using fixture = await openJobFixture({ AUDIO_RETENTION_HOURS: '1' });
   const account = await fixture.account({ credits: 10 });
   await fixture.db.run({
@@ -196,11 +196,11 @@ test('a job that was erased leaves nothing: row, audio, and its content in event
   assert.ok(!('metadata' in body));
   assert.deepEqual(await fixture.db.rows({ text: 'select state from deliveries' }), [{ state: 'dropped' }]);
   assert.deepEqual(await fixture.db.rows({ text: 'select status from attempts' }), [{ status: 'dropped' }]);
-  // What was paid stays paid.
+  // The charge remains.
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'capture']);
 });
 
-test('a queued job that is erased never starts, and its hold is given back', async () => {
+test('a queued job that is erased never starts, and its hold is released', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);

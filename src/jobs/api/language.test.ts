@@ -6,7 +6,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Log } from '../../platform/log.ts';
 import { reportEngine } from './engine-store.ts';
 
-test('a language that the engine of the plan does not know is refused before there is a job', async () => {
+test('a language that the engine of the plan does not support is rejected and no job is created', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await reportEngine(fixture.db, 'pro', { ...openFakeEngine(), languages: ['en', 'no', 'tl'] });
@@ -15,19 +15,25 @@ test('a language that the engine of the plan does not know is refused before the
     fixture.transcribe(account, wavFile(1), { async: 'true', language, plan });
 
   const refused = await send('de-AT');
-  const taken = [await send('en-US'), await send('nb'), await send('fil'), await send('tl'), await send('de', 'lite')];
+  const accepted = [
+    await send('en-US'),
+    await send('nb'),
+    await send('fil'),
+    await send('tl'),
+    await send('de', 'lite'),
+  ];
 
   assert.equal(refused.status, 400);
   assert.deepEqual([refused.json.error.type, refused.json.error.param], ['invalid_request', 'language']);
   assert.match(refused.json.error.message, /does not know the language de-AT\. It knows: en, no, tl\.$/);
   assert.deepEqual(
-    taken.map(({ status }) => status),
+    accepted.map(({ status }) => status),
     [202, 202, 202, 202, 202],
   );
-  assert.equal((await fixture.files()).length, taken.length);
+  assert.equal((await fixture.files()).length, accepted.length);
 });
 
-test('while no engine has reported itself every language is taken', async () => {
+test('while no engine has reported itself, every language is accepted', async () => {
   await using fixture = await openJobFixture();
 
   const answer = await fixture.transcribe(await fixture.account(), wavFile(1), { async: 'true', language: 'xx' });
@@ -35,7 +41,7 @@ test('while no engine has reported itself every language is taken', async () => 
   assert.equal(answer.status, 202);
 });
 
-test('an engine that hears less at once is given shorter pieces, and a text that may be cut is told of', async () => {
+test('an engine with a shorter limit gets shorter pieces, and a text that may be cut is logged', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = { ...openFakeEngine(), maxPieceSeconds: 29.4 };

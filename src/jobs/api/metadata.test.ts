@@ -11,7 +11,7 @@ type Account = Awaited<ReturnType<Fixture['account']>>;
 const MAX_BYTES = 4096;
 const AUDIO = wavFile(0.1);
 
-/** POST /v1/transcribe with the metadata as these very bytes: FormData would turn line ends and lone surrogates into others. */
+/** POST /v1/transcribe with exactly these bytes as metadata: FormData would change line ends and lone surrogates. */
 async function send(fixture: Fixture, account: Account, metadata: string | Buffer) {
   const part = (head: string, body: string | Buffer) => [`--edge\r\n${head}\r\n\r\n`, body, '\r\n'];
   const pieces = [
@@ -25,7 +25,7 @@ async function send(fixture: Fixture, account: Account, metadata: string | Buffe
   return await fixture.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
 }
 
-/** A JSON string whose text has so many bytes. @param fill  a character of one to four bytes */
+/** A JSON string of exactly `bytes` bytes. @param fill  a character of one to four bytes */
 function stringOf(bytes: number, fill: string): string {
   const size = Buffer.byteLength(fill);
   const text = fill.repeat(Math.floor((bytes - 2) / size));
@@ -33,8 +33,8 @@ function stringOf(bytes: number, fill: string): string {
 }
 
 const ECHOED = {
-  'the bare words': ['null', 'true', 'false', '0', '""', '[]', '{}'],
-  'digits past what a double holds': [
+  literals: ['null', 'true', 'false', '0', '""', '[]', '{}'],
+  'numbers that a double cannot represent': [
     '12345678901234567890123456789',
     '-0',
     '1.0',
@@ -44,26 +44,26 @@ const ECHOED = {
     '-1e-400',
     '0.1000000000000000055511151231257827',
   ],
-  'the order of keys, numbers among them': ['{"b":1,"a":2,"10":3,"9":4}'],
-  'keys that come twice': ['{"a":1,"a":2,"a":{"a":1}}'],
-  'keys that mean something to a program': ['{"__proto__":{"x":1},"constructor":null,"toJSON":1}'],
-  'space and line ends': [' { "a" :\t1 }\n', '[1,\r\n2,\n3,\r4]'],
-  'escapes as they were chosen': ['"\\u00e9\\u00E9é\\/\\n\\t\\b\\f\\r\\"\\\\"', '"\\ud83d\\ude00😀"', '"\\u0041"'],
+  'the order of keys, also of numeric keys': ['{"b":1,"a":2,"10":3,"9":4}'],
+  'duplicate keys': ['{"a":1,"a":2,"a":{"a":1}}'],
+  'keys with a special meaning in JavaScript': ['{"__proto__":{"x":1},"constructor":null,"toJSON":1}'],
+  'white space and line ends': [' { "a" :\t1 }\n', '[1,\r\n2,\n3,\r4]'],
+  escapes: ['"\\u00e9\\u00E9é\\/\\n\\t\\b\\f\\r\\"\\\\"', '"\\ud83d\\ude00😀"', '"\\u0041"'],
   'lone surrogates and U+0000, escaped': ['"\\ud800"', '"\\udfff\\ud800x"', '"\\u0000"', '{"\\u0000":"a\\u0000b"}'],
-  'characters that break other formats': [
+  'characters that are special in other formats': [
     '"\u2028\u2029\u007f\u0085\ufeff\ufffd\uffff"',
     '"</script>\'; drop table jobs; --"',
   ],
-  'text in every plane': ['"한글 Ελληνικά עברית 𐍈 🏴\u200d☠️ e\u0301"'],
-  depth: [`${'['.repeat(2000)}${']'.repeat(2000)}`],
-  'the limit, in bytes of one, two, three and four to a character': ['a', 'é', '€', '😀'].map((fill) =>
+  'text of many scripts': ['"한글 Ελληνικά עברית 𐍈 🏴\u200d☠️ e\u0301"'],
+  'deep nesting': [`${'['.repeat(2000)}${']'.repeat(2000)}`],
+  'the maximum size, in characters of one, two, three and four bytes': ['a', 'é', '€', '😀'].map((fill) =>
     stringOf(MAX_BYTES, fill),
   ),
-  'escapes that stand for more than the limit': [`"${'\\u0000'.repeat(682)}"`],
+  'escapes within the limit whose text is longer': [`"${'\\u0000'.repeat(682)}"`],
 };
 
 for (const [what, texts] of Object.entries(ECHOED)) {
-  test(`${what}: echoed to the byte in the answer, the job, the list and the event`, async () => {
+  test(`${what}: returned byte for byte in the answer, the job, the list and the event`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
     await fixture.startWorker(openFakeEngine({ says: 'ok' }));
@@ -91,19 +91,19 @@ for (const [what, texts] of Object.entries(ECHOED)) {
 
 const REFUSED: { what: string; sent: (string | Buffer)[]; status: number }[] = [
   {
-    what: 'a byte over the limit, in bytes of one, two, three and four to a character',
+    what: 'one byte over the maximum size, in characters of one, two, three and four bytes',
     sent: ['a', 'é', '€', '😀'].map((fill) => stringOf(MAX_BYTES + 1, fill)),
     status: 413,
   },
   {
-    what: 'what is no JSON',
+    what: 'text that is not JSON',
     sent: ['', ' ', '{', "{'a':1}", '{"a":1,}', 'NaN', 'undefined', '01', '+1', '.5', 'abc'],
     status: 400,
   },
   { what: 'two values', sent: ['1 2', '{}{}'], status: 400 },
   { what: 'bytes that JSON text cannot hold', sent: ['"\u0000"', '"\n"', '\ufeff{}'], status: 400 },
   {
-    what: 'bytes that are no UTF-8',
+    what: 'bytes that are not UTF-8',
     sent: [
       Buffer.from([0x22, 0xff, 0x22]),
       Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
@@ -114,7 +114,7 @@ const REFUSED: { what: string; sent: (string | Buffer)[]; status: number }[] = [
 ];
 
 for (const { what, sent, status } of REFUSED) {
-  test(`${what}: refused by name, and nothing is left`, async () => {
+  test(`${what}: rejected with the name of the field, and nothing is stored`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
 
@@ -131,7 +131,7 @@ for (const { what, sent, status } of REFUSED) {
   });
 }
 
-test('a job without metadata has null, and its event has none', async () => {
+test('a job without metadata has metadata null, and its event has no metadata', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.startWorker(openFakeEngine({ says: 'ok' }));

@@ -5,17 +5,17 @@ import { webmOfTinyPackets } from '../../../test/fixtures/audio/bombs.ts';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 
-// Too large for the thread that reads headers, and slow to walk through.
+// Too large for the thread that reads headers, and slow to parse.
 const SLOW_BYTES = 30_000_000;
 const SLOW_UPLOADS = 6;
 const ASYNC = { async: 'true' };
 
-test('an account whose files are slow to probe does not hold up the files of others', {
+test('an account whose files are slow to probe does not delay the files of other accounts', {
   timeout: 120_000,
 }, async () => {
   await using fixture = await openJobFixture();
   await using folder = await openTestFolder();
-  // A program reads its headers, as those of the slow ones.
+  // Like the slow files, it is probed by a child process.
   const ordinary = await readFile(await folder.encode('a.aiff', new Int16Array(16_000)));
   const slow = webmOfTinyPackets(SLOW_BYTES);
   const [hostile, other] = [await fixture.account(), await fixture.account()];
@@ -30,6 +30,6 @@ test('an account whose files are slow to probe does not hold up the files of oth
   const { status } = await fixture.transcribe(other, ordinary, ASYNC);
 
   assert.equal(status, 202);
-  assert.ok(slowAnswers <= SLOW_UPLOADS / 2, `${slowAnswers} slow files came before`);
+  assert.ok(slowAnswers <= SLOW_UPLOADS / 2, `${slowAnswers} slow files were answered before`);
   assert.deepEqual(await Promise.all(sending), Array(SLOW_UPLOADS).fill(202));
 });

@@ -5,7 +5,7 @@ import { readTranscribeRequest } from './request.ts';
 const read = (fields: Record<string, string>, plan: 'lite' | 'pro' = 'pro') =>
   readTranscribeRequest(new Map(Object.entries(fields)), plan);
 
-test('without fields the plan is the account’s, the answer synchronous json by segments', () => {
+test('without fields, the plan is that of the account and the answer is synchronous JSON with segments', () => {
   assert.deepEqual(read({}, 'lite'), {
     plan: 'lite',
     isAsync: false,
@@ -16,7 +16,7 @@ test('without fields the plan is the account’s, the answer synchronous json by
   });
 });
 
-const TAKEN: [field: string, given: string, as: string, value: unknown][] = [
+const ACCEPTED: [field: string, given: string, as: string, value: unknown][] = [
   ['plan', 'lite', 'plan', 'lite'],
   ['async', 'true', 'isAsync', true],
   ['async', '1', 'isAsync', true],
@@ -33,8 +33,8 @@ const TAKEN: [field: string, given: string, as: string, value: unknown][] = [
   ['timestamps', 'segment', 'wordTimes', false],
   ['response_format', 'vtt', 'responseFormat', 'vtt'],
 ];
-for (const [field, given, as, value] of TAKEN) {
-  test(`${field}=${given} is taken`, () => {
+for (const [field, given, as, value] of ACCEPTED) {
+  test(`${field}=${given} is accepted`, () => {
     assert.deepEqual((read({ [field]: given }) as Record<string, unknown>)[as], value);
   });
 }
@@ -60,16 +60,16 @@ const REFUSED: [field: string, given: string][] = [
   ['response_format', 'verbose_json'],
 ];
 for (const [field, given] of REFUSED) {
-  test(`${field}=${JSON.stringify(given)} is refused by name`, () => {
+  test(`${field}=${JSON.stringify(given)} is rejected with the name of the field`, () => {
     assert.throws(() => read({ [field]: given }), { type: 'invalid_request', param: field });
   });
 }
 
-test('a plan above the account’s is refused', () => {
+test('a plan above that of the account is rejected', () => {
   assert.throws(() => read({ plan: 'pro' }, 'lite'), { type: 'plan_limit', param: 'plan' });
 });
 
-test('an asynchronous request has no other format than json', () => {
+test('an asynchronous request with a format other than json is rejected', () => {
   assert.throws(() => read({ async: '1', response_format: 'srt' }), {
     type: 'invalid_request',
     param: 'response_format',

@@ -14,16 +14,21 @@ const resuming = (jobId: string): IdempotencyHandle => ({
 });
 
 const ENDS = [
-  { cause: new EngineError('engine_error', 'It broke.'), status: 200, jobs: 2, what: 'by our fault is done anew' },
+  {
+    cause: new EngineError('engine_error', 'It broke.'),
+    status: 200,
+    jobs: 2,
+    what: 'by a fault of the service is transcribed again',
+  },
   {
     cause: new AudioError('No sound in it.'),
     status: 422,
     jobs: 1,
-    what: "for the audio's sake is answered as it ended",
+    what: 'because of its audio is answered as it ended',
   },
 ];
 for (const { cause, status, jobs, what } of ENDS) {
-  test(`a job that failed ${what} when its request comes again`, async () => {
+  test(`a job that failed ${what} when its request is repeated`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
     const engine = openFakeEngine();

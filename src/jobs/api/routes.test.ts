@@ -6,7 +6,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 
 const AUDIO = wavFile(0.1);
 
-test('jobs are listed newest first, page by page, without segments, also while others come', async () => {
+test('jobs are listed newest first, page by page, without segments, also while new jobs arrive', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const ids: string[] = [];
@@ -39,7 +39,7 @@ test('the list is filtered by state, plan and time', async () => {
 });
 
 for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-01' }, { created_after: '1' }]) {
-  test(`a list asked for with ${JSON.stringify(query)} is refused by name`, async () => {
+  test(`a list request with ${JSON.stringify(query)} is rejected with the name of the parameter`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
 
@@ -49,7 +49,7 @@ for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-
   });
 }
 
-test('a job of another account, a malformed id and an unknown one are the same 404', async () => {
+test('a job of another account, a malformed id and an unknown id get the same 404', async () => {
   await using fixture = await openJobFixture();
   // In one shard, so that only the account keeps them apart.
   const [owner, stranger] = [await fixture.account({ shard: 5 }), await fixture.account({ shard: 5 })];
@@ -65,7 +65,7 @@ test('a job of another account, a malformed id and an unknown one are the same 4
   assert.equal((await fixture.get(stranger, '/v1/jobs')).json.data.length, 0);
 });
 
-test('the transcript of a job that is not completed is a 409', async () => {
+test('a request for the transcript of a job that is not completed is answered 409', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const { id } = (await fixture.transcribe(account, AUDIO, { async: '1' })).json;
@@ -75,7 +75,7 @@ test('the transcript of a job that is not completed is a 409', async () => {
   assert.deepEqual([answer.status, answer.json.error.type], [409, 'conflict']);
 });
 
-test('the transcript as json names text, language, length and segments, as a file', async () => {
+test('the JSON transcript is a file with text, language, duration and segments', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.startWorker(openFakeEngine({ says: 'hi' }));

@@ -10,7 +10,7 @@ type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 
 const jobCount = async (fixture: Fixture) => (await fixture.db.rows({ text: 'select 1 from jobs' })).length;
 
-test('an asynchronous request is answered 202 with the job and where it is', async () => {
+test('an asynchronous request is answered 202 with the job and its location', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
 
@@ -67,7 +67,7 @@ const FORMATS = [
   { format: 'vtt', type: 'text/vtt; charset=utf-8', body: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nhello world\n' },
 ];
 for (const { format, type, body } of FORMATS) {
-  test(`the transcript is answered as ${format}, at once and later`, async () => {
+  test(`the transcript is available as ${format}, in the answer and later`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
     await fixture.startWorker(openFakeEngine({ says: 'hello world' }));
@@ -87,7 +87,7 @@ const FAILED = [
   { cause: new EngineError('engine_timeout', 'It hangs.'), status: 500, type: 'internal', message: 'It hangs.' },
 ];
 for (const { cause, status, type, message } of FAILED) {
-  test(`a synchronous job that fails by ${cause.message} is answered ${status} with its id`, async () => {
+  test(`a synchronous job that fails with ${cause.message} is answered ${status} with its id`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
     const engine = openFakeEngine();
@@ -102,7 +102,7 @@ for (const { cause, status, type, message } of FAILED) {
   });
 }
 
-test('after the longest wait a synchronous request is answered as if it were asynchronous', async () => {
+test('after the longest wait a synchronous request is answered like an asynchronous one', async () => {
   await using fixture = await openJobFixture({ SYNC_WAIT_SECONDS: '0' });
   const account = await fixture.account();
 
@@ -112,7 +112,7 @@ test('after the longest wait a synchronous request is answered as if it were asy
   assert.equal(answer.headers['location'], `/v1/jobs/${answer.json.id}`);
 });
 
-test('a job goes on when its caller hangs up', async () => {
+test('a job continues when its client disconnects', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -129,11 +129,11 @@ test('a job goes on when its caller hangs up', async () => {
 });
 
 const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<string, string> }[] = [
-  { title: 'what is no media', audio: Buffer.from('just text, no sound'), status: 422, fields: {} },
+  { title: 'a file that is not media', audio: Buffer.from('just text, no sound'), status: 422, fields: {} },
   { title: 'audio over the limit', audio: wavFile(3), status: 422, fields: {} },
   { title: 'audio that the balance does not cover', audio: wavFile(2), status: 402, fields: {} },
   { title: 'a wrong field', audio: wavFile(1), status: 400, fields: { async: 'maybe' } },
-  { title: 'a plan above the account’s', audio: wavFile(1), status: 403, fields: { plan: 'pro' } },
+  { title: 'a plan above that of the account', audio: wavFile(1), status: 403, fields: { plan: 'pro' } },
   {
     title: 'metadata over 4,096 bytes',
     audio: wavFile(1),
@@ -142,7 +142,7 @@ const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<s
   },
 ];
 for (const { title, audio, status, fields } of REFUSALS) {
-  test(`${title} is refused with ${status} and leaves no file, job or hold`, async () => {
+  test(`${title} is rejected with ${status} and leaves no file, job or hold`, async () => {
     await using fixture = await openJobFixture({ MAX_AUDIO_SECONDS: '2' });
     const account = await fixture.account({ plan: 'lite', credits: 0.02 });
 
@@ -155,7 +155,7 @@ for (const { title, audio, status, fields } of REFUSALS) {
   });
 }
 
-test('metadata of exactly 4,096 bytes is taken', async () => {
+test('metadata of exactly 4,096 bytes is accepted', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
 
@@ -164,7 +164,7 @@ test('metadata of exactly 4,096 bytes is taken', async () => {
   assert.equal(answer.status, 202, answer.text);
 });
 
-test('a refusal for the balance says how much is needed and how much is there', async () => {
+test('an insufficient_balance error contains the needed and the available credits', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 0.01 });
 
@@ -177,7 +177,7 @@ test('a refusal for the balance says how much is needed and how much is there', 
   assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.1, 0.01]);
 });
 
-test('a full queue refuses new jobs before their bytes are read', async () => {
+test('a full queue rejects uploads before their body is read', async () => {
   await using fixture = await openJobFixture({ MAX_QUEUED_JOBS: '1' });
   const account = await fixture.account();
   await fixture.db.run({
@@ -205,7 +205,7 @@ test('a database without space for the job leaves no audio behind', async () => 
   assert.deepEqual(await fixture.files(), []);
 });
 
-test('a database that breaks off leaves the audio to the sweep, since the job may have been written', async () => {
+test('after a lost connection the audio is left to the sweep, since the job may have been inserted', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.db.run({

@@ -21,7 +21,7 @@ function sendWav(request: http.ClientRequest, seconds = 1) {
 
 for (const path of ['/v1/transcribe', '/v1/audio/transcriptions']) {
   for (const credits of [0, -1]) {
-    test(`${path}: with ${credits} credits an upload is refused before its body is asked for`, async () => {
+    test(`${path}: with ${credits} credits an upload is rejected before its body is requested`, async () => {
       await using server = await openUploadServer();
       const { key } = await server.account({ credits });
       const request = server.send(key, { expect: '100-continue' }, path);
@@ -39,7 +39,7 @@ for (const path of ['/v1/transcribe', '/v1/audio/transcriptions']) {
   }
 }
 
-test('a caller without credits who is sending 64 MiB reads why they are refused, and nothing of them is stored', async () => {
+test('a client without credits that is sending 64 MiB receives the error, and nothing is stored', async () => {
   await using server = await openUploadServer();
   const { key } = await server.account({ credits: 0 });
   const request = server.send(key);
@@ -53,7 +53,7 @@ test('a caller without credits who is sending 64 MiB reads why they are refused,
   assert.deepEqual(await server.fixture.files(), []);
 });
 
-test('the smallest balance lets an upload in, and so do an unlimited account and a plan that costs nothing', async () => {
+test('the smallest balance, an unlimited account and a plan that costs nothing admit an upload', async () => {
   await using server = await openUploadServer({ CREDIT_RATE_LITE: '0' });
   const accounts = [{ credits: 0.000_001 }, { credits: null }, { credits: 0 }, { credits: 0, plan: 'lite' as const }];
 
@@ -67,7 +67,7 @@ test('the smallest balance lets an upload in, and so do an unlimited account and
   }
 });
 
-test('who spent the last credit on a job is given its answer again, and nothing new', async () => {
+test('an account that spent its last credit gets saved answers, but no new job', async () => {
   await using server = await openUploadServer();
   const { key } = await server.account({ plan: 'lite', credits: SECOND_ON_LITE });
   const first = await sendWav(server.send(key, { 'idempotency-key': 'one' }));
@@ -80,7 +80,7 @@ test('who spent the last credit on a job is given its answer again, and nothing 
   assert.equal((await server.fixture.files()).length, 1);
 });
 
-test('a balance that is used up during an upload is seen before the file is probed', async () => {
+test('a balance that is used up during an upload is detected before the file is probed', async () => {
   await using server = await openUploadServer();
   const { key } = await server.account({ plan: 'lite', credits: SECOND_ON_LITE });
   const late = server.send(key);
@@ -95,7 +95,7 @@ test('a balance that is used up during an upload is seen before the file is prob
   assert.equal((await server.fixture.files()).length, 1);
 });
 
-test('an account may have so many uploads under way; one more is told when to come back, other accounts are not', async () => {
+test('an upload beyond the limit of the account is rejected with Retry-After; other accounts are not affected', async () => {
   await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '2' });
   const { key } = await server.account();
   const other = await server.account();
@@ -118,7 +118,7 @@ test('an account may have so many uploads under way; one more is told when to co
   third.destroy();
 });
 
-test('a synchronous request that waits for its job is no upload under way any more', async () => {
+test('a synchronous request that waits for its job does not count as an upload under way', async () => {
   await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '1' });
   const { key, ...account } = await server.account();
   const waiting = server.send(key);
@@ -131,7 +131,7 @@ test('a synchronous request that waits for its job is no upload under way any mo
   waiting.destroy();
 });
 
-test('uploads are answered 503 before their body while less disk is free than is to stay free', async () => {
+test('uploads are answered 503 before their body while the free disk space is below the reserve', async () => {
   await using server = await openUploadServer({ MIN_FREE_DISK_BYTES: String(2 ** 50) });
   const { key } = await server.account();
   const request = server.send(key, { expect: '100-continue' });
@@ -146,7 +146,7 @@ test('uploads are answered 503 before their body while less disk is free than is
   request.destroy();
 });
 
-test('a declared length that the disk cannot hold beside the reserve is refused before it is sent', async () => {
+test('a declared length that would use the reserve of the disk is rejected before the body is sent', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: String(2 ** 40) });
   const { key } = await server.account();
   const request = server.send(key, { 'content-length': String(2 ** 40), expect: '100-continue' });

@@ -22,7 +22,7 @@ test('an upload over a socket becomes a job', async () => {
   assert.equal((await server.fixture.job(account, answer.json.id)).status, 'queued');
 });
 
-test('a caller that goes away in the middle of an upload leaves nothing on disk', async () => {
+test('a client that disconnects during an upload leaves nothing on disk', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
   const account = await server.account();
   const request = server.send(account.key);
@@ -35,7 +35,7 @@ test('a caller that goes away in the middle of an upload leaves nothing on disk'
   assert.deepEqual(await server.fixture.db.rows({ text: 'select id from jobs' }), []);
 });
 
-test('a body declared too large is refused before it is sent', async () => {
+test('a body with too large a declared length is rejected before it is sent', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
   const account = await server.account();
   const request = server.send(account.key, { 'content-length': '10000000', expect: '100-continue' });
@@ -49,7 +49,7 @@ test('a body declared too large is refused before it is sent', async () => {
   request.destroy();
 });
 
-test('a caller who is still sending when its upload is refused comes to read why', async () => {
+test('a client that is still sending when its upload is rejected can read the error', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
   const account = await server.account();
   const request = server.send(account.key);

@@ -12,7 +12,7 @@ import { costUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { eraseEndedAudio } from '../retention/audio-sweep.ts';
 
 const CRASH_WORKER = fileURLToPath(new URL('../../../test/fixtures/processes/crash-worker.ts', import.meta.url));
-// More than a job has; the loop ends when the killed worker had nothing left to do.
+// More than a job has. The loop ends when the worker finished before the step at which it would be killed.
 const MOST_STEPS = 60;
 const PRO_RATE = 2;
 
@@ -20,13 +20,13 @@ for (const { title, seconds, holds } of [
   { title: 'a job', seconds: 0.1, holds: 1 },
   { title: 'a job that is longer than it claims', seconds: 0.3, holds: 2 },
 ]) {
-  test(`${title} ends once wherever its worker is killed, at every statement and commit of its life`, async () => {
+  test(`${title} ends exactly once, at whichever statement or commit its worker is killed`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account({ credits: 100 });
     let stopAt = 1;
 
     for (let isAllDone = false; !isAllDone; stopAt++) {
-      assert.ok(stopAt < MOST_STEPS, 'the worker never came to its end');
+      assert.ok(stopAt < MOST_STEPS, 'the worker never finished');
       const { id } = (await fixture.transcribe(account, wavFile(0.1), { async: 'true' })).json;
       const [name] = await fixture.files();
       await writeFile(path.join(fixture.folder, name!), wavFile(seconds));
@@ -48,7 +48,7 @@ for (const { title, seconds, holds } of [
       assert.deepEqual(await fixture.files(), [], `killed at step ${stopAt}`);
     }
 
-    // Claim, end with ledger and event, erase: fewer steps would mean that the worker was not watched.
+    // Claim, end with ledger and event, erase: fewer steps would mean that the worker's steps were not counted.
     assert.ok(stopAt > 10, `${stopAt} steps`);
     const [balance] = await fixture.db.rows({ text: 'select amount, held from accounts' });
     const spent = (stopAt - 1) * costUnits(seconds * 1000, PRO_RATE);

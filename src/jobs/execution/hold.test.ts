@@ -18,7 +18,7 @@ const RATE = 2;
 const CREDITS_PER_SECOND = RATE / 60;
 const SAMPLE_RATE = 16_000;
 
-/** Submits a file that turns out longer, when it is decoded, than it claimed when it was probed. Start workers afterwards. */
+/** Submits a file whose decoded length differs from the length that the probe finds. Start workers afterwards. */
 async function submit(fixture: Fixture, account: Account, { claimedSeconds = 1, seconds = 75 } = {}): Promise<string> {
   const before = await fixture.files();
   const { json } = await fixture.transcribe(account, wavFile(claimedSeconds), { async: 'true' });
@@ -37,7 +37,7 @@ const balanceOf = async (fixture: Fixture, account: Account) => {
 const entries = async (fixture: Fixture) =>
   (await fixture.db.rows<{ kind: string }>({ text: 'select kind from ledger order by id' })).map(({ kind }) => kind);
 const credits = (seconds: number) => creditsFromUnits(costUnits(Math.ceil(seconds * 1000), RATE));
-/** Waits until a piece of the job can be read, and gives its end. */
+/** Waits until a piece of the job is stored, and returns its end. */
 async function readPiece(fixture: Fixture, account: Account, id: string): Promise<number> {
   for await (const { event, data } of fixture.watch(account, id)) if (event === 'segment') return data.end;
   throw new Error('the job ended before a piece could be read');
@@ -65,7 +65,7 @@ test('the hold grows before the engine is given audio beyond it', async () => {
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'hold', 'hold', 'hold', 'capture']);
 });
 
-test('audio beyond the balance reaches no engine; the job fails, and costs what was transcribed', async () => {
+test('audio beyond the balance is not transcribed; the job fails and is charged for its transcribed part', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 50 * CREDITS_PER_SECOND });
   const engine = openFakeEngine({ slots: 4 });
@@ -85,7 +85,7 @@ test('audio beyond the balance reaches no engine; the job fails, and costs what 
   assert.deepEqual([held, Math.round((amount + job.cost) * 1e5)], [0, Math.round(50 * CREDITS_PER_SECOND * 1e5)]);
 });
 
-test('a canceled job costs the pieces that could be read; one that the engine still has is free', async () => {
+test('a canceled job is charged for its stored pieces, not for the piece that the engine still has', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -102,7 +102,7 @@ test('a canceled job costs the pieces that could be read; one that the engine st
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'capture']);
 });
 
-test('text that was read before a job had to be begun again is paid for when it is canceled', async () => {
+test('text that was stored before a job was started again is charged when the job is canceled', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -119,7 +119,7 @@ test('text that was read before a job had to be begun again is paid for when it 
   assert.deepEqual(await balanceOf(fixture, account), { amount: 10 - json.cost, held: 0 });
 });
 
-test('an unlimited account has no ledger, and its jobs still say what they cost', async () => {
+test('an unlimited account has no ledger entries, and its jobs show their cost', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const [one, other] = [await submit(fixture, account), await submit(fixture, account)];
@@ -138,7 +138,7 @@ test('an unlimited account has no ledger, and its jobs still say what they cost'
   assert.deepEqual([await entries(fixture), await balanceOf(fixture, account)], [[], { amount: 0, held: 0 }]);
 });
 
-test('a failure of the service is free, even when text could be read before', async () => {
+test('a failure of the service is free, even when text was stored before', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -154,7 +154,7 @@ test('a failure of the service is free, even when text could be read before', as
   assert.deepEqual(await balanceOf(fixture, account), { amount: 10, held: 0 });
 });
 
-test('audio that fails after text could be read costs what could be read', async () => {
+test('audio that fails after text was stored is charged for the stored text', async () => {
   await using fixture = await openJobFixture({ MAX_AUDIO_SECONDS: '100' });
   const account = await fixture.account({ credits: 10 });
   const engine = openFakeEngine();
@@ -171,7 +171,7 @@ test('audio that fails after text could be read costs what could be read', async
   assert.deepEqual(await balanceOf(fixture, account), { amount: 10 - job.cost, held: 0 });
 });
 
-test('jobs of one account that compete for its last credits spend no more than there is', async () => {
+test('jobs of one account that compete for its last credits do not overspend', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 200 * CREDITS_PER_SECOND });
   const ids = [];
@@ -189,7 +189,7 @@ test('jobs of one account that compete for its last credits spend no more than t
   assert.ok(Math.abs(amount + spent - 200 * CREDITS_PER_SECOND) < 1e-5, `${amount} left, ${spent} spent`);
 });
 
-test('a hold that grew stays with the job: the next worker holds it neither again nor too little', async () => {
+test('a grown hold belongs to the job: the next worker does not hold it again', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   await submit(fixture, account);
@@ -197,7 +197,7 @@ test('a hold that grew stays with the job: the next worker holds it neither agai
   const died = (await claimNextJob(fixture.db, 60_000))!;
 
   assert.deepEqual(await growHold(fixture.db, died, units), { kind: 'held', heldUnits: units });
-  // The answer was lost: the same worker asks again.
+  // The answer was lost, so the same worker retries.
   assert.deepEqual(await growHold(fixture.db, died, units), { kind: 'held', heldUnits: units });
   await fixture.endLeases();
   const next = (await claimNextJob(fixture.db, 60_000))!;
@@ -209,7 +209,7 @@ test('a hold that grew stays with the job: the next worker holds it neither agai
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'hold']);
 });
 
-test('a job whose length the probe knew costs the database no statement more', async () => {
+test('a job whose probed length is right needs no transaction for its hold', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account, { claimedSeconds: 75 });
@@ -227,7 +227,7 @@ test('a job whose length the probe knew costs the database no statement more', a
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'capture']);
 });
 
-test('a hold waits for a database that is away, and the job goes on', async () => {
+test('a hold waits while the database is away, and the job continues', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);

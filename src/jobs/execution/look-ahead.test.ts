@@ -10,7 +10,7 @@ async function* numbers(count: number, onRead: (n: number) => void = () => undef
 }
 const turns = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-test('results come in the order of the items, whichever is done first', async () => {
+test('results come in the order of the items, whichever finishes first', async () => {
   const answers = Array.from({ length: 3 }, () => Promise.withResolvers<string>());
   const results = lookAhead(numbers(3), { ahead: 3, work: (n) => answers[n]!.promise, abort: () => undefined });
   for (const n of [2, 0, 1]) answers[n]!.resolve(`answer ${n}`);
@@ -18,7 +18,7 @@ test('results come in the order of the items, whichever is done first', async ()
   assert.deepEqual(await Array.fromAsync(results), ['answer 0', 'answer 1', 'answer 2']);
 });
 
-test('the source is read no further ahead than allowed', async () => {
+test('the source is read no further ahead than the limit', async () => {
   let read = -1;
   const first = Promise.withResolvers<number>();
   const work = (n: number) => (n === 0 ? first.promise : Promise.resolve(n));
@@ -36,7 +36,7 @@ test('the source is read no further ahead than allowed', async () => {
   await results.return(undefined);
 });
 
-test('when one item fails the rest is aborted and waited for', async () => {
+test('when one item fails, the others are aborted and awaited', async () => {
   const unfinished = new AbortController();
   let running = 0;
   const results = lookAhead(numbers(3), {

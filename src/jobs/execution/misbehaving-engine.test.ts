@@ -10,12 +10,12 @@ import { openChildPool } from '../../engines/process/child-pool.ts';
 import { wavFile } from '../../engines/wav-file.ts';
 import { openLog } from '../../platform/log.ts';
 
-/** Half a second of audio that asks the engine for a misdeed. */
+/** Half a second of audio that names a misdeed. */
 function audioFor(misdeed: Misdeed): Buffer {
   return Buffer.from(wavFile(new Int16Array(8_000).fill(100 * MISDEEDS.indexOf(misdeed))));
 }
 
-/** One process of an engine that does what the audio says. */
+/** An engine of one process that commits the misdeed named by the audio. */
 function openMisbehavingEngine(): Engine & { pids(): number[] } {
   const pool = openChildPool({
     module: new URL('../../../test/fixtures/processes/misbehaving-child.ts', import.meta.url),
@@ -45,7 +45,7 @@ const ENDS: [Misdeed, string][] = [
 ];
 
 for (const [misdeed, type] of ENDS) {
-  test(`an engine's misdeed (${misdeed}) fails its job with ${type} and touches no other`, async () => {
+  test(`an engine's misdeed (${misdeed}) fails its job with ${type} and does not affect the next job`, async () => {
     await using fixture = await openJobFixture();
     await using engine = openMisbehavingEngine();
     const account = await fixture.account({ credits: 10 });
@@ -62,7 +62,7 @@ for (const [misdeed, type] of ENDS) {
   });
 }
 
-test('an engine that takes more memory than it may is ended, and its job fails', async () => {
+test('an engine that exceeds its memory limit is killed, and its job fails', async () => {
   await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
   const account = await fixture.account();
@@ -76,7 +76,7 @@ test('an engine that takes more memory than it may is ended, and its job fails',
   assert.equal(next.json.text, 'well done');
 });
 
-test('an engine that hears nothing completes its job without a word', async () => {
+test('an engine that returns no segments completes its job with an empty text', async () => {
   await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
   const account = await fixture.account();
@@ -87,7 +87,7 @@ test('an engine that hears nothing completes its job without a word', async () =
   assert.deepEqual([json.status, json.text, json.segments], ['completed', '', []]);
 });
 
-test('times that an engine puts outside of the audio are put inside', async () => {
+test('times outside of the audio are moved inside', async () => {
   await using fixture = await openJobFixture();
   await using engine = openMisbehavingEngine();
   const account = await fixture.account();
@@ -98,7 +98,7 @@ test('times that an engine puts outside of the audio are put inside', async () =
   assert.deepEqual([json.status, json.segments[0].start, json.segments[0].end], ['completed', 0, 0.5]);
 });
 
-test('a crashed engine is back by itself, and a closed one leaves no process', async () => {
+test('a crashed engine is restarted, and a closed engine leaves no process', async () => {
   await using fixture = await openJobFixture();
   const engine = openMisbehavingEngine();
   const account = await fixture.account();

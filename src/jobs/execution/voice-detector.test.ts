@@ -7,7 +7,7 @@ import { SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import { wavFile } from '../../engines/wav-file.ts';
 
-/** As if all that is loud were speech, and the rest noise. */
+/** Takes loud samples for speech and all others for noise. */
 function openFakeDetector(): VoiceDetector & { asked: number } {
   return {
     asked: 0,
@@ -26,7 +26,7 @@ const HUM: Pcm = Int16Array.from(
   (_, at) => (at < 55 * SAMPLE_RATE ? 1000 : 8000) * Math.sin(at / 20),
 );
 
-test('with a voice detector, pieces without speech give no words and are shown to no engine', async () => {
+test('with a voice detector, pieces without speech are not given to the engine and have no words', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const detector = openFakeDetector();
@@ -40,7 +40,7 @@ test('with a voice detector, pieces without speech give no words and are shown t
   assert.ok(job.segments[0].start > 40 && job.audio.duration_seconds === 70, JSON.stringify(job));
 });
 
-test('audio in which a voice detector hears no speech has an empty text, in the language that was asked for', async () => {
+test('audio without detected speech has an empty text in the requested language', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine({ says: 'thank you for watching' });

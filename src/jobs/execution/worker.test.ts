@@ -47,7 +47,7 @@ const COMPLETED: Outcome = {
 };
 const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0 });
 
-test('a job ends with its transcript, its price, its event and without its audio', async () => {
+test('a job ends with its transcript, its cost and its event, and its audio is erased', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   await fixture.startWorker(openFakeEngine({ says: 'hello\u0000 there' }));
@@ -88,7 +88,7 @@ test('a job ends with its transcript, its price, its event and without its audio
   await until('the audio to be erased', async () => (await fixture.files()).length === 0);
 });
 
-test('pieces of a long audio run at once on the slots and come back in order', async () => {
+test('pieces of a long audio are transcribed in parallel on the slots and joined in order', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine({ slots: 2 });
@@ -124,7 +124,7 @@ const FAILURES = [
   },
 ];
 for (const { cause, type, message } of FAILURES) {
-  test(`a job whose engine throws ${cause.name} ${type} fails, gives its hold back and tells`, async () => {
+  test(`a job whose engine throws ${cause.name} ${type} fails, releases its hold and emits an event`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account({ credits: 10 });
     const engine = openFakeEngine();
@@ -142,7 +142,7 @@ for (const { cause, type, message } of FAILURES) {
   });
 }
 
-test('audio that only decoding shows to be broken fails the job', async () => {
+test('audio that cannot be decoded fails the job', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -155,7 +155,7 @@ test('audio that only decoding shows to be broken fails the job', async () => {
   assert.equal(job.error.type, 'unprocessable_audio');
 });
 
-test('a job whose audio is gone fails', async () => {
+test('a job whose audio was removed fails', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -166,7 +166,7 @@ test('a job whose audio is gone fails', async () => {
   assert.equal((await fixture.ended(account, id)).error.type, 'engine_error');
 });
 
-test('a job whose audio cannot be fetched just now waits for it', async () => {
+test('a job waits while the audio storage is away', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -188,7 +188,7 @@ test('a job whose decoded length the balance does not cover fails with insuffici
   const account = await fixture.account({ credits: 0.05 });
   const id = await submit(fixture, account, 1);
   const [name] = await fixture.files();
-  // Longer than the probe saw: what is held is too little.
+  // Longer than the probe found, so the hold is too small.
   await writeFile(path.join(fixture.folder, name!), wavFile(3));
 
   await fixture.startWorker(openFakeEngine({ says: 'words' }));
@@ -200,7 +200,7 @@ test('a job whose decoded length the balance does not cover fails with insuffici
   assert.deepEqual(await ledgerSum(fixture, account), { amount: 3e6, held: 0, entries: 'credit hold release' });
 });
 
-test('a result that comes after the lease was lost is refused and changes nothing', async () => {
+test('a result that arrives after the lease was lost is rejected and changes nothing', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);
@@ -219,7 +219,7 @@ test('a result that comes after the lease was lost is refused and changes nothin
   assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
-test('an end that cannot be written whole is not written at all', async () => {
+test('the end of a job is written completely or not at all', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);
@@ -232,7 +232,7 @@ test('an end that cannot be written whole is not written at all', async () => {
   assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');
 });
 
-test('two workers end every job once', async () => {
+test('two workers end every job exactly once', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 100 });
   const ids = [];
@@ -248,7 +248,7 @@ test('two workers end every job once', async () => {
   assert.equal((await balanceOf(fixture, account)).held, 0);
 });
 
-test('a job whose lease ended is taken over, and the first worker stops working on it', async () => {
+test('a job whose lease ended is claimed again, and the first worker stops executing it', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const [slow, quick] = [openFakeEngine(), openFakeEngine()];
@@ -266,7 +266,7 @@ test('a job whose lease ended is taken over, and the first worker stops working 
   assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
-test('a job that was begun three times without an end fails, and no engine sees it again', async () => {
+test('a job that was started three times without an end fails without another transcription', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -282,7 +282,7 @@ test('a job that was begun three times without an end fails, and no engine sees 
   assert.deepEqual([job.status, job.error.type, engine.count()], ['failed', 'engine_error', 0]);
 });
 
-test('a stop gives jobs back at once, with the attempt not counted', async () => {
+test('a stop hands jobs back at once and does not count the attempt', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -302,7 +302,7 @@ for (const { title, shards } of [
   { title: 'of one shard', shards: [9, 9, 9] },
   { title: 'of several shards', shards: [9, 3, 6] },
 ]) {
-  test(`accounts ${title} take turns, however many jobs one of them has waiting`, async () => {
+  test(`accounts ${title} take turns, however many jobs one of them has queued`, async () => {
     await using fixture = await openJobFixture();
     const accounts = [];
     for (const shard of shards) accounts.push(await fixture.account({ shard }));
@@ -315,12 +315,12 @@ for (const { title, shards } of [
     const then = [await next(), await next(), await next(), await next()];
 
     assert.deepEqual(new Set(first), new Set([busy.id, calm.id]));
-    // Who never had a turn comes first, then who had the oldest one.
+    // The account that never had a turn comes first, then the account with the oldest turn.
     assert.deepEqual(then, [late.id, ...first, busy.id]);
   });
 }
 
-test('jobs of one account start in the order in which they came', async () => {
+test('jobs of one account start in the order of their creation', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const ids = [];
@@ -333,7 +333,7 @@ test('jobs of one account start in the order in which they came', async () => {
   assert.equal(await claimNextJob(fixture.db, 60_000), null);
 });
 
-test('a job that was under way when its worker died starts again before all that wait, and the oldest first', async () => {
+test('jobs whose worker died start again before all queued jobs, the oldest first', async () => {
   await using fixture = await openJobFixture();
   const [dead, other] = [await fixture.account(), await fixture.account()];
   const [first, second] = [await submit(fixture, dead, 0.1), await submit(fixture, dead, 0.1)];
@@ -355,7 +355,7 @@ test('a job that was under way when its worker died starts again before all that
   assert.deepEqual(places, [1, 2, 4, 3]);
 });
 
-test('a claim takes few statements, however many accounts have jobs waiting', async () => {
+test('a claim takes two statements, however many accounts have queued jobs', async () => {
   await using fixture = await openJobFixture();
   const shards = new Set<number>();
   while (shards.size < 12) {
@@ -375,7 +375,7 @@ test('a claim takes few statements, however many accounts have jobs waiting', as
   assert.equal(statements, 2);
 });
 
-test('a claim or a sweep that the database runs late changes nothing', async () => {
+test('a claim or a sweep that the database runs too late changes nothing', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account, 0.1);

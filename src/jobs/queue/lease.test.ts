@@ -11,8 +11,8 @@ import { LEASE_MS, openLeases } from './lease.ts';
 
 const LOG = openLog('silent');
 
-/** A clock whose sleeps end when the test says so. */
-function openHandClock() {
+/** A clock whose sleeps the test ends. */
+function openSteppedClock() {
   const sleeps: { ms: number; wake: () => void }[] = [];
   const asleep: (() => void)[] = [];
   const clock: Clock = {
@@ -55,72 +55,72 @@ async function openEnvironment() {
 
 test('a renewal moves the end of the lease and stores the progress', async () => {
   await using fixture = await openEnvironment();
-  const hand = openHandClock();
-  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  const stepped = openSteppedClock();
+  await using leases = openLeases({ db: fixture.db, clock: stepped.clock, log: LOG });
   using _lease = leases.hold(fixture.claimed, { progress: () => 0.25, onLost: () => assert.fail('lost') });
 
-  const renewedAfterMs = await hand.pass();
-  await hand.settled();
+  const renewedAfterMs = await stepped.pass();
+  await stepped.settled();
 
   assert.ok(LEASE_MS >= renewedAfterMs + 9_000, 'a database that stands still for 8 s ends no lease');
   assert.ok((await fixture.secondsLeft()) > 10);
   assert.equal((await fixture.job(fixture.account, fixture.claimed.id)).progress, 0.25);
 });
 
-test('a renewal tells when another worker has the job', async () => {
+test('a renewal reports that another worker has claimed the job', async () => {
   await using fixture = await openEnvironment();
-  const hand = openHandClock();
+  const stepped = openSteppedClock();
   const lost = Promise.withResolvers<Error>();
-  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  await using leases = openLeases({ db: fixture.db, clock: stepped.clock, log: LOG });
   using _lease = leases.hold(fixture.claimed, { progress: () => 0, onLost: lost.resolve });
   await fixture.db.run({ text: 'update jobs set lease = lease + 1' });
 
-  await hand.pass();
+  await stepped.pass();
 
   assert.equal((await lost.promise).name, 'LeaseLostError');
 });
 
-test('a renewal that the database does not take is tried again soon', async () => {
+test('a renewal that fails is retried soon', async () => {
   await using fixture = await openEnvironment();
-  const hand = openHandClock();
+  const stepped = openSteppedClock();
   const broken = { ...fixture.db, rows: () => Promise.reject(new Error('away')) };
   let isAway = true;
   const db: Database = { ...fixture.db, rows: (statement) => (isAway ? broken.rows() : fixture.db.rows(statement)) };
-  await using leases = openLeases({ db, clock: hand.clock, log: LOG });
+  await using leases = openLeases({ db, clock: stepped.clock, log: LOG });
   using _lease = leases.hold(fixture.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
 
-  await hand.pass();
-  await hand.settled();
+  await stepped.pass();
+  await stepped.settled();
   isAway = false;
-  const triedAfterMs = await hand.pass();
-  await hand.settled();
+  const triedAfterMs = await stepped.pass();
+  await stepped.settled();
 
   assert.ok(triedAfterMs <= 500);
   assert.ok((await fixture.secondsLeft()) > 10);
 });
 
-test('a job that somebody has locked holds up the renewal of no other', async () => {
+test('a locked job does not delay the renewal of other leases', async () => {
   await using fixture = await openEnvironment();
   await fixture.transcribe(fixture.account, wavFile(0.1), { async: 'true' });
   const other = (await claimNextJob(fixture.db, 1_000))!;
-  const hand = openHandClock();
-  await using leases = openLeases({ db: fixture.db, clock: hand.clock, log: LOG });
+  const stepped = openSteppedClock();
+  await using leases = openLeases({ db: fixture.db, clock: stepped.clock, log: LOG });
   using _locked = leases.hold(fixture.claimed, { progress: () => 0, onLost: () => assert.fail('lost') });
   using _free = leases.hold(other, { progress: () => 0.5, onLost: () => assert.fail('lost') });
 
   await fixture.db.transaction(async (tx) => {
     await tx.run({ text: 'select from jobs where id = $1 for update', values: [fixture.claimed.id] });
-    await hand.pass();
-    await hand.settled();
+    await stepped.pass();
+    await stepped.settled();
   });
 
   assert.equal((await fixture.job(fixture.account, other.id)).progress, 0.5);
 });
 
-test('a worker whose connections are cut while it ends a job ends it all the same, once', async () => {
+test('a worker whose connection is lost while it ends a job ends the job exactly once', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
-  // The first end is cut inside its transaction; sequences do not roll back, so the second one passes.
+  // The first end loses its connection inside its transaction. Sequences do not roll back, so the second one succeeds.
   await fixture.db.run({ text: 'create sequence cuts' });
   await fixture.db.run({
     text: `create function cut() returns trigger language plpgsql as $$
@@ -136,7 +136,7 @@ test('a worker whose connections are cut while it ends a job ends it all the sam
   assert.equal((await fixture.db.rows({ text: 'select 1 from events' })).length, 1);
 });
 
-test('the log of a job names ids, lengths and the outcome, never text or metadata', async () => {
+test('the log of a job contains ids, durations and the outcome, never text or metadata', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const lines: Record<string, unknown>[] = [];

@@ -5,7 +5,7 @@ import { makeId, systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { openCompletionWaiter } from './completion-waiter.ts';
 
-test('everybody who waits for the same job learns of its end, also when another one has left', async () => {
+test('every subscription to the same job resolves at its end, also after another one was disposed', async () => {
   await using db = await openTestDatabase();
   const completions = await openCompletionWaiter({ db, clock: systemClock, log: openLog('silent') });
   const job = { shard: 1, id: makeId('job') };

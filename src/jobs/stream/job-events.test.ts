@@ -18,7 +18,7 @@ const submit = async (fixture: Fixture, account: Account, seconds = 1) =>
 const named = (events: StreamEvent[], name: string) =>
   events.filter(({ event }) => event === name).map(({ data }) => data);
 
-/** Takes events until one is of the kind, that one included. */
+/** Reads events up to the first that matches, which is included. */
 async function takeUntil(events: AsyncGenerator<StreamEvent>, isLast: (event: StreamEvent) => boolean) {
   const taken: StreamEvent[] = [];
   while (true) {
@@ -29,7 +29,7 @@ async function takeUntil(events: AsyncGenerator<StreamEvent>, isLast: (event: St
   }
 }
 
-test('who follows a job sees every state, its progress and its segments as they come, and then the end', async () => {
+test('a stream sends every state, the progress and the segments as they come, and then the end', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -72,7 +72,7 @@ test('who follows a job sees every state, its progress and its segments as they 
   assert.deepEqual(await fixture.db.rows({ text: 'select 1 from job_pieces' }), []);
 });
 
-test('a job that has ended is told in one go', async () => {
+test('the stream of a job that has ended sends all its events at once', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   await fixture.startWorker(openFakeEngine({ says: 'all' }));
@@ -87,7 +87,7 @@ test('a job that has ended is told in one go', async () => {
   );
 });
 
-test('whoever connects in the middle is told what there is so far', async () => {
+test('a stream that starts later sends the segments so far', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const engine = openFakeEngine();
@@ -104,7 +104,7 @@ test('whoever connects in the middle is told what there is so far', async () => 
   );
 });
 
-test('a job that is begun again tells its segments again, from the first', async () => {
+test('the stream of a job that is started again sends its segments again, from the first', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const [first, second] = [openFakeEngine(), openFakeEngine()];
@@ -144,7 +144,7 @@ test('the stream of a job that is canceled or erased ends', async () => {
   assert.ok(second!.every(({ data }) => data.status !== 'completed'));
 });
 
-test('a caller who hangs up is forgotten at once, read or unread', async () => {
+test('a client that disconnects frees its subscription at once, also before its first read', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -162,7 +162,7 @@ test('a caller who hangs up is forgotten at once, read or unread', async () => {
   await assert.rejects(fixture.watch(account, id).next(), { type: 'rate_limited' });
 });
 
-test('a stream that breaks off for a fault of ours fails, where a database that is away only delays it', async () => {
+test('a stream fails by a bug of the service; while the database is away it only waits', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account);
@@ -188,7 +188,7 @@ test('a stream that breaks off for a fault of ours fails, where a database that 
   await away.return(undefined);
 });
 
-test('a queued job knows its place, which moves as accounts take turns', async () => {
+test('a queued job shows its position, which follows the turns of the accounts', async () => {
   await using fixture = await openJobFixture();
   const [busy, calm] = [await fixture.account(), await fixture.account()];
   const ids = [await submit(fixture, busy), await submit(fixture, busy), await submit(fixture, busy)];
