@@ -13,7 +13,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
 /** What speaks SQL. It runs on both kinds of database; the launcher's own tests start theirs. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
-const NO_STORE = ['src/db/embedded*.test.ts'];
+const NO_STORE = ['src/db/embedded/*.test.ts'];
 // Longer than the slowest test by far: a test that hangs fails, with its name, instead of stopping everything.
 const TEST_TIMEOUT_MS = 180_000;
 
