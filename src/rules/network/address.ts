@@ -1,12 +1,9 @@
-import { isIP } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /** A network that receivers may lie in although it is not public; `port` null means 443 only. */
 export type AllowedTarget = { address: string; prefixBits: number; port: number | null };
 
-type Address = { bits: 32 | 128; value: bigint };
-type Network = Address & { prefixBits: number };
-
-/** What is not globally reachable, by the IANA special-purpose registry, and the metadata address in a public range. */
+/** Networks that are not globally reachable (IANA special-purpose registry), and a metadata address in a public range. */
 const NOT_PUBLIC_IPV4 = networks([
   '0.0.0.0/8', // this host
   '10.0.0.0/8', // private
@@ -29,101 +26,75 @@ const NOT_PUBLIC_IPV4 = networks([
   '240.0.0.0/4', // reserved, and broadcast
 ]);
 
-// IPv6 is public by proof only: the one range that is allocated, less what is special inside it.
-const ALLOCATED_IPV6 = network('2000::/3');
+// An IPv6 address is public only inside of the one allocated range, and outside of the special networks in that range.
+const ALLOCATED_IPV6 = networks(['2000::/3']);
 const NOT_PUBLIC_IPV6 = networks([
   '2001::/23', // Teredo, benchmarking, ORCHID, AMT, AS112
   '2001:db8::/32', // documentation
-  '2002::/16', // 6to4: an IPv4 address in disguise
+  '2002::/16', // 6to4: holds an IPv4 address
   '2620:4f:8000::/48', // AS112
   '3ffe::/16', // the old 6bone
   '3fff::/20', // documentation
 ]);
 
-// On networks with DNS64 every IPv4-only receiver looks like this, so the form is unwrapped, not refused.
-const NAT64 = network('64:ff9b::/96');
-const MAPPED = network('::ffff:0:0/96');
+// How the URL parser writes these addresses: in hexadecimal groups.
+const MAPPED = /^\[::ffff:(\w+):(\w+)\]$/;
+const MAPPED_OR_NAT64 = /^\[(?:::ffff|64:ff9b:):(\w+):(\w+)\]$/;
 
 /**
- * Whether an address is globally reachable. Mapped and NAT64 forms are judged by the IPv4 address inside.
- * Anything that is not the text of one address (a name, a zone id, nothing) is not public.
+ * Whether an address is globally reachable. For IPv4-mapped and NAT64 addresses the IPv4 address inside decides: on a
+ * network with DNS64 every IPv4-only receiver has a NAT64 address.
+ * A text that is not one address (a name, an address with a zone, the empty string) is not public.
  */
 export function isPublicAddress(ip: string): boolean {
-  const address = readAddress(ip);
-  if (address === null) return false;
-  if (address.bits === 32) return !isInAny(address, NOT_PUBLIC_IPV4);
-  if (contains(NAT64, address)) return !isInAny(embeddedIpv4(address), NOT_PUBLIC_IPV4);
-  return contains(ALLOCATED_IPV6, address) && !isInAny(address, NOT_PUBLIC_IPV6);
+  const ipv4 = ipv4In(ip, MAPPED_OR_NAT64);
+  if (ipv4 !== null) return !NOT_PUBLIC_IPV4.check(ipv4);
+  return isPlainIpv6(ip) && ALLOCATED_IPV6.check(ip, 'ipv6') && !NOT_PUBLIC_IPV6.check(ip, 'ipv6');
 }
 
-/** Whether the operator opened this address for this port. A target without a port opens 443. */
+/** Whether the operator allows this address and port as a target. A target without a port allows port 443. */
 export function isInAllowedTarget(ip: string, port: number, allowed: readonly AllowedTarget[]): boolean {
-  const address = readAddress(ip);
-  if (address === null) return false;
-  return allowed.some((target) => (target.port ?? 443) === port && contains(targetNetwork(target), address));
-}
-
-/** An address as a number; a mapped one (::ffff:a.b.c.d) as the IPv4 address it is. Null for anything else. */
-function readAddress(ip: string): Address | null {
-  // isIP reads an array of one address as that address.
-  const family = typeof ip === 'string' ? isIP(ip) : 0;
-  if (family === 4) return { bits: 32, value: ipv4Value(ip) };
-  if (family !== 6 || ip.includes('%')) return null;
-  const address: Address = { bits: 128, value: ipv6Value(ip) };
-  return contains(MAPPED, address) ? embeddedIpv4(address) : address;
-}
-
-function targetNetwork(target: AllowedTarget): Network {
-  const whole = network(`${target.address}/${target.prefixBits}`);
-  const isMapped = whole.bits === 128 && whole.prefixBits >= 96 && contains(MAPPED, whole);
-  return isMapped ? { ...embeddedIpv4(whole), prefixBits: whole.prefixBits - 96 } : whole;
-}
-
-function embeddedIpv4(address: Address): Address {
-  return { bits: 32, value: address.value & 0xffff_ffffn };
-}
-
-function isInAny(address: Address, nets: readonly Network[]): boolean {
-  return nets.some((net) => contains(net, address));
-}
-
-function contains(net: Network, address: Address): boolean {
-  const shift = BigInt(net.bits - net.prefixBits);
-  return net.bits === address.bits && net.value >> shift === address.value >> shift;
-}
-
-function networks(cidrs: readonly string[]): Network[] {
-  return cidrs.map(network);
-}
-
-function network(cidr: string): Network {
-  const [ip, prefixBits] = cidr.split('/') as [string, string];
-  const isIpv4 = isIP(ip) === 4;
-  return {
-    bits: isIpv4 ? 32 : 128,
-    value: isIpv4 ? ipv4Value(ip) : ipv6Value(ip),
-    prefixBits: Number(prefixBits),
-  };
-}
-
-function ipv4Value(ip: string): bigint {
-  return ip.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n);
-}
-
-/** @param ip  one that isIP calls 6, without a zone */
-function ipv6Value(ip: string): bigint {
-  const [head, tail] = ip.split('::') as [string, string | undefined];
-  const before = ipv6Groups(head);
-  const after = tail === undefined ? [] : ipv6Groups(tail);
-  const zeros = new Array<bigint>(8 - before.length - after.length).fill(0n);
-  return [...before, ...zeros, ...after].reduce((value, group) => value * 65_536n + group, 0n);
-}
-
-function ipv6Groups(part: string): bigint[] {
-  if (part === '') return [];
-  return part.split(':').flatMap((group) => {
-    if (!group.includes('.')) return [BigInt(`0x${group}`)];
-    const value = ipv4Value(group);
-    return [value >> 16n, value & 0xffffn];
+  const ipv4 = ipv4In(ip, MAPPED);
+  if (ipv4 === null && !isPlainIpv6(ip)) return false;
+  return allowed.some((target) => {
+    if ((target.port ?? 443) !== port) return false;
+    const { address, prefixBits } = withoutMapping(target);
+    // BlockList compares addresses of different families too.
+    return (
+      isIPv4(address) === (ipv4 !== null) &&
+      networks([`${address}/${prefixBits}`]).check(ipv4 ?? ip, ipv4 ? 'ipv4' : 'ipv6')
+    );
   });
+}
+
+function withoutMapping({ address, prefixBits }: AllowedTarget): { address: string; prefixBits: number } {
+  const ipv4 = isIPv6(address) && prefixBits >= 96 ? ipv4In(address, MAPPED) : null;
+  return ipv4 === null ? { address, prefixBits } : { address: ipv4, prefixBits: prefixBits - 96 };
+}
+
+/**
+ * An IPv4 address, or the one inside of an IPv6 address; null for anything else.
+ * @param form  which IPv6 addresses hold one; captures the last two groups
+ */
+function ipv4In(ip: string, form: RegExp): string | null {
+  // isIPv4 reads an array of one address as that address.
+  if (typeof ip !== 'string') return null;
+  if (isIPv4(ip)) return ip;
+  const groups = isPlainIpv6(ip) ? form.exec(new URL(`http://[${ip}]`).hostname)?.slice(1) : undefined;
+  const bytes = groups?.map((group) => parseInt(group, 16)).flatMap((value) => [value >> 8, value & 255]);
+  return bytes?.join('.') ?? null;
+}
+
+function isPlainIpv6(ip: string): boolean {
+  return typeof ip === 'string' && isIPv6(ip) && !ip.includes('%');
+}
+
+/** `check` answers false for what it cannot read: pass it addresses of these networks' family only. */
+function networks(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    const [address, prefixBits] = cidr.split('/') as [string, string];
+    list.addSubnet(address, Number(prefixBits), isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+  return list;
 }
