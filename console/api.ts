@@ -4,7 +4,7 @@ import { openEventReader } from './event-stream.ts';
 
 export type Who = 'key' | 'admin';
 
-/** The answer to a request that was refused, or the lack of one. */
+/** An error answer of the API; status 0 when there was no answer. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | null;
@@ -18,7 +18,7 @@ export class ApiProblem extends Error {
 
 const SLOTS = { key: 'verbatim.key', admin: 'verbatim.admin' };
 
-/** Who is signed in, for as long as the tab is open: nothing is kept beyond it. */
+/** The secrets of the signed-in user. The browser deletes them when the tab is closed. */
 export const session = {
   get: (who: Who) => sessionStorage.getItem(SLOTS[who]),
   set: (who: Who, secret: string) => sessionStorage.setItem(SLOTS[who], secret),
@@ -30,12 +30,12 @@ export async function get<Body>(path: string, secret?: string): Promise<Body> {
   return JSON.parse(await getText(path, secret)) as Body;
 }
 
-/** The same as it was written: metadata and payloads keep their digits. @throws ApiProblem */
+/** The text that a GET answers, in which metadata and payloads keep their digits. @throws ApiProblem */
 export async function getText(path: string, secret?: string): Promise<string> {
   return await (await request('GET', path, undefined, secret)).text();
 }
 
-/** @returns what was answered, undefined for 204  @throws ApiProblem */
+/** The JSON that a request answers; undefined for 204. @throws ApiProblem */
 export async function send<Body>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Body> {
   const text = await (await request(method, path, body)).text();
   return (text === '' ? undefined : JSON.parse(text)) as Body;
@@ -57,7 +57,7 @@ export async function* follow(path: string, signal: AbortSignal): AsyncGenerator
   }
 }
 
-/** Posts a form; XMLHttpRequest because fetch does not tell how much has gone out. @throws ApiProblem */
+/** Posts a form. XMLHttpRequest, because fetch does not report upload progress. @throws ApiProblem */
 export function upload<Body>(path: string, form: FormData, onProgress: (part: number) => void, signal: AbortSignal) {
   return new Promise<Body>((resolve, reject) => {
     const call = new XMLHttpRequest();
@@ -76,7 +76,10 @@ export function upload<Body>(path: string, form: FormData, onProgress: (part: nu
 async function request(method: string, path: string, body?: object, secret?: string, signal?: AbortSignal) {
   const headers = { ...credentials(path, secret), ...(body && { 'content-type': 'application/json' }) };
   const answer = await fetch(path, {
-    ...{ method, headers, cache: 'no-store', credentials: 'omit' },
+    method,
+    headers,
+    cache: 'no-store',
+    credentials: 'omit',
     ...(body && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }).catch(() => {

@@ -13,7 +13,7 @@ import { showUpload } from './views/upload.ts';
 import { showWebhook } from './views/webhook.ts';
 import { showWebhooks } from './views/webhooks.ts';
 
-/** Fills `main` with what a place shows. `signal` aborts when the reader goes on to another. */
+/** Fills `main` with the view of a place. `signal` aborts when the user goes to another place. */
 export type View = (main: HTMLElement, place: Place, signal: AbortSignal) => Promise<void>;
 
 const VIEWS: Record<string, { list: View; one?: View }> = {
@@ -45,40 +45,41 @@ async function show(): Promise<void> {
   leave = new AbortController();
   const { signal } = leave;
   const place = readPlace(location.hash);
-  const asked = place.parts[0] ?? (session.get('key') === null && session.get('admin') !== null ? 'operator' : 'jobs');
-  const isAllowed = asked === 'sign-in' || session.get(asked === 'operator' ? 'admin' : 'key') !== null;
-  const room = isAllowed && Object.hasOwn(VIEWS, asked) ? asked : isAllowed ? 'jobs' : 'sign-in';
-  showNavigation(room);
+  const wanted = place.parts[0] ?? (session.get('key') === null && session.get('admin') !== null ? 'operator' : 'jobs');
+  const isAllowed = wanted === 'sign-in' || session.get(wanted === 'operator' ? 'admin' : 'key') !== null;
+  const view = isAllowed && Object.hasOwn(VIEWS, wanted) ? wanted : isAllowed ? 'jobs' : 'sign-in';
+  showNavigation(view);
   const path = place.parts.join('/');
-  // Whoever works a filter by the keyboard goes on from it.
-  const held = path === shown ? document.activeElement?.getAttribute('name') : null;
-  // Filled while it is out of sight; a reader who has gone on is not disturbed by an answer that comes late.
-  const view = h('div', {});
-  const { list, one } = VIEWS[room]!;
+  // After a change of a filter the keyboard focus returns to the filter.
+  const focused = path === shown ? document.activeElement?.getAttribute('name') : null;
+  // Filled before it is shown: a late answer must not replace the view of another place.
+  const content = h('div', {});
+  const { list, one } = VIEWS[view]!;
   const main = document.querySelector<HTMLElement>('#main')!;
   main.setAttribute('aria-busy', 'true');
-  await (place.parts.length > 1 && one ? one : list)(view, place, signal).catch((error) => {
+  await (place.parts.length > 1 && one ? one : list)(content, place, signal).catch((error) => {
     const isSignedOut = error?.status === 401;
-    if (isSignedOut) session.clear(room === 'operator' ? 'admin' : 'key');
+    if (isSignedOut) session.clear(view === 'operator' ? 'admin' : 'key');
     fill(
-      view,
+      content,
       problem(error, () => void show()),
     );
   });
   if (signal.aborted) return;
   main.removeAttribute('aria-busy');
-  fill(main, view);
-  const title = view.querySelector('h1')?.textContent;
+  fill(main, content);
+  const title = content.querySelector('h1')?.textContent;
   document.title = title ? `${title} · Verbatim` : 'Verbatim';
-  const first = view.querySelector<HTMLElement>(held ? `[name="${CSS.escape(held)}"]` : '[data-first]') ?? main;
+  const first =
+    content.querySelector<HTMLElement>(focused ? `[name="${CSS.escape(focused)}"]` : '[data-first]') ?? main;
   first.focus({ preventScroll: true });
   if (path !== shown) scrollTo(0, 0);
   shown = path;
 }
 
-function showNavigation(room: string): void {
+function showNavigation(view: string): void {
   const link = (name: string, label: string) =>
-    h('a', { href: `#/${name}`, 'aria-current': name === room && 'page' }, label);
+    h('a', { href: `#/${name}`, 'aria-current': name === view && 'page' }, label);
   const isKey = session.get('key') !== null;
   const isAdmin = session.get('admin') !== null;
   fill(

@@ -5,7 +5,7 @@ import { withQuery } from './format.ts';
 
 const CONFIRM_WITHIN_MS = 5_000;
 
-/** What went wrong, and a way to try again; after a 429 the button waits for as long as the service asked. */
+/** An error message with a button to try again, which is disabled for the `retry_after` of a 429. */
 export function problem(error: unknown, again?: () => void): HTMLElement {
   const isKnown = error instanceof ApiProblem;
   if (!isKnown) console.error(error);
@@ -28,8 +28,8 @@ function countDown(button: HTMLButtonElement, seconds: number): void {
 }
 
 /**
- * A button for a request: disabled while it runs, and its failure told beside it.
- * @param options.confirm  asks once more by these words before it acts: for what cannot be undone
+ * A button for a request: disabled while the request runs, and followed by its error.
+ * @param options.confirm  a second click is needed, on a button with this text: for what cannot be undone
  */
 export function action(label: string, act: () => Promise<unknown>, options: { confirm?: string; class?: string } = {}) {
   const place = h('span', { class: 'action' });
@@ -37,8 +37,12 @@ export function action(label: string, act: () => Promise<unknown>, options: { co
   const button = h('button', { type: 'button', class: options.class ?? '' }, label);
   button.addEventListener('click', async () => {
     if (!isArmed) {
-      [isArmed, button.textContent] = [true, options.confirm!];
-      setTimeout(() => ([isArmed, button.textContent] = [false, label]), CONFIRM_WITHIN_MS);
+      isArmed = true;
+      button.textContent = options.confirm!;
+      setTimeout(() => {
+        isArmed = false;
+        button.textContent = label;
+      }, CONFIRM_WITHIN_MS);
       return;
     }
     await whileBusy(button, place, act);
@@ -47,7 +51,7 @@ export function action(label: string, act: () => Promise<unknown>, options: { co
   return place;
 }
 
-/** A form that hands its fields to `submit`, and shows what that throws above its buttons. */
+/** A form that calls `submit` with its fields, and shows an error of `submit` beside its button. */
 export function form(
   label: string,
   fields: Child[],
@@ -76,7 +80,7 @@ async function whileBusy(button: HTMLButtonElement, place: HTMLElement, act: () 
   }
 }
 
-/** A secret that is shown this once, with a button that copies it. */
+/** A secret that is shown only once, with a button that copies it. */
 export function secretBox(title: string, secret: string, hint: string): HTMLElement {
   const text = h('code', { class: 'secret', tabindex: 0 }, secret);
   const copy = h('button', { type: 'button', onclick: () => copyText(text) }, 'Copy');
@@ -84,7 +88,7 @@ export function secretBox(title: string, secret: string, hint: string): HTMLElem
   return h('section', { class: 'notice once', 'aria-label': title }, lines);
 }
 
-/** The clipboard is there on https and on this machine alone; elsewhere the text is marked, to be copied by hand. */
+/** Browsers have a clipboard only with https and on localhost; elsewhere the text is selected, to be copied by hand. */
 async function copyText(element: HTMLElement): Promise<void> {
   try {
     await navigator.clipboard.writeText(element.textContent ?? '');
@@ -95,7 +99,7 @@ async function copyText(element: HTMLElement): Promise<void> {
   }
 }
 
-/** Links through a list: each page has an address, so that Back works. */
+/** Links to the pages of a list. Each page has its own URL, so that the Back button works. */
 export function pager(path: string, query: Record<string, string>, nextCursor: string | null): Child {
   const link = (label: string, cursor: string) =>
     h('a', { class: 'button', href: withQuery(path, { ...query, cursor }) }, label);
@@ -107,7 +111,7 @@ export function pager(path: string, query: Record<string, string>, nextCursor: s
   );
 }
 
-/** A select that changes a filter in the page's address. */
+/** A select that changes a filter in the page's URL. */
 export function filter(
   label: string,
   name: string,
@@ -124,12 +128,12 @@ export function filter(
   return h('label', { class: 'filter' }, h('span', {}, label), control);
 }
 
-/** The address of the page once more: everything is asked again. */
+/** Shows the current page again, with new requests. */
 export function reload(): void {
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-/** Words in place of a list that has nothing. */
+/** Text in place of an empty list. */
 export function nothing(...words: Child[]): HTMLElement {
   return h('p', { class: 'nothing' }, words);
 }

@@ -2,8 +2,8 @@ export type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => unknown)>;
 
 /**
- * An element. Children that are text become text nodes: nothing that a stranger wrote is ever read as markup.
- * @param attributes  functions are listeners (`onclick`), `true` is an attribute without a value, false and null are none
+ * An element. Strings become text nodes, so that text of other people is never parsed as markup.
+ * @param attributes  functions are listeners (`onclick`); `true` is an attribute without a value; false and null are left out
  */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -20,7 +20,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Puts these in the place of all that is there. */
+/** Replaces the children of an element. */
 export function fill(element: Element, ...children: Child[]): void {
   element.replaceChildren(...nodesOf(children));
 }
@@ -32,12 +32,12 @@ function nodesOf(children: Child[]): (Node | string)[] {
   });
 }
 
-/** A control with its label, and a hint below. */
+/** A control with a label and a hint. */
 export function field(label: string, control: HTMLElement, hint?: string): HTMLElement {
   return h('label', { class: 'field' }, h('span', {}, label), control, hint && h('small', {}, hint));
 }
 
-/** @param choices  value and label; the first is the one chosen unless `chosen` is another's value */
+/** @param choices  value and label @param chosen  the selected value; default: the first */
 export function select(name: string, choices: [string, string][], chosen = ''): HTMLSelectElement {
   return h(
     'select',
@@ -46,19 +46,19 @@ export function select(name: string, choices: [string, string][], chosen = ''): 
   );
 }
 
-/** A time as the reader's clock shows it. */
+/** A time in the user's time zone and language. */
 export function time(iso: string | null): Child {
   if (iso === null) return '–';
   const shown = new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
   return h('time', { datetime: iso, title: iso }, shown);
 }
 
-/** A state as a word with a colour; the word alone says all. */
+/** A state as a coloured word. */
 export function badge(word: string): HTMLElement {
   return h('span', { class: `badge ${word}` }, word);
 }
 
-/** Names and values, one below the other. */
+/** A list of names and values. */
 export function facts(...rows: [string, Child][]): HTMLElement {
   return h(
     'dl',
@@ -67,7 +67,7 @@ export function facts(...rows: [string, Child][]): HTMLElement {
   );
 }
 
-/** A table that scrolls by itself where it is too wide. */
+/** A table; the caption is for screen readers. */
 export function table(caption: string, heads: string[], rows: Child[][]): HTMLElement {
   const head = h(
     'tr',
@@ -88,7 +88,7 @@ export function table(caption: string, heads: string[], rows: Child[][]): HTMLEl
   );
 }
 
-/** Says a thing to everybody: shown for a while, and read out. */
+/** Shows a message for 6 seconds, which screen readers read out. */
 export function say(text: string): void {
   const live = document.querySelector('#live')!;
   live.textContent = text;

@@ -1,8 +1,8 @@
 export type ServerSentEvent = { event: string; data: string };
 
 /**
- * A reader of server-sent events: give it the text as it comes, get the events that are whole. EventSource is of no use
- * to the console, for it cannot send the key.
+ * A parser of server-sent events: each call takes the next piece of text and returns the events that are complete. Not
+ * EventSource, because that cannot send the key.
  */
 export function openEventReader(): (text: string) => ServerSentEvent[] {
   let rest = '';

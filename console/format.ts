@@ -1,4 +1,4 @@
-/** Seconds as a clock shows them: 0:07.5, 12:04, 1:02:03. Tenths only where a tenth matters. */
+/** Seconds as a clock shows them: 0:07.5, 12:04, 1:02:03. @param digits  decimals of a second */
 export function clockTime(seconds: number, digits = 0): string {
   const scale = 10 ** digits;
   const total = Math.round(seconds * scale);
@@ -9,13 +9,13 @@ export function clockTime(seconds: number, digits = 0): string {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${fraction}`;
 }
 
-/** A duration in ms for a person: tenths only below ten. */
+/** A duration in ms, with tenths below 10 ms. */
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en')} ms`;
 }
 
-/** Bytes for a person: 987 B, 96.4 KB, 1.2 GB. */
+/** A size with a unit: 987 B, 96.4 KB, 1.2 GB. */
 export function byteSize(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -27,19 +27,19 @@ export function byteSize(bytes: number): string {
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** Credits with at most three decimals; small costs are not shown as nothing. */
+/** Credits with at most three decimals; smaller amounts are shown as `< 0.001`. */
 export function credits(amount: number): string {
   if (amount !== 0 && Math.abs(amount) < 0.001) return amount > 0 ? '<\u00a00.001' : '>\u00a0−0.001';
   return amount.toLocaleString('en', { maximumFractionDigits: 3 });
 }
 
-/** Headers as lines. The log keeps them as an object or as pairs. */
+/** Headers as lines. @param headers  an object or a list of pairs */
 export function headerLines(headers: unknown): string {
   const pairs = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
   return pairs.map(([name, value]: [string, unknown]) => `${name}: ${[value].flat().join(', ')}`).join('\n');
 }
 
-/** A path of the API with its query; what is empty is left out. */
+/** A path with a query; empty values are left out. */
 export function withQuery(path: string, query: Record<string, string | number | null | undefined>): string {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
@@ -48,7 +48,7 @@ export function withQuery(path: string, query: Record<string, string | number | 
 
 export type Place = { parts: string[]; query: Record<string, string> };
 
-/** Where a fragment points: `#/jobs/job_1?status=failed`. Anything odd points to the start. */
+/** The place of a fragment such as `#/jobs/job_1?status=failed`; the start page for a malformed one. */
 export function readPlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   try {

@@ -1,9 +1,9 @@
-// JSON as its author wrote it. JSON.parse would round long numbers and fold keys that come twice; these functions never
-// parse, they only look where strings begin and end. Their input is valid JSON, as the service sends it.
+// These functions work on JSON text, because JSON.parse rounds long numbers and drops repeated keys. They only find where
+// tokens begin and end. Their input is valid JSON, as the service sends it.
 
 /**
- * The text of a member of a JSON object, unchanged; null when it has none of that name.
- * @param name  a plain word: compared with the key as it is written
+ * The unchanged text of a member of a JSON object; null when there is no such member.
+ * @param name  a key without escapes
  */
 export function memberText(json: string, name: string): string | null {
   let depth = 0;
@@ -20,7 +20,7 @@ export function memberText(json: string, name: string): string | null {
   return null;
 }
 
-/** The same JSON with a line for each member, digits and escapes unchanged; text that is not JSON comes back as it is. */
+/** The JSON with a line for each member, digits and escapes unchanged. Text that is not JSON is returned unchanged. */
 export function prettyJson(json: string): string {
   try {
     JSON.parse(json);
@@ -42,7 +42,7 @@ export function prettyJson(json: string): string {
   return pretty;
 }
 
-/** Strings, marks and bare words, with their places; the white space between them is left out. */
+/** Strings, punctuation and literals with their positions, without white space. */
 function* tokensOf(json: string): Generator<{ text: string; at: number }> {
   for (const match of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
     yield { text: match[0], at: match.index };

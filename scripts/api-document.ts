@@ -8,7 +8,7 @@ import { eventPayloads } from '../src/webhooks/event-payloads.ts';
 
 export type ApiDocument = Record<string, unknown> & { components: { schemas: Record<string, object> } };
 
-/** The OpenAPI document as a node with all roles serves it, made without starting one. */
+/** The OpenAPI document of a node with all roles, made without starting a node. */
 export async function apiDocument(): Promise<ApiDocument> {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };

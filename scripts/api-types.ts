@@ -11,11 +11,14 @@ export async function writeApiTypes(document: ApiDocument): Promise<string> {
   ) as Record<string, object>;
   const root = { title: 'Unused', type: 'object', properties: {}, additionalProperties: false, definitions };
   const text = await compile(root as Parameters<typeof compile>[0], 'Unused', {
-    ...{ unreachableDefinitions: true, additionalProperties: false, ignoreMinAndMaxItems: true, bannerComment: '' },
+    unreachableDefinitions: true,
+    additionalProperties: false,
+    ignoreMinAndMaxItems: true,
+    bannerComment: '',
     style: { singleQuote: true, printWidth: 120, semi: true },
   });
   const withoutRoot = text.replace(/export interface Unused \{\s*\}\n/, '');
-  // The library says of each type which definition it comes from, which its name says already.
+  // The library adds a comment with the name of the definition to each type.
   const plain = withoutRoot
     .replace(/\/\*\*\n \* This interface was referenced by[\s\S]*?\*\/\n/g, '')
     .replace(/\n \*\n \* This interface was referenced by[\s\S]*?(?=\n \*\/)/g, '');

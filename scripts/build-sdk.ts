@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-// Makes the package for receivers as it is published: plain JavaScript with its types. In the project itself the TypeScript
-// runs as it stands.
+// Builds the npm package for receivers: plain JavaScript with declaration files. The project itself runs the TypeScript.
 
 const ROOT = path.join(import.meta.dirname, '..');
 const SDK = path.join(ROOT, 'sdk');
@@ -16,7 +15,7 @@ if (import.meta.main) {
   process.stdout.write(`Publish it with: npm publish ${folder}\n`);
 }
 
-/** Writes the package into the folder, which is emptied before. */
+/** Writes the package into the folder, after deleting the folder's contents. */
 export function buildSdk(folder: string): void {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });

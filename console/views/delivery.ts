@@ -10,7 +10,7 @@ import { prettyJson } from '../json-text.ts';
 type Exchange = { headers: unknown; body: string | null } | null;
 type Logged = Delivery & { remote_address?: string | null; request: Exchange; response: Exchange };
 
-/** One attempt in full: what was sent, what came back, and how long each step took. */
+/** One attempt: its request, its response and the time of each step. */
 export const showDelivery: View = async (main, { parts }) => {
   const back = `#/webhooks/${parts[1]}`;
   const path = `/v1/webhooks/${encodeURIComponent(parts[1]!)}/deliveries/${encodeURIComponent(parts[3] ?? '')}`;

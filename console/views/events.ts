@@ -9,7 +9,7 @@ import { memberText, prettyJson } from '../json-text.ts';
 
 type Emitted = { id: string; type: EventType; job_id: string | null; created_at: string };
 
-/** What was emitted, newest first. */
+/** The account's events, newest first. */
 export const showEvents: View = async (main, { query }) => {
   const events = await get<Page<Emitted>>(withQuery('/v1/events', query));
   const rows = events.data.map((event) => [

@@ -9,7 +9,7 @@ import { memberText, prettyJson } from '../json-text.ts';
 
 const FORMATS = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const;
 
-/** One job: live while it lasts, then its transcript with times. */
+/** One job: its progress while it is open, then its transcript with times. */
 export const showJob: View = async (main, { parts }, signal) => {
   const path = `/v1/jobs/${encodeURIComponent(parts[1]!)}`;
   const text = await getText(path);
@@ -98,38 +98,38 @@ function showSegment({ start, end, text, confidence, words }: Segment): HTMLElem
   );
 }
 
-/** The job as it goes: state, progress, and segments as they are found. Asks for the whole job when it has ended. */
+/** An open job: state, progress and segments from its event stream. Reloads the page when the job has ended. */
 async function live(path: string, job: Job, signal: AbortSignal): Promise<HTMLElement> {
   const state = h('p', { role: 'status' }, badge(job.status));
   const bar = h('progress', { max: 1, value: job.progress, 'aria-label': 'Progress' });
   const list = h('ol', { class: 'segments' });
   const place = h('section', { class: 'card' }, h('div', { class: 'row' }, state, bar), list);
-  const tell = {
+  const handlers = {
     status: ({ status, queue_position }: JobStreamEvents['status']) =>
       fill(state, badge(status), queue_position !== undefined && ` number ${queue_position} in the queue`),
     progress: ({ progress }: JobStreamEvents['progress']) => (bar.value = progress),
     segment: ({ index, ...segment }: JobStreamEvents['segment']) => {
-      // A number that came before means that the job was begun again.
+      // A repeated index means that the job was started again.
       while (list.children.length > index) list.lastChild!.remove();
       list.append(showSegment(segment));
     },
   };
-  void followToEnd(path, tell, signal).then(
+  void followToEnd(path, handlers, signal).then(
     () => !signal.aborted && reload(),
     (error) => !signal.aborted && place.append(problem(error, reload)),
   );
   return place;
 }
 
-/** Begins again when the stream breaks before the job's end: all that is known comes first. */
+/** Follows the job again when its stream ends before the job: a new stream starts with the current state. */
 async function followToEnd(
   path: string,
-  tell: Record<string, (news: never) => void>,
+  handlers: Record<string, (data: never) => void>,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const { event, data } of follow(`${path}/events`, signal)) tell[event]?.(JSON.parse(data) as never);
+  for await (const { event, data } of follow(`${path}/events`, signal)) handlers[event]?.(JSON.parse(data) as never);
   const { status } = await get<Job>(path);
   if (signal.aborted || (status !== 'queued' && status !== 'processing')) return;
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  await followToEnd(path, tell, signal);
+  await followToEnd(path, handlers, signal);
 }

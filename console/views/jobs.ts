@@ -8,7 +8,7 @@ import { clockTime, credits, withQuery } from '../format.ts';
 
 const STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'];
 
-/** What can be spent, and the account's jobs, newest first. */
+/** The balance and the account's jobs, newest first. */
 export const showJobs: View = async (main, { query }) => {
   const [balance, jobs] = await Promise.all([
     get<Balance>('/v1/balance').then(showBalance, (error) => problem(error)),

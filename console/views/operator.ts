@@ -13,7 +13,7 @@ const PLANS: [string, string][] = [
   ['pro', 'pro'],
 ];
 
-/** The operator's accounts, and a form for another. */
+/** All accounts, and a form to create one. */
 export const showAccounts: View = async (main, { query }) => {
   const accounts = await get<Page<Account>>(withQuery('/admin/v1/accounts', query));
   const rows = accounts.data.map((account) => [
@@ -45,7 +45,7 @@ export const showAccounts: View = async (main, { query }) => {
   );
 };
 
-/** One account: its balance, its keys. */
+/** One account: its balance, its keys, and forms to change it. */
 export const showAccount: View = async (main, { parts, query }) => {
   const path = `/admin/v1/accounts/${encodeURIComponent(parts[1]!)}`;
   const [account, keys] = await Promise.all([get<Account>(path), get<Page<Key>>(withQuery(`${path}/keys`, query))]);

@@ -4,17 +4,15 @@ import type { View } from '../app.ts';
 import { form, reload } from '../controls.ts';
 import { field, fill, h } from '../dom.ts';
 
-/** A key, or the operator's token: tried before it is kept, and kept in this tab alone. */
+/** Signs in with an API key or the operator's token, which is checked and then stored for this tab. */
 export const showSignIn: View = async (main, { parts }) => {
   const secret = h('input', {
-    ...{
-      name: 'secret',
-      type: 'password',
-      required: true,
-      autocomplete: 'off',
-      spellcheck: 'false',
-      'data-first': true,
-    },
+    name: 'secret',
+    type: 'password',
+    required: true,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'data-first': true,
     placeholder: 'vb_…',
   });
   const isOperator = h('input', { type: 'checkbox', name: 'operator' });
@@ -46,7 +44,7 @@ export const showSignIn: View = async (main, { parts }) => {
 async function trySecret(who: Who, secret: string): Promise<void> {
   const wrong = who === 'admin' ? "That is not the operator's token" : 'That key is unknown or was revoked';
   const path = who === 'admin' ? '/admin/v1/accounts?limit=1' : '/v1/webhooks?limit=1';
-  // What a header cannot carry is no key either.
+  // Other characters cannot be sent in a header.
   if (!/^[!-~]+$/.test(secret)) throw new ApiProblem(401, `${wrong}. Check that it was copied whole.`);
   await get(path, secret).catch((error) => {
     if (error.status !== 401) throw error;

@@ -5,7 +5,7 @@ import { form } from '../controls.ts';
 import { field, fill, h, select } from '../dom.ts';
 import { byteSize } from '../format.ts';
 
-/** A file, dropped or chosen, becomes a job. */
+/** A form that creates a job from a file. */
 export const showUpload: View = async (main, _place, signal) => {
   const { plan } = await get<Balance>('/v1/balance');
   const file = fileField();
@@ -58,7 +58,7 @@ export const showUpload: View = async (main, _place, signal) => {
   );
 };
 
-/** The fields before the file, so that a mistake in them is found before the bytes have gone out. */
+/** The fields precede the file, so that the service refuses a wrong field before the file is sent. */
 function formOf(given: FormData, file: File): FormData {
   const body = new FormData();
   body.append('async', 'true');
@@ -73,11 +73,11 @@ function formOf(given: FormData, file: File): FormData {
 function fileField() {
   const input = h('input', { type: 'file', accept: 'audio/*,video/*,.opus,.flac,.mka,.mkv', required: true });
   const label = h('span', {}, 'Drop an audio or video file here, or choose one');
-  const tell = () => {
+  const showFile = () => {
     const [file] = input.files ?? [];
     if (file) fill(label, h('strong', {}, file.name), ` ${byteSize(file.size)}`);
   };
-  input.addEventListener('change', tell);
+  input.addEventListener('change', showFile);
   const element = h('label', { class: 'drop' }, label, input);
   for (const name of ['dragover', 'dragleave', 'drop']) {
     element.addEventListener(name, (event) => {
@@ -88,7 +88,7 @@ function fileField() {
   element.addEventListener('drop', ({ dataTransfer }) => {
     if (!dataTransfer?.files.length) return;
     input.files = dataTransfer.files;
-    tell();
+    showFile();
   });
   return { element, chosen: () => input.files![0]! };
 }

@@ -15,10 +15,10 @@ const OVERLAPS: [string, string][] = [
   ['0', 'ends at once'],
 ];
 
-/** `next_since` where more events lie in that time than one request looks at. */
+/** `next_since`: set when one request did not look at all events of that time. */
 type Recovery = { events: number; next_since?: string };
 
-/** One webhook: its state, its log, and all that can be done to it. */
+/** One webhook: its state, its log, and forms to change it. */
 export const showWebhook: View = async (main, { parts, query }) => {
   const path = `/v1/webhooks/${encodeURIComponent(parts[1]!)}`;
   const [webhook, log] = await Promise.all([
@@ -27,7 +27,7 @@ export const showWebhook: View = async (main, { parts, query }) => {
   ]);
   const buttons = [
     webhook.active &&
-      action('Send a test', () => send('POST', `${path}/test`).then(() => told('A test event is on its way.')), {
+      action('Send a test', () => send('POST', `${path}/test`).then(() => announce('A test event is on its way.')), {
         class: 'primary',
       }),
     action(webhook.active ? 'Disable' : 'Enable', () => send('PATCH', path, { active: !webhook.active }).then(reload)),
@@ -53,7 +53,7 @@ export const showWebhook: View = async (main, { parts, query }) => {
   );
 };
 
-async function told(words: string): Promise<void> {
+async function announce(words: string): Promise<void> {
   say(words);
   reload();
 }
@@ -92,7 +92,7 @@ function changeForms(path: string, webhook: Webhook): Child {
   const secret = h('div', { 'aria-live': 'polite' });
   const change = async (given: FormData) => {
     await send('PATCH', path, readWebhook(given));
-    await told('Saved.');
+    await announce('Saved.');
   };
   const rotate = async (given: FormData) => {
     const made = await send<WebhookWithSecret>('POST', `${path}/rotate-secret`, {
@@ -108,7 +108,7 @@ function changeForms(path: string, webhook: Webhook): Child {
       events += part.events;
       since = part.next_since;
     }
-    await told(events === 1 ? '1 event is sent again.' : `${events} events are sent again.`);
+    await announce(events === 1 ? '1 event is sent again.' : `${events} events are sent again.`);
   };
   const since = h('input', { name: 'since', type: 'datetime-local', required: true });
   return [

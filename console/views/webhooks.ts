@@ -9,7 +9,7 @@ import { withQuery } from '../format.ts';
 
 export const SECRET_HINT = 'It signs the deliveries. Keep it now: it is not shown again.';
 
-/** The account's webhooks, and a form for another. */
+/** The account's webhooks, and a form to create one. */
 export const showWebhooks: View = async (main, { query }) => {
   const webhooks = await get<Page<Webhook>>(withQuery('/v1/webhooks', query));
   const list = h('div', {}, listOf(webhooks, query));
@@ -31,7 +31,7 @@ export const showWebhooks: View = async (main, { query }) => {
   fill(main, h('h1', {}, 'Webhooks'), list, made, create);
 };
 
-/** The fields of a webhook, filled in with what it has. */
+/** The form fields of a webhook. @param webhook  the values to start with */
 export function webhookFields(webhook?: Webhook): Child[] {
   const isChosen = (type: string) => webhook?.events.some((event) => event === type) ?? type !== 'webhook.test';
   const check = (type: string) =>

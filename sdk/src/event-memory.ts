@@ -2,21 +2,21 @@
 export type EventProgress = 'new' | 'busy' | 'done';
 
 /**
- * Where a receiver notes which events it has seen, by their ids: an event comes again after a lost answer, a crash, a
- * redelivery. Several processes need one that they share, such as a table with the id as its primary key.
+ * Stores the ids of the events that a receiver has handled: an event arrives again after a lost answer, a crash or a
+ * redelivery. Several processes need a shared one, such as a table with the id as its primary key.
  */
 export type EventMemory = {
-  /** Notes that the event is being handled, unless it is or was already. Must be atomic. */
+  /** Marks the event as being handled, unless it is being handled or was handled. Must be atomic. */
   begin(eventId: string): EventProgress | Promise<EventProgress>;
-  /** It was handled: from now on `begin` says `done`. */
+  /** The event was handled: from now on `begin` returns `done`. */
   done(eventId: string): void | Promise<void>;
-  /** The handler failed: from now on `begin` says `new`, so that the next attempt is handled. */
+  /** The handler failed: from now on `begin` returns `new`, so that the next attempt is handled. */
   failed(eventId: string): void | Promise<void>;
 };
 
-/** Remembers the last `maxEvents` events of this process, until it ends. */
+/** Stores the last `maxEvents` event ids in this process. */
 export function rememberEvents({ maxEvents = 10_000 }: { maxEvents?: number } = {}): EventMemory {
-  // In the order in which they came; the oldest goes first.
+  // Oldest first.
   const events = new Map<string, 'busy' | 'done'>();
   return {
     begin(eventId) {

@@ -6,7 +6,7 @@ import type { Body } from './signature.ts';
 type NodeRequest = AsyncIterable<unknown> & {
   method?: string | undefined;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Whether somebody has begun to read the body. */
+  /** Whether reading the body has begun. */
   readableDidRead?: boolean;
   iterator?(options: { destroyOnReturn: boolean }): AsyncIterable<unknown>;
   body?: unknown;
@@ -28,9 +28,9 @@ const ADVICE =
   'Mount this handler before express.json(), or put express.raw({ type: "application/json" }) in front of this route alone.';
 
 /**
- * A handler for `app.post(path, handler)` of Express 4 and 5, and for `http.createServer(handler)`. It reads the raw body
- * by itself, takes what `express.raw()` or `express.text()` have read, or `request.rawBody` where a platform keeps it.
- * What the event's handler throws goes to `next`; without Express it is printed, and the answer is a 500.
+ * A handler for `app.post(path, handler)` of Express 4 and 5, and for `http.createServer(handler)`. It reads the raw body,
+ * or uses the body that `express.raw()` or `express.text()` has read, or `request.rawBody` where a platform sets it.
+ * An error of the event's handler is passed to `next`; without Express it is printed, and the answer is a 500.
  */
 export function expressHandler(options: ReceiverOptions): ExpressHandler {
   const receiver = createReceiver(options);
@@ -57,7 +57,7 @@ async function rawBodyOf(request: NodeRequest, maxBytes: number): Promise<Body |
     if (typeof body === 'string' || body instanceof Uint8Array) return body.length > maxBytes ? null : body;
   }
   if (request.readableDidRead) throw new BodyParsedError(ADVICE);
-  // The connection must live on, to carry the answer.
+  // The connection must stay open for the answer.
   return await readBody(request.iterator?.({ destroyOnReturn: false }) ?? request, maxBytes);
 }
 
@@ -65,7 +65,7 @@ function answer(response: NodeResponse, { status, message }: { status: number; m
   response.writeHead(status, {
     ...(message === null ? {} : { 'Content-Type': 'text/plain; charset=utf-8' }),
     ...(status === 405 ? { Allow: 'POST' } : {}),
-    // What is left of the body is not waited for.
+    // The rest of the body is not read.
     ...(status === 413 ? { Connection: 'close' } : {}),
   });
   response.end(message ?? undefined);

@@ -15,7 +15,7 @@ type FastifyReply = {
   send(body?: string): unknown;
 };
 
-/** What is used of a Fastify instance, 4 or 5. */
+/** The used methods of a Fastify instance, 4 or 5. */
 type FastifyScope = {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
@@ -31,8 +31,8 @@ type FastifyScope = {
 };
 
 /**
- * A Fastify plugin: `app.register(fastifyWebhooks, { path, secret, on })`. In its own scope bodies stay raw; the parsers
- * of the rest of the app are left alone. What the event's handler throws goes to the app's error handler.
+ * A Fastify plugin: `app.register(fastifyWebhooks, { path, secret, on })`. Bodies stay raw in its own scope; the parsers of
+ * the rest of the app are not changed. An error of the event's handler is passed to the app's error handler.
  */
 export async function fastifyWebhooks(app: FastifyScope, options: FastifyWebhookOptions): Promise<void> {
   const receiver = createReceiver(options);

@@ -5,8 +5,8 @@ import { createReceiver, NOT_A_POST, TOO_LARGE } from './receiver.ts';
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A handler from Request to Response, as Hono, Next.js, Remix, SvelteKit, Bun, Deno and edge platforms call it. What the
- * event's handler throws is passed on; those servers answer it with a 500.
+ * A handler from Request to Response, for Hono, Next.js, Remix, SvelteKit, Bun, Deno and edge platforms. An error of the
+ * event's handler is thrown; those servers answer it with a 500.
  */
 export function fetchHandler(options: ReceiverOptions): FetchHandler {
   const receiver = createReceiver(options);

@@ -111,7 +111,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
     assert.deepEqual(events, [JSON.parse(delivery.body)]);
   });
 
-  test(`${name}: any other content type is as good`, async () => {
+  test(`${name}: any content type is accepted`, async () => {
     await using server = await start(optionsOf({}));
     const delivery = signedDelivery();
     delivery.headers['Content-Type'] = 'application/json; charset=utf-8';
@@ -119,7 +119,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
     assert.equal((await post(server.url, delivery)).status, 204);
   });
 
-  test(`${name}: a changed byte, a missing signature and an old timestamp are refused, and say why`, async () => {
+  test(`${name}: a changed byte, a missing signature and an old timestamp are refused with a reason`, async () => {
     let nowMs = SIGNED_AT;
     const on = { 'transcription.completed': () => assert.fail() };
     await using server = await start(optionsOf(on, { now: () => nowMs }));
@@ -143,7 +143,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
     assert.equal((await post(server.url, signedDelivery())).status, 413);
   });
 
-  test(`${name}: a handler that fails is answered 500, and the event is handled when it comes again`, async (t) => {
+  test(`${name}: a handler that fails is answered 500, and the event is handled when it is sent again`, async (t) => {
     const printed = t.mock.method(console, 'error', () => undefined);
     let calls = 0;
     const failOnce = async () => {
@@ -161,7 +161,7 @@ for (const [name, start] of Object.entries(SERVERS)) {
 }
 
 for (const name of ['node:http', 'a fetch-style server']) {
-  test(`${name}: a GET is answered 405 with what is allowed`, async () => {
+  test(`${name}: a GET is answered 405 with Allow`, async () => {
     await using server = await SERVERS[name]!(optionsOf({}));
 
     const response = await fetch(server.url);
@@ -171,7 +171,7 @@ for (const name of ['node:http', 'a fetch-style server']) {
   });
 }
 
-test('Express behind express.json(): the error says where to mount the handler', async () => {
+test('after express.json() the error says where to mount the handler', async () => {
   await using server = await expressApp(express.json())(optionsOf({}));
 
   const { status, text } = await post(server.url, signedDelivery());
@@ -180,7 +180,7 @@ test('Express behind express.json(): the error says where to mount the handler',
   assert.match(text, /parsed before.*before express\.json\(\)/);
 });
 
-test('Express behind express.json() that kept the raw body: the raw body counts', async () => {
+test('after express.json() the handler uses request.rawBody', async () => {
   const verify = (request: { rawBody?: Buffer }, _response: unknown, raw: Buffer) => {
     request.rawBody = raw;
   };
@@ -189,7 +189,7 @@ test('Express behind express.json() that kept the raw body: the raw body counts'
   assert.equal((await post(server.url, signedDelivery())).status, 204);
 });
 
-test('a fetch-style handler that is given a request whose body was read says what to do', async () => {
+test('fetchHandler with a request whose body was read throws an error that says what to do', async () => {
   const request = new Request('http://receiver/', { method: 'POST', ...signedDelivery() });
   await request.json();
 

@@ -71,7 +71,7 @@ function makeProject(): { folder: string } & Disposable {
   return { folder, [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true }) };
 }
 
-test('the package as it is published works from plain JavaScript, and its types from strict TypeScript', () => {
+test('the published package works in plain JavaScript, and its types in strict TypeScript', () => {
   using project = makeProject();
   const options = { cwd: project.folder, encoding: 'utf8' } as const;
 
@@ -82,7 +82,7 @@ test('the package as it is published works from plain JavaScript, and its types 
   assert.equal(complaints, '');
 });
 
-test('the package names no dependency, and holds no tests and no TypeScript but types', () => {
+test('the package has no dependencies, no tests, and only declaration files in TypeScript', () => {
   using project = makeProject();
   const folder = path.join(project.folder, 'node_modules/@verbatim/sdk');
 

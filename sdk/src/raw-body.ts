@@ -1,7 +1,7 @@
-/** Bodies are at most 256 KiB, and longer only where the text alone is: the transcript of some hours. */
+/** Bodies have at most 256 KiB, and more only when the text alone is longer: the transcript of several hours. */
 export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Something before the handler has read the body, so that the bytes that were signed are gone. A mistake in the setup. */
+/** The body was parsed before the handler was called, so that the signed bytes are lost. A mistake in the setup. */
 export class BodyParsedError extends Error {
   constructor(advice: string) {
     super(`The body was parsed before the webhook handler saw it, and a signature covers the raw bytes. ${advice}`);

@@ -12,7 +12,7 @@ function receiverOf(on: Handlers, more: Partial<Parameters<typeof createReceiver
   return createReceiver({ secret: RECEIVER_SECRET, on, now: () => SIGNED_AT, ...more });
 }
 
-test('an event goes to the handler of its type, with its type known, and with what the headers say', async () => {
+test('an event is passed to the handler of its type, with the delivery id and attempt of its headers', async () => {
   const seen: unknown[] = [];
   const receiver = receiverOf({
     'transcription.completed': ({ data: { job } }, delivery) => seen.push([job.text, delivery]),
@@ -42,7 +42,7 @@ const REFUSALS: [what: string, delivery: Parameters<ReturnType<typeof receiverOf
 ];
 
 for (const [what, delivery, status] of REFUSALS) {
-  test(`a delivery ${what} is refused with ${status}, and reaches no handler`, async () => {
+  test(`a delivery ${what} is refused with ${status}, and no handler is called`, async () => {
     const refused: WebhookVerificationError[] = [];
     const receiver = receiverOf(
       { 'transcription.completed': () => assert.fail() },
@@ -55,26 +55,26 @@ for (const [what, delivery, status] of REFUSALS) {
   });
 }
 
-test('a delivery of more than five minutes ago is refused, unless the receiver tolerates it', async () => {
+test('a delivery older than five minutes is refused, unless toleranceSeconds allows it', async () => {
   const late = { now: () => SIGNED_AT + 301_000 };
 
   assert.equal((await receiverOf({}, late).receive(signedDelivery())).status, 401);
   assert.equal((await receiverOf({}, { ...late, toleranceSeconds: 600 }).receive(signedDelivery())).status, 204);
 });
 
-test('during a rotation either of two secrets will do', async () => {
+test('during a rotation either of two secrets verifies a delivery', async () => {
   const receiver = receiverOf({}, { secret: [OTHER_SECRET, RECEIVER_SECRET] });
 
   assert.equal((await receiver.receive(signedDelivery())).status, 204);
 });
 
-test('a secret that is none shows when the receiver is made', () => {
+test('a malformed secret throws when the receiver is created', () => {
   for (const secret of ['', 'whsec_short', [], undefined as never]) {
     assert.throws(() => receiverOf({}, { secret }), { code: 'bad_secret' });
   }
 });
 
-test('with a memory, an event that comes again is accepted and not handled again', async () => {
+test('with a memory an event that is sent again is accepted and not handled again', async () => {
   let handled = 0;
   const receiver = receiverOf({ 'transcription.completed': () => handled++ }, { memory: rememberEvents() });
 
@@ -87,7 +87,7 @@ test('with a memory, an event that comes again is accepted and not handled again
   assert.equal(handled, 1);
 });
 
-test('what a handler throws comes out, and the event is handled when it comes again', async () => {
+test('an error of a handler is thrown, and the event is handled when it is sent again', async () => {
   let calls = 0;
   const failOnce = () => {
     if (++calls === 1) throw new Error('database away');
@@ -99,7 +99,7 @@ test('what a handler throws comes out, and the event is handled when it comes ag
   assert.equal(calls, 2);
 });
 
-test('an event that comes again while it is being handled is put off, not accepted', async () => {
+test('an event that is sent again while it is being handled is answered 503', async () => {
   const entered = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const slow = async () => {
@@ -117,7 +117,7 @@ test('an event that comes again while it is being handled is put off, not accept
   assert.equal((await first).status, 204);
 });
 
-test('a memory forgets the oldest event first', () => {
+test('a full memory deletes the oldest event first', () => {
   const memory = rememberEvents({ maxEvents: 2 });
   for (const id of ['a', 'b', 'c']) {
     memory.begin(id);

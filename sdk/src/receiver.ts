@@ -22,11 +22,11 @@ export type ReceiverOptions = {
   /** The webhook's secret, or several while it is being rotated. */
   secret: string | readonly string[];
   on: Handlers;
-  /** Handles each event once, as far as it remembers; without it, an event that comes again is handled again. */
+  /** With it an event that arrives again is not handled again. */
   memory?: EventMemory;
-  /** Told of every request that is refused. */
+  /** Called for every refused request. */
   onRefused?: (error: WebhookVerificationError) => void;
-  /** The present in milliseconds since the epoch. Default: Date.now */
+  /** The current time in milliseconds since the epoch. Default: Date.now */
   now?: () => number;
   /** Default: 300. */
   toleranceSeconds?: number;
@@ -36,14 +36,14 @@ export type ReceiverOptions = {
   maxBodyBytes?: number;
 };
 
-/** What to answer: a status, and a sentence for the sender's delivery log, or null for an empty body. */
+/** The answer to send: a status, and a sentence for the sender's delivery log, or null for an empty body. */
 export type Reply = { status: 204 | 400 | 401 | 405 | 413 | 503; message: string | null };
 
 export type Receiver = {
   maxBodyBytes: number;
   /**
-   * Verifies one delivery and hands its event to its handler.
-   * @throws whatever the handler throws: answer with a 5xx then, so that the event comes again
+   * Verifies one delivery and calls the handler with its event.
+   * @throws the handler's error: answer with a 5xx then, so that the event is sent again
    */
   receive(delivery: { headers: HeaderSource; body: Body }): Promise<Reply>;
 };
@@ -66,7 +66,7 @@ export const TOO_LARGE: Reply = { status: 413, message: 'The body is larger than
 /**
  * A receiver of deliveries for any server that can hand over the raw body. For Express, Fastify and servers that speak
  * Request and Response there are handlers around it.
- * @throws WebhookVerificationError  bad_secret, at once: a wrong secret shows at start and not at the first delivery
+ * @throws WebhookVerificationError  bad_secret, before the first delivery
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const secrets = readSecrets(options.secret);
@@ -104,7 +104,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   async function dispatch(event: AnyEvent, headers: HeaderSource): Promise<void> {
-    // Own handlers only: an event's type is text from outside.
+    // Own properties only: the event's type comes from the request.
     const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
     const attempt = readHeader(headers, `${headerPrefix}Attempt`);
     const info = {

@@ -24,7 +24,7 @@ function deliveryOf(vector: Vector) {
 }
 
 for (const vector of vectors) {
-  test(`vector "${vector.name}": both signatures come out, over text and over bytes`, () => {
+  test(`vector "${vector.name}": both signatures match, of text and of bytes`, () => {
     for (const body of [vector.body, new TextEncoder().encode(vector.body)]) {
       assert.equal(signBody({ ...vector, body }), vector.signature);
       assert.equal(
@@ -34,7 +34,7 @@ for (const vector of vectors) {
     }
   });
 
-  test(`vector "${vector.name}": a receiver accepts it and is given the event`, () => {
+  test(`vector "${vector.name}": verifyDelivery returns the event`, () => {
     const event = verifyDelivery(deliveryOf(vector));
 
     assert.deepEqual(event, JSON.parse(vector.body));
@@ -161,7 +161,7 @@ for (const [what, delivery, code] of CASES) {
   });
 }
 
-test('no error tells a secret or a signature that would have fitted', () => {
+test('no error contains a secret or an expected signature', () => {
   for (const [, delivery] of CASES) {
     try {
       verifyDelivery({ ...deliveryOf(FIRST), ...delivery });
@@ -190,7 +190,7 @@ test('any single changed bit of body, timestamp or signature is refused', () => 
   }
 });
 
-test('signatures are compared in constant time only', () => {
+test('signatures are compared in constant time', () => {
   const source = readFileSync(new URL('./signature.ts', import.meta.url), 'utf8');
   const comparison = source.slice(source.indexOf('function isSignedByAny'), source.indexOf('function readEvent'));
 

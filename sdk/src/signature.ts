@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import type { AnyEvent } from './wire.ts';
 
-/** The signature of a delivery has this age at most, in either direction, unless a receiver says otherwise. */
+/** Default for the largest difference between a delivery's timestamp and now, in either direction. */
 export const TOLERANCE_SECONDS = 300;
 const SECRET_PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 24;
@@ -11,7 +11,7 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 
 export type Body = Uint8Array | string;
 
-/** Headers as any server hands them over: a Headers object, or a plain object with names in any case. */
+/** Headers of a request: a Headers object, or a plain object with names in any case. */
 export type HeaderSource =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -24,7 +24,7 @@ export type VerificationCode =
   | 'bad_signature'
   | 'bad_body';
 
-/** Why a request is not to be trusted. `code` is stable; the message is for the receiver's own log. */
+/** Why a request is refused. `code` is stable; the message is for the receiver's log. */
 export class WebhookVerificationError extends Error {
   readonly code: VerificationCode;
   constructor(code: VerificationCode, message: string, options?: ErrorOptions) {
@@ -36,7 +36,7 @@ export class WebhookVerificationError extends Error {
 
 /**
  * The value of X-Service-Signature: HMAC-SHA256 over timestamp + "." + body, in lower-case hex.
- * @param secret     the whole secret as it was shown, `whsec_` included; its UTF-8 bytes are the key. Or that key
+ * @param secret     the whole secret with `whsec_`, whose UTF-8 bytes are the key, or that key
  * @param timestamp  the value of X-Service-Timestamp, ISO 8601
  * @param body       the bytes of the body as sent
  */
@@ -45,9 +45,9 @@ export function signBody(signing: { secret: string | KeyObject; timestamp: strin
 }
 
 /**
- * One entry of webhook-signature, by the Standard Webhooks specification: `v1,<base64>`. There the key is what stands
- * behind `whsec_`, decoded from base64.
- * @param secret  as it was shown, or its `standardKey`
+ * One entry of webhook-signature, by the Standard Webhooks specification: `v1,<base64>`. Its key is the part of the secret
+ * after `whsec_`, decoded from base64.
+ * @param secret  the whole secret, or its `standardKey`
  * @throws WebhookVerificationError  bad_secret, if the secret is not `whsec_` and base64 of 24 bytes or more
  */
 export function standardSignature(signing: {
@@ -62,7 +62,7 @@ export function standardSignature(signing: {
 }
 
 /**
- * The key of `standardSignature`. Node takes 10 µs more for a key that it is handed as bytes: keep it where much is signed.
+ * The key of `standardSignature`. Signing with a KeyObject takes 10 µs less than with bytes.
  * @throws WebhookVerificationError  bad_secret
  */
 export function standardKey(secret: string): KeyObject {
@@ -70,12 +70,12 @@ export function standardKey(secret: string): KeyObject {
 }
 
 export type Verification = {
-  /** The webhook's secret, or several while keys are being changed: any of them may have signed. */
+  /** The webhook's secret, or several during a rotation: any of them may have signed. */
   secret: string | readonly string[];
   headers: HeaderSource;
   /** The body exactly as received, before any parsing. */
   body: Body;
-  /** Milliseconds since the epoch; default: the present. */
+  /** Milliseconds since the epoch; default: now. */
   now?: number;
   toleranceSeconds?: number;
   /** Default: X-Service- */
@@ -83,8 +83,8 @@ export type Verification = {
 };
 
 /**
- * The event of a delivery that is proven genuine and fresh. While a rotated secret overlaps, a delivery carries two
- * signatures and either secret verifies it.
+ * The event of a delivery whose signature and timestamp are verified. During a rotation a delivery has two signatures, and
+ * either secret verifies it.
  * @throws WebhookVerificationError
  */
 export function verifyDelivery(delivery: Verification): AnyEvent {
@@ -104,7 +104,7 @@ export function verifyDelivery(delivery: Verification): AnyEvent {
 }
 
 /**
- * The secrets as a list, each of them fit to verify with.
+ * The secrets as a list, each of them checked.
  * @throws WebhookVerificationError  bad_secret
  */
 export function readSecrets(secret: string | readonly string[]): readonly string[] {
@@ -116,7 +116,7 @@ export function readSecrets(secret: string | readonly string[]): readonly string
   return secrets;
 }
 
-/** The key behind `whsec_`. A short secret can be guessed, so that its signature would prove nothing. */
+/** The key after `whsec_`. A short key is refused because it could be guessed. */
 function decodeSecret(secret: string): Buffer {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
@@ -129,7 +129,7 @@ function decodeSecret(secret: string): Buffer {
   return key;
 }
 
-/** The commonest mistake of receivers: their framework has parsed the body, and the bytes that were signed are gone. */
+/** The most common mistake of receivers: their framework has parsed the body, and the signed bytes are lost. */
 function requireRawBody(body: unknown): void {
   if (typeof body === 'string' || ArrayBuffer.isView(body)) return;
   throw new WebhookVerificationError('bad_body', 'Pass the raw body, as text or bytes, before any parsing.');
@@ -141,13 +141,13 @@ function requireHeader(headers: HeaderSource, name: string): string {
   return value;
 }
 
-/** The value of a header that came once; null when it is absent, empty, or came twice. */
+/** The value of a header; null when the header is absent, empty or repeated. */
 export function readHeader(headers: HeaderSource, name: string): string | null {
   if (typeof headers['get'] === 'function') return (headers as { get(name: string): string | null }).get(name) || null;
   const wanted = name.toLowerCase();
   const entries = Object.entries(headers as Record<string, string | readonly string[] | undefined>);
   const values = entries.filter(([key]) => key.toLowerCase() === wanted).flatMap(([, value]) => value ?? []);
-  // A header that comes twice is not ours: we send each one once.
+  // The service sends no header twice.
   return values.length === 1 && values[0] !== '' ? values[0]! : null;
 }
 
@@ -156,7 +156,7 @@ function requireFresh(timestamp: string, nowMs: number, toleranceSeconds: number
   if (Number.isNaN(signedMs)) {
     throw new WebhookVerificationError('bad_timestamp', 'The timestamp is not an ISO 8601 time in UTC.');
   }
-  // Written so that a broken now or tolerance refuses.
+  // Also refuses when `now` or the tolerance is NaN.
   if (!(Math.abs(nowMs - signedMs) <= toleranceSeconds * 1000)) {
     throw new WebhookVerificationError(
       'stale_timestamp',
@@ -165,7 +165,7 @@ function requireFresh(timestamp: string, nowMs: number, toleranceSeconds: number
   }
 }
 
-/** Compares every pair, so that the time taken does not tell which one matched, or how far. */
+/** Compares every pair, so that the time does not reveal which pair matched. */
 function isSignedByAny(
   secrets: readonly string[],
   signatures: readonly (string | null)[],

@@ -1,10 +1,10 @@
 import type { ErrorBody, Job as JobAnswer, JobInEvent, JobInList, Webhook } from './api.ts';
 
-// The names under which clients know the types of the API; all of them are made from the API document.
+// The types of the API for clients, generated from the API document.
 
 export type * from './api.ts';
 
-/** A job as any endpoint or event shows it: lists leave the segments out, and so do events that would be too large. */
+/** A job of any endpoint or event: lists have no segments, nor have events that would be too large. */
 export type Job = JobInList &
   Partial<Pick<JobAnswer, 'segments' | 'queue_position'>> &
   Partial<Pick<JobInEvent, 'segments_omitted' | 'deleted'>>;
