@@ -1,53 +1,53 @@
-/** A word and when it was said, in seconds from the start of what was transcribed. */
+/** A word with its times in seconds from the start of the piece. */
 export type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
 
-/** A stretch of speech. `words` is empty where the engine gives no word times. */
+/** A sentence or a phrase. `words` is empty for engines without word times. */
 export type Segment = {
   text: string;
   startSeconds: number;
   endSeconds: number;
-  /** 0 to 1; null where the engine gives none. */
+  /** 0 to 1; null for engines without confidences. */
   confidence: number | null;
   words: Word[];
 };
 
 export type Transcript = {
   segments: Segment[];
-  /** BCP 47 code that the engine detected or was told; null where it does not say. */
+  /** BCP 47 code that was requested or detected; null when neither is known. */
   language: string | null;
-  /** The engine may have stopped before the end of the speech: it wrote as much as it can for the piece's length. */
+  /** The text may lack the end of the piece: it is as long as the engine's limit for the piece's length. */
   isCut?: boolean;
 };
 
-/** A piece of audio: Int16Array of length frames, mono, 16 000 per second. */
+/** Samples of 16 bits, mono, 16 000 per second. */
 export type Pcm = Int16Array;
 export const SAMPLE_RATE = 16_000;
 
 export type TranscribeOptions = {
   /** BCP 47 code, or null to detect. */
   language: string | null;
-  /** The call ends by then, with EngineError `engine_timeout`; the engine is usable again afterwards. */
+  /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
-  /** Ends the work at once; the call rejects with the signal's reason. */
+  /** Ends the call at once; it rejects with the signal's reason. */
   signal: AbortSignal;
 };
 
 /**
- * A speech engine: turns one piece of at most 30 s into segments. Several calls may be under way at once; at most
- * `slots` of them run, the others wait their turn in order.
+ * A speech engine: transcribes pieces of at most 30 s. Of several calls at once, at most `slots` run; the others wait in
+ * order of arrival.
  */
 export type Engine = AsyncDisposable & {
   /** Shown to clients as the job's `model`. */
   name: string;
   /** Calls that run at once. */
   slots: number;
-  /** The model's own codes of the languages that it knows; null, or absent, where any may be asked for. */
+  /** The languages that the model knows, in its own codes; null or absent for an engine that takes any. */
   languages?: readonly string[] | null;
-  /** Longest piece that it hears to the end; absent: 30 s. */
+  /** The longest piece that it transcribes in full; 30 s when absent. */
   maxPieceSeconds?: number;
-  /** Resolves once it has really decoded something; rejects with EngineError that says what to do. */
+  /** Resolves once the engine has transcribed a test signal, or a remote server accepts connections. @throws EngineError */
   warmUp(): Promise<void>;
-  /** Why it cannot work for the moment; null, or absent, when nothing is known against it. */
+  /** Why the engine cannot transcribe at the moment; null or absent when no problem is known. */
   trouble?(): EngineError | null;
   /** Times are relative to the start of the piece. @throws EngineError */
   transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
@@ -56,8 +56,8 @@ export type Engine = AsyncDisposable & {
 export type EngineErrorType = 'engine_error' | 'engine_timeout';
 
 /**
- * An engine that crashed, hung, answered nonsense or cannot start. The message is fit for the client, and for strangers
- * who ask /readyz; addresses and other details go in `cause`.
+ * An engine that crashed, timed out, gave an invalid answer or cannot start. The message is public: clients and /readyz show
+ * it. Addresses and other details belong in `cause`.
  */
 export class EngineError extends Error {
   readonly type: EngineErrorType;

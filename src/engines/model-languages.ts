@@ -1,8 +1,8 @@
 import { CATALOGUE, EUROPEAN, WHISPER_LANGUAGES } from '../models/catalogue.ts';
 
 /**
- * The codes of the languages that a model knows, in the model's own spelling; null where that cannot be told. A family
- * that takes the language as a setting always has a list: sherpa-onnx ends its process on a code that is not in it.
+ * The languages that a model knows, in its own codes; null when unknown. A family that takes the language as a setting always
+ * has a list, because sherpa-onnx aborts its process for any other code.
  * @param name  of the model's folder
  * @param metadata  of its encoder, or of its only file
  */
@@ -23,14 +23,14 @@ export function languagesOfModel(
   }
 }
 
-/** The export writes down what the vocabulary knows: `yue` is in that of large-v3 only. */
+/** The metadata lists the languages of the vocabulary: only that of large-v3 has `yue`. */
 function whisperLanguages(name: string, metadata: ReadonlyMap<string, string>): readonly string[] {
   if (metadata.get('is_multilingual') === '0' || /[.-]en\b/.test(name)) return ['en'];
   const codes = (metadata.get('all_language_codes') ?? '').split(',').filter((code) => code !== '');
   return codes.length > 0 ? codes : WHISPER_LANGUAGES;
 }
 
-/** A folder bears the name of the catalogue, or of the repository that it was copied from. */
+/** The folder has the name of a catalogue entry, or of the repository from which it was copied. */
 function catalogued(name: string): readonly string[] | null {
   const model = CATALOGUE.find((known) => known.name === name || known.repository.endsWith(`/${name}`));
   return model && model.languages.length > 0 ? model.languages : null;

@@ -1,11 +1,11 @@
 import type { Segment, Word } from './engine.ts';
 
-// A pause that a listener hears as one; shorter ones fall between the words of a sentence.
+// Shorter gaps occur between the words of a sentence.
 const PAUSE_SECONDS = 0.5;
 const SENTENCE_END = /[.?!。？！]["')\]]?$/;
 const HAS_NO_SPACES = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** Words in segments: a new one after a pause of more than half a second, and after the end of a sentence. */
+/** Groups words into segments; a segment ends at a pause of more than 0.5 s and at the end of a sentence. */
 export function segmentWords(words: Word[]): Segment[] {
   const groups: Word[][] = [];
   for (const word of words) {
@@ -16,7 +16,7 @@ export function segmentWords(words: Word[]): Segment[] {
   return groups.map(segmentOf);
 }
 
-/** The confidence of several parts as one: their mean, or null when any part has none. */
+/** The mean of several confidences; null when there are none or one of them is null. */
 export function meanConfidence(confidences: (number | null)[]): number | null {
   const known = confidences.filter((confidence) => confidence !== null);
   if (known.length === 0 || known.length < confidences.length) return null;

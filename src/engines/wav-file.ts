@@ -4,7 +4,7 @@ import { SAMPLE_RATE } from './engine.ts';
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 
-/** The samples as a wav file: mono, 16 000 per second, 16 bits. */
+/** A WAV file of the samples: mono, 16 000 per second, 16 bits. */
 export function wavFile(pcm: Pcm): Uint8Array<ArrayBuffer> {
   const dataBytes = pcm.length * BYTES_PER_SAMPLE;
   const file = Buffer.alloc(HEADER_BYTES + dataBytes);

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto';
 export type MultipartForm = { contentType: string; body: Buffer };
 
 /**
- * The form as one buffer. Not FormData: aborting a fetch that streams one raises an error that nobody can catch
- * (undici, ReadableStream is already closed), and a service must not end by that.
+ * The form as one buffer. With FormData, aborting the request raises an error that cannot be caught (undici: ReadableStream is
+ * already closed) and would end the process.
  */
 export function multipartForm(
   fields: [name: string, value: string][],
@@ -20,7 +20,8 @@ export function multipartForm(
     body: Buffer.concat([
       ...fields.flatMap(([name, value]) => [part(`name="${name}"`, '', value), end]),
       part(`name="${file.name}"; filename="${file.filename}"`, `content-type: ${file.contentType}`, '', ''),
-      ...[file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)],
+      file.bytes,
+      Buffer.from(`\r\n--${boundary}--\r\n`),
     ]),
   };
 }

@@ -3,8 +3,8 @@ import type { Segment, Transcript, Word } from '../engine.ts';
 type Fields = Record<string, unknown>;
 
 /**
- * A transcript from the body of a speech server's answer, whatever of it is there: words, segments, or text alone. Times are
- * kept inside the piece and in order. Null when it is no answer to the question, such as an error with status 200.
+ * The transcript in the body of a speech server's response, which may have words, segments or only text. Times are clamped to
+ * the piece and sorted. Null for other bodies, such as an error with status 200.
  */
 export function readOpenaiAnswer(body: string, pieceSeconds: number): Transcript | null {
   const answer = parseObject(body);
@@ -15,7 +15,7 @@ export function readOpenaiAnswer(body: string, pieceSeconds: number): Transcript
   const words = entries(answer['words']).flatMap((entry) => readWord(entry, pieceSeconds));
   const segments = entries(answer['segments']).flatMap((entry) => readSegment(entry, pieceSeconds));
   const whole: Segment = { text, startSeconds: 0, endSeconds: pieceSeconds, confidence: null, words: [] };
-  return { segments: giveWords(segments.length > 0 ? segments : [whole], words), language };
+  return { segments: assignWords(segments.length > 0 ? segments : [whole], words), language };
 }
 
 function parseObject(body: string): Fields | null {
@@ -59,12 +59,12 @@ function readTimes({ start, end }: Fields, pieceSeconds: number) {
   return { startSeconds, endSeconds: Math.min(pieceSeconds, Math.max(startSeconds, end as number)) };
 }
 
-/** Each word goes to the last segment that begins no later than it does. */
-function giveWords(segments: Segment[], words: Word[]): Segment[] {
+/** Adds each word to the last segment that starts no later than the word. */
+function assignWords(segments: Segment[], words: Word[]): Segment[] {
   const ordered = segments.toSorted((one, other) => one.startSeconds - other.startSeconds);
   for (const word of words.toSorted((one, other) => one.startSeconds - other.startSeconds)) {
-    const owner = ordered.findLast((segment) => segment.startSeconds <= word.startSeconds) ?? ordered[0]!;
-    owner.words.push(word);
+    const segment = ordered.findLast((one) => one.startSeconds <= word.startSeconds) ?? ordered[0]!;
+    segment.words.push(word);
   }
   return ordered;
 }
@@ -73,7 +73,7 @@ const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const TWO_LETTER_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
-/** The API names languages in English (`english`); others answer with the code. */
+/** OpenAI answers with the English name of the language (`english`), other servers with its code. */
 function languageCode(language: unknown): string | null {
   if (typeof language !== 'string') return null;
   if (/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(language)) return language;

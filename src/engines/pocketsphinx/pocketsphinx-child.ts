@@ -3,10 +3,10 @@ import { segmentWords } from '../segments.ts';
 import type { PocketsphinxFiles } from './pocketsphinx-files.ts';
 import { wordsOfPath } from './pocketsphinx-words.ts';
 
-// Run as a process of its own by pocketsphinx.ts.
+// The process that pocketsphinx.ts starts.
 endWithParent();
 await serveParent<PocketsphinxFiles>(async (files) => {
-  // Loaded only here: on a machine without its native part, the import is what fails.
+  // Imported here, so that a missing native library becomes the answer to the parent.
   const { openLibraryDecoder } = await import('./pocketsphinx-library.ts');
   const decode = openLibraryDecoder(files);
   return async (piece) => ({ segments: segmentWords(wordsOfPath(await decode(piece))), language: 'en' });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { findLibrary, findShared } from '../../platform/tools.ts';
 
-/** What pocketsphinx needs: the American English model and the library. */
+/** Paths of the American English model and of the library. */
 export type PocketsphinxFiles = {
   acoustics: string;
   languageModel: string;
@@ -11,7 +11,7 @@ export type PocketsphinxFiles = {
   library: { pocketsphinx: string; base: string };
 };
 
-/** Where the files lie, or null when a needed one is missing. */
+/** The files of the installed pocketsphinx; null when one is missing. */
 export function findPocketsphinx(tools: ToolPaths): PocketsphinxFiles | null {
   const model = findShared(tools, 'pocketsphinx/model/en-us');
   const [pocketsphinx, base] = [libraryNamed(tools, 'pocketsphinx'), libraryNamed(tools, 'sphinxbase')];
@@ -21,16 +21,16 @@ export function findPocketsphinx(tools: ToolPaths): PocketsphinxFiles | null {
     languageModel: path.join(model, 'en-us.lm.bin'),
     dictionary: path.join(model, 'cmudict-en-us.dict'),
   };
-  const isWhole = Object.values(files).every((file) => fs.existsSync(file));
-  return isWhole ? { ...files, library: { pocketsphinx, base } } : null;
+  const isComplete = Object.values(files).every((file) => fs.existsSync(file));
+  return isComplete ? { ...files, library: { pocketsphinx, base } } : null;
 }
 
-/** The settings of a decoder. */
+/** The command line arguments of a decoder. */
 export function decoderArguments({ acoustics, languageModel, dictionary }: PocketsphinxFiles): string[] {
   return [
     ...['-hmm', acoustics, '-lm', languageModel, '-dict', dictionary, '-logfn', '/dev/null'],
-    // By default silence is taken out before recognition and never counted again: a word after a pause of 8 s was dated
-    // 8 s too early. Word errors on seven clips: 37 of 108 with this, 35 without.
+    // By default the decoder removes silence and does not count it in its times: the times of a word after a pause of 8 s
+    // were 8 s too early. Word errors on seven clips: 37 of 108 with this option, 35 without it.
     ...['-remove_silence', 'no'],
   ];
 }

@@ -9,7 +9,7 @@ const YES = 1;
 const NO = 0;
 
 /**
- * A decoder in this process, through the C library: the model is loaded once. One piece at a time.
+ * A decoder in this process, through the C library. The model is loaded once; one piece is decoded at a time.
  * @throws Error  when the library or the model cannot be loaded
  */
 export function openLibraryDecoder(files: PocketsphinxFiles): (piece: Pcm) => Promise<PathEntry[]> {
@@ -18,11 +18,11 @@ export function openLibraryDecoder(files: PocketsphinxFiles): (piece: Pcm) => Pr
   const logarithms: unknown = sphinx.getLogmath(decoder);
 
   return async (piece) => {
-    // Without a fresh stream the estimate of noise carries over, and the same piece gave other times the second time.
+    // A new stream resets the noise estimate. Without it, the same piece got other times when it was decoded again.
     sphinx.startStream(decoder);
     sphinx.startUtterance(decoder);
     const processed = await new Promise<number>((resolve, reject) => {
-      // Off this thread: the end of the parent must be noticed in the middle of a piece.
+      // On another thread, so that this one can react to the end of the parent.
       sphinx.processRaw.async(decoder, piece, piece.length, NO, YES, (error: unknown, frames: number) => {
         if (error) reject(error);
         else resolve(frames);
@@ -58,7 +58,7 @@ function declareFunctions(library: { pocketsphinx: string; base: string }) {
 }
 
 function openDecoder(sphinx: Sphinx, files: PocketsphinxFiles): unknown {
-  // The first argument stands for the name of a program, as in main.
+  // The first argument is the name of the program, as in C's main.
   const args = ['pocketsphinx', ...decoderArguments(files)];
   const settings: unknown = sphinx.parseArguments(null, sphinx.argumentTable(), args.length, args, YES);
   if (settings === null) throw new Error('cmd_ln_parse_r refused the settings');

@@ -3,7 +3,7 @@ import type { Word } from '../engine.ts';
 /** One entry of a decoder's best path: a word, a variant such as `and(2)`, or a filler such as `<sil>` and `[NOISE]`. */
 export type PathEntry = { entry: string; startSeconds: number; endSeconds: number; confidence: number };
 
-/** The words of a best path, without fillers, and without the number of a pronunciation. */
+/** The words of a best path, without fillers and without the numbers of variants. */
 export function wordsOfPath(entries: PathEntry[]): Word[] {
   return entries.filter(({ entry }) => !isFiller(entry)).map(asWord);
 }

@@ -26,17 +26,20 @@ function samplesOf(wav: Buffer): Pcm {
 testConformance('pocketsphinx', async () => {
   const engine = openPocketsphinx(settings);
   return {
-    ...{ engine, speech: sample, expected: SPOKEN },
-    // A piece takes it most of a second; nothing more is needed.
+    engine,
+    speech: sample,
+    expected: SPOKEN,
+    // A piece takes most of a second, which is slow enough.
     stall: () => undefined,
     unstall: () => undefined,
     crash: killChildren,
-    ...{ processes: () => childProcesses(), isRunning },
+    processes: () => childProcesses(),
+    isRunning,
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
 });
 
-test('pocketsphinx dates a word after a long pause rightly, and starts a segment there', async () => {
+test('a word after a long pause has the right times and starts a segment', async () => {
   await using engine = openPocketsphinx({ ...settings, slots: 1 });
   const pauseSeconds = 6;
   const twice = new Int16Array(2 * sample.length + pauseSeconds * SAMPLE_RATE);
@@ -50,20 +53,20 @@ test('pocketsphinx dates a word after a long pause rightly, and starts a segment
   assert.ok(Math.abs(second!.startSeconds - shift - segments[0]!.startSeconds) < 0.3, JSON.stringify(segments));
 });
 
-test('pocketsphinx hears no words in the noise of a fixture', async () => {
+test('pocketsphinx finds no words in background noise', async () => {
   await using engine = openPocketsphinx({ ...settings, slots: 1 });
   const random = randomFrom(5);
   let held = 0;
-  // 40 dB under full scale, most of it low.
-  const fixture = Int16Array.from({ length: 3 * SAMPLE_RATE }, () => {
+  // 40 dB below full scale, mostly low frequencies.
+  const noise = Int16Array.from({ length: 3 * SAMPLE_RATE }, () => {
     held = 0.9 * held + (random.next() - 0.5) * 500;
     return held;
   });
 
-  assert.equal(textOf(await engine.transcribe(fixture, asked())), '');
+  assert.equal(textOf(await engine.transcribe(noise, asked())), '');
 });
 
-test('pocketsphinx gives the same piece the same transcript, whatever it heard before', async () => {
+test('pocketsphinx gives the same transcript for the same piece, whatever pieces came before', async () => {
   await using engine = openPocketsphinx({ ...settings, slots: 1 });
 
   const first = await engine.transcribe(sample, asked());
@@ -73,7 +76,7 @@ test('pocketsphinx gives the same piece the same transcript, whatever it heard b
   assert.deepEqual(again, first);
 });
 
-test('the library and the model are enough, as the recommends of ffmpeg bring them', async () => {
+test('the library and the model suffice; the pocketsphinx program is not needed', async () => {
   await using tools = await openTestFolder();
   const found = findPocketsphinx(TEST_TOOLS)!;
   await mkdir(path.join(tools.path, 'lib'));
@@ -88,7 +91,7 @@ test('the library and the model are enough, as the recommends of ffmpeg bring th
   assert.match(textOf(await engine.transcribe(sample, asked())), SPOKEN);
 });
 
-test('pocketsphinx refuses another language than English', async () => {
+test('pocketsphinx rejects languages other than English', async () => {
   await using engine = openPocketsphinx({ ...settings, slots: 1 });
 
   await assert.rejects(engine.transcribe(sample, asked({ language: 'de' })), /knows English only/);
@@ -110,9 +113,9 @@ test('the entries of a path become words without fillers and variant numbers', (
   );
 });
 
-test('a tools folder with half of pocketsphinx in it does not hide the system', async () => {
+test('a tools folder without a complete pocketsphinx falls back to that of the system', async () => {
   await using folder = await openTestFolder();
 
-  // Whatever the system has: a machine without root has nothing there.
+  // Both are null on a machine without pocketsphinx.
   assert.deepEqual(findPocketsphinx({ folder: folder.path }), findPocketsphinx({ folder: null }));
 });

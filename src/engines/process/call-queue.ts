@@ -1,7 +1,7 @@
 import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 
-/** A piece on its way through the pool. It is settled once; later outcomes are ignored. */
+/** A request for one piece. The first outcome counts; later ones are ignored. */
 export type Call = {
   piece: Pcm;
   language: string | null;
@@ -12,14 +12,14 @@ export type Call = {
   over: Promise<void>;
 };
 
-/** Calls that wait their turn, and the processes that wait for a call, each in order. */
+/** Two queues, in order of arrival: calls that wait for a process, and processes that wait for a call. */
 export type CallQueue = {
   submit(piece: Pcm, options: TranscribeOptions): Promise<Transcript>;
-  /** The next call, or null when the signal aborts first. */
+  /** The next call; null when the signal aborts first. */
   take(signal: AbortSignal): Promise<Call | null>;
-  /** Back to the front, for a call that was taken but never begun. */
+  /** Returns a call that was taken but not started to the front of the queue. */
   putBack(call: Call): void;
-  /** Resolves when a call waits. */
+  /** Resolves when at least one call waits. */
   waitForCall(): Promise<void>;
   failAll(error: unknown): void;
 };
@@ -29,18 +29,18 @@ export function openCallQueue(): CallQueue {
   let takers: ((call: Call | null) => void)[] = [];
   const watchers: (() => void)[] = [];
 
-  function hand(call: Call, place: 'front' | 'back'): void {
+  function enqueue(call: Call, place: 'front' | 'back'): void {
     const taker = takers.shift();
     if (taker) taker(call);
     else if (place === 'front') waiting.unshift(call);
     else waiting.push(call);
-    for (const tell of watchers.splice(0)) tell();
+    for (const resolve of watchers.splice(0)) resolve();
   }
 
   return {
     submit(piece, options) {
       const { call, answered } = openCall(piece, options);
-      if (!call.isOver()) hand(call, 'back');
+      if (!call.isOver()) enqueue(call, 'back');
       void call.over.then(() => {
         waiting = waiting.filter((other) => other !== call);
       });
@@ -62,8 +62,8 @@ export function openCallQueue(): CallQueue {
         signal.addEventListener('abort', leave, { once: true });
       });
     },
-    putBack: (call) => hand(call, 'front'),
-    waitForCall: () => (waiting.length > 0 ? Promise.resolve() : new Promise((tell) => watchers.push(tell))),
+    putBack: (call) => enqueue(call, 'front'),
+    waitForCall: () => (waiting.length > 0 ? Promise.resolve() : new Promise((resolve) => watchers.push(resolve))),
     failAll(error) {
       for (const call of waiting.splice(0)) call.fail(error);
     },
@@ -92,7 +92,7 @@ function openCall(piece: Pcm, { language, timeoutMs, signal }: TranscribeOptions
   return { call, answered };
 }
 
-/** The error of a call that ran out of time, in every engine the same. */
+/** The error of a call that timed out, the same in every engine. */
 export function tookTooLong(timeoutMs: number): EngineError {
   return new EngineError('engine_timeout', `The speech engine gave no answer within ${timeoutMs / 1000} s.`);
 }

@@ -1,11 +1,11 @@
-/** One message between us and an engine's process: a JSON header and bytes that would be costly as JSON. */
+/** One message to or from an engine's process: a JSON header, and bytes that would be large as JSON. */
 export type Frame = { header: unknown; body: Buffer };
 
-// A piece is at most 30 s of 16-bit samples, under 1 MB; its words are far less.
+// A piece of 30 s has under 1 MB, its transcript far less.
 const FRAME_MAX_BYTES = 64 * 2 ** 20;
 const LENGTHS_BYTES = 8;
 
-/** A frame on the wire: header length and body length as 32-bit little-endian, then the two. */
+/** The bytes of a frame: the lengths of header and body as 32-bit little-endian numbers, then header and body. */
 export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array(0)): Buffer {
   const json = Buffer.from(JSON.stringify(header));
   const lengths = Buffer.alloc(LENGTHS_BYTES);
@@ -15,8 +15,8 @@ export function encodeFrame(header: unknown, body: Uint8Array = new Uint8Array(0
 }
 
 /**
- * The frames of a stream, however its chunks fall. Ends with the stream; half a frame at its end is dropped.
- * @throws RangeError  when a length is past all reason, which means that something else wrote to the stream
+ * The frames of a stream, whatever the boundaries of its chunks. An incomplete frame at the end is dropped.
+ * @throws RangeError  when a frame is longer than 64 MiB: other code has written to the stream
  */
 export async function* readFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let parts: Buffer[] = [];

@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import type { Call } from './call-queue.ts';
 import { openCallQueue } from './call-queue.ts';
@@ -8,109 +8,125 @@ import { startChild } from './child.ts';
 
 export type PoolSettings = ChildSettings & {
   slots: number;
-  /** What a person should do when the process cannot start; shown as it stands. */
+  /** What the operator should do when the process cannot start; part of the error message. */
   startAdvice: string;
   log: Log;
-  /** Called for each process that ended unasked: it crashed, or went past its memory. */
+  /** Called for each process that crashed or exceeded its memory limit. */
   onRestart?: (() => void) | undefined;
 };
 
-/** An engine whose work is done in processes; `pids` of those that live, for tests. */
-export type ChildPool = Pick<Engine, 'transcribe'> & AsyncDisposable & { pids(): number[] };
-
-// A model of 600 MB loads in 1.3 s from a warm disk; a cold, slow one takes far longer.
+// A model of 600 MB loads in 1.3 s from the page cache; a slow disk takes far longer.
 const START_TIMEOUT_MS = 120_000;
 const RESTART_DELAY_BASE_MS = 100;
 const RESTART_DELAY_MAX_MS = 5000;
 
 /**
- * `slots` processes that each take one piece at a time. A process that crashes fails the call it ran and no other, and is
- * started again, later each time in a row; a call that times out or is aborted ends its process, since native code cannot be
- * told to stop.
+ * `slots` processes that transcribe one piece at a time each. A process that crashes fails only the call it ran; the pool
+ * starts another, after a delay that doubles with each failure in a row. A call that times out or is aborted kills its
+ * process, since native code cannot be interrupted.
  */
-export function openChildPool(settings: PoolSettings): ChildPool {
-  const queue = openCallQueue();
-  const closing = Promise.withResolvers<void>();
-  const ready = new Set<Child>();
-  const alive = new Set<Child>();
-  const firstTried = Promise.withResolvers<void>();
-  let isClosing = false;
+export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
+  readonly #settings: PoolSettings;
+  readonly #queue = openCallQueue();
+  readonly #closing = Promise.withResolvers<void>();
+  readonly #firstStart = Promise.withResolvers<void>();
+  readonly #alive = new Set<Child>();
+  readonly #ready = new Set<Child>();
+  readonly #slots: Promise<void>[];
+  #isClosing = false;
 
-  /** One process after the other. The first goes ahead: it has the machine to itself, and shows whether the model loads at all. */
-  async function keepSeat(number: number): Promise<void> {
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+    this.#slots = Array.from({ length: settings.slots }, (_, slot) => this.#runSlot(slot));
+  }
+
+  transcribe(piece: Pcm, options: TranscribeOptions): Promise<Transcript> {
+    return this.#isClosing ? Promise.reject(closed()) : this.#queue.submit(piece, options);
+  }
+
+  /** Ids of the running processes, for tests. */
+  pids(): number[] {
+    return [...this.#alive].map((child) => child.pid).filter((pid) => pid !== undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    this.#closing.resolve();
+    this.#queue.failAll(closed());
+    for (const child of this.#alive) child.kill();
+    await Promise.all(this.#slots);
+  }
+
+  /** Keeps one process running until the pool closes. */
+  async #runSlot(slot: number): Promise<void> {
     let failures = 0;
-    if (number > 0) await Promise.race([firstTried.promise, closing.promise]);
-    while (!isClosing) {
-      if (failures > 0) await Promise.race([sleep(restartDelayMs(failures)), closing.promise]);
-      if (isClosing) return;
-      const child = startChild(settings);
-      alive.add(child);
-      void child.exited.then(() => alive.delete(child));
-      const startError = await whyNotReady(child, settings);
-      firstTried.resolve();
-      if (startError === null) {
-        ready.add(child);
-        const { isBroken, wasAsked } = await serve(child);
-        ready.delete(child);
-        failures = isBroken ? failures + 1 : 0;
-        if (!wasAsked && !isClosing) settings.onRestart?.();
-      } else {
-        failures += 1;
-        await giveUp(child, startError);
-      }
+    // The first process starts alone: it loads faster, and shows whether the model loads at all.
+    if (slot > 0) await this.#unlessClosing(this.#firstStart.promise);
+    while (!this.#isClosing) {
+      if (failures > 0) await this.#unlessClosing(sleep(restartDelayMs(failures)));
+      if (this.#isClosing) return;
+      const isHealthy = await this.#runChild();
+      failures = isHealthy ? 0 : failures + 1;
     }
   }
 
-  /** Calls until the process ends. It is broken when it ended by itself before it answered any; asked, when we ended it. */
-  async function serve(child: Child): Promise<{ isBroken: boolean; wasAsked: boolean }> {
+  /** One process from its start to its exit. False when it could not start, or crashed before its first answer. */
+  async #runChild(): Promise<boolean> {
+    const child = startChild(this.#settings);
+    this.#alive.add(child);
+    void child.exited.then(() => this.#alive.delete(child));
+    const startError = await errorAtStart(child, this.#settings);
+    this.#firstStart.resolve();
+    if (startError !== null) {
+      await this.#reportStartError(child, startError);
+      return false;
+    }
+    this.#ready.add(child);
+    const { hasAnswered, wasKilled } = await this.#serveCalls(child);
+    this.#ready.delete(child);
+    if (!wasKilled && !this.#isClosing) this.#settings.onRestart?.();
+    return hasAnswered;
+  }
+
+  /** Passes calls to the process until it exits. `wasKilled` when its last call timed out or was aborted. */
+  async #serveCalls(child: Child): Promise<{ hasAnswered: boolean; wasKilled: boolean }> {
     const stop = new AbortController();
     void child.exited.then(() => stop.abort());
-    let isBroken = true;
-    let wasAsked = false;
+    let hasAnswered = false;
+    let wasKilled = false;
     while (child.isAlive()) {
-      const call = await queue.take(stop.signal);
+      const call = await this.#queue.take(stop.signal);
       if (call === null) break;
-      if (!child.isAlive()) queue.putBack(call);
+      if (!child.isAlive()) this.#queue.putBack(call);
       else if (!call.isOver()) {
-        const end = await runCall(child, call, settings.log);
-        if (end !== 'crashed') isBroken = false;
-        wasAsked = end === 'stopped';
+        const end = await runCall(child, call, this.#settings.log);
+        if (end !== 'crashed') hasAnswered = true;
+        wasKilled = end === 'killed';
       }
     }
     await child.exited;
-    return { isBroken, wasAsked };
+    return { hasAnswered, wasKilled };
   }
 
-  /** While another process serves, the calls wait for that one. With none, they hear why, and the next call tries again. */
-  async function giveUp(child: Child, error: EngineError): Promise<void> {
+  /** Calls wait while another process serves them; with no other process they fail, and the next call starts a new attempt. */
+  async #reportStartError(child: Child, error: EngineError): Promise<void> {
     child.kill();
     await child.exited;
-    if (isClosing) return;
-    settings.log.error({ err: error, cause: String(error.cause) }, 'engine process cannot start');
-    if (ready.size === 0) queue.failAll(error);
-    await Promise.race([queue.waitForCall(), closing.promise]);
+    if (this.#isClosing) return;
+    this.#settings.log.error({ err: error, cause: String(error.cause) }, 'engine process cannot start');
+    if (this.#ready.size === 0) this.#queue.failAll(error);
+    await this.#unlessClosing(this.#queue.waitForCall());
   }
 
-  const seats = Array.from({ length: settings.slots }, (_, number) => keepSeat(number));
-  return {
-    transcribe: (piece, options) => (isClosing ? Promise.reject(closed()) : queue.submit(piece, options)),
-    pids: () => [...alive].map((child) => child.pid).filter((pid) => pid !== undefined),
-    async [Symbol.asyncDispose]() {
-      isClosing = true;
-      closing.resolve();
-      queue.failAll(closed());
-      for (const child of alive) child.kill();
-      await Promise.all(seats);
-    },
-  };
+  async #unlessClosing(wait: Promise<void>): Promise<void> {
+    await Promise.race([wait, this.#closing.promise]);
+  }
 }
 
-type CallEnd = 'answered' | 'stopped' | 'crashed';
-
-async function runCall(child: Child, call: Call, log: Log): Promise<CallEnd> {
+async function runCall(child: Child, call: Call, log: Log): Promise<'answered' | 'killed' | 'crashed'> {
   const { buffer, byteOffset, byteLength } = call.piece;
-  let end: CallEnd | null = null;
-  const asked = child.ask({ language: call.language }, new Uint8Array(buffer, byteOffset, byteLength)).then(
+  let end: 'answered' | 'killed' | 'crashed' | null = null;
+  const response = child.request({ language: call.language }, new Uint8Array(buffer, byteOffset, byteLength)).then(
     (answer) => {
       end = 'answered';
       if (answer.kind === 'done') call.succeed(answer.transcript);
@@ -124,15 +140,15 @@ async function runCall(child: Child, call: Call, log: Log): Promise<CallEnd> {
   );
   await call.over;
   if (end === null) {
-    // Timed out or aborted: the process is still at work on what nobody waits for.
-    end = 'stopped';
+    // The call timed out or was aborted while the process still works on it.
+    end = 'killed';
     child.kill();
   }
-  await asked;
+  await response;
   return end;
 }
 
-async function whyNotReady(child: Child, { startAdvice }: PoolSettings): Promise<EngineError | null> {
+async function errorAtStart(child: Child, { startAdvice }: PoolSettings): Promise<EngineError | null> {
   const timer = setTimeout(() => child.kill(), START_TIMEOUT_MS);
   const answer = await child.ready.catch((error: Error) => error).finally(() => clearTimeout(timer));
   if ('kind' in answer && answer.kind === 'ready') return null;

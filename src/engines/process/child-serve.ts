@@ -4,9 +4,9 @@ import type { Writable } from 'node:stream';
 import type { Pcm, Transcript } from '../engine.ts';
 import { encodeFrame, readFrames } from './child-frames.ts';
 
-/** What the process is asked for one piece. */
+/** The header of a request; its body is the piece. */
 export type PieceRequest = { language: string | null };
-/** What it answers: once when it is ready, then once per piece. */
+/** The answers of the process: one when it is ready, then one per piece. */
 export type ChildAnswer =
   | { kind: 'ready' }
   | { kind: 'done'; transcript: Transcript }
@@ -14,22 +14,23 @@ export type ChildAnswer =
 
 export type TranscribePiece = (piece: Pcm, request: PieceRequest) => Promise<Transcript>;
 
-/** Answers go out on a descriptor of their own: native libraries write to standard output as they like. */
+/** Answers have a descriptor of their own, because native libraries write to standard output. */
 const ANSWERS_FD = 3;
 
 /**
- * The life of an engine's process: load, say so, then transcribe piece after piece until the parent goes away.
- * @param load  makes the engine from the settings that the parent gave
+ * Runs an engine's process: loads the engine, reports that it is ready, then transcribes one piece after the other until the
+ * parent ends.
+ * @param load  makes the engine from the parent's settings
  */
 export async function serveParent<Settings>(load: (settings: Settings) => Promise<TranscribePiece>): Promise<void> {
   const answers = fs.createWriteStream('', { fd: ANSWERS_FD });
-  // With the parent gone nobody reads the answers.
+  // Fails once the parent has ended.
   answers.on('error', endGroup);
   const transcribe = await load(JSON.parse(process.argv[2]!) as Settings).catch((error: unknown) => {
     return answer(answers, failed(error)).then(() => process.exit(1));
   });
   await answer(answers, { kind: 'ready' });
-  // Kept now for the next start: this process is killed in the end, and Node would keep it at an exit only.
+  // Node writes the compile cache at a normal exit only, but this process ends by SIGKILL.
   flushCompileCache();
   for await (const { header, body } of readFrames(process.stdin)) {
     const reply = await transcribe(asPcm(body), header as PieceRequest).then(
@@ -40,13 +41,13 @@ export async function serveParent<Settings>(load: (settings: Settings) => Promis
   }
 }
 
-/** Ends this process and what it started, at once, when the parent's end of standard input closes: even in the middle of a piece. */
+/** Ends this process and its children at once, even during a piece, when the parent closes standard input or ends. */
 export function endWithParent(): void {
   process.stdin.once('end', endGroup).once('close', endGroup);
 }
 
 function endGroup(): void {
-  // Not exit: that would wait for native threads that are still at work.
+  // `process.exit` would wait for native threads that are still running.
   process.kill(-process.pid, 'SIGKILL');
 }
 
@@ -60,7 +61,7 @@ function answer(answers: Writable, reply: ChildAnswer): Promise<void> {
   });
 }
 
-/** The bytes may begin at an odd address, where no Int16Array can. */
+/** A copy: an Int16Array cannot begin at an odd address, where the bytes may begin. */
 function asPcm(body: Buffer): Pcm {
   const pcm = new Int16Array(body.length / 2);
   body.copy(Buffer.from(pcm.buffer));

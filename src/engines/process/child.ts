@@ -13,36 +13,36 @@ import type { ChildAnswer } from './child-serve.ts';
 export type ChildSettings = {
   /** The module that the process runs. */
   module: URL;
-  /** Handed to it as JSON. */
+  /** Passed to the process as JSON. */
   settings: unknown;
   environment: Record<string, string>;
-  /** Resident memory past which it is killed. */
+  /** Resident memory above which the process is killed. */
   memoryMaxBytes: number;
 };
 
-/** An engine's process. It takes one question at a time. */
+/** An engine's process. It handles one request at a time. */
 export type Child = {
   pid: number | undefined;
-  /** Its first answer: ready, or why it cannot start. Rejects with ChildEnded. */
+  /** The first answer: ready, or why the process cannot start. Rejects with ChildEnded. */
   ready: Promise<ChildAnswer>;
   /** @throws ChildEnded */
-  ask(header: unknown, body: Uint8Array): Promise<ChildAnswer>;
+  request(header: unknown, body: Uint8Array): Promise<ChildAnswer>;
   isAlive(): boolean;
   kill(): void;
   exited: Promise<void>;
 };
 
-/** The process ended before it answered; the message tells how, and its last words, for our logs. */
+/** The process ended before it answered. The message holds how it ended and the end of its stderr, for the log only. */
 class ChildEnded extends Error {
   override name = 'ChildEnded';
 }
 
-const LAST_WORDS_MAX_CHARS = 2000;
+const STDERR_MAX_CHARS = 2000;
 const MEMORY_CHECK_INTERVAL_MS = 1000;
-// Below the service itself, so that requests and deliveries keep their pace while every core transcribes.
+// A lower priority than the service's own: requests and deliveries stay fast while every core transcribes.
 const NICENESS = 5;
 
-/** Starts an engine's process. It ends by itself when this process goes away, however that happens. */
+/** Starts an engine's process. It ends when this process ends, even by SIGKILL (`endWithParent`). */
 export function startChild(settings: ChildSettings): Child {
   let child: ChildProcess;
   try {
@@ -50,22 +50,22 @@ export function startChild(settings: ChildSettings): Child {
   } catch (cause) {
     return neverStarted(Promise.resolve(cause));
   }
-  // Without a process id nothing was started: there are no pipes to use, and no exit will follow.
+  // Without a process id nothing was started: there are no pipes and there will be no `exit` event.
   if (child.pid === undefined) return neverStarted(once(child, 'error').then(([cause]) => cause));
   return followChild(child, settings.memoryMaxBytes);
 }
 
-/** @throws Error  for some of the reasons why a process cannot be started; of the others, an event `error` tells */
+/** @throws Error  for some of the reasons why a process cannot start; for the others the child emits `error` */
 function spawnChild({ module, settings, environment }: ChildSettings): ChildProcess {
   return spawn(process.execPath, [fileURLToPath(module), JSON.stringify(settings)], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
-    // A group of its own: Ctrl-C in a terminal reaches us alone, and we end it in order.
+    // A process group of its own: Ctrl-C in a terminal signals the service only, which then ends the engine.
     detached: true,
-    env: { ...environment, ...keptCode() },
+    env: { ...environment, ...compileCache() },
   });
 }
 
-/** The process that could not be started, in the shape of one that ended before it answered. */
+/** Stands for a process that could not start: it behaves like one that ended before it answered. */
 function neverStarted(cause: Promise<unknown>): Child {
   const answer = async (): Promise<ChildAnswer> => {
     throw new ChildEnded(`it could not be started: ${await cause}`);
@@ -73,7 +73,7 @@ function neverStarted(cause: Promise<unknown>): Child {
   return {
     pid: undefined,
     ready: answer(),
-    ask: answer,
+    request: answer,
     isAlive: () => false,
     kill: () => undefined,
     exited: cause.then(() => undefined),
@@ -81,8 +81,8 @@ function neverStarted(cause: Promise<unknown>): Child {
 }
 
 function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
-  const lastWords = keepLastWords(child.stderr!);
-  // A write to a process that has just ended; its exit tells the story.
+  const stderrEnd = keepEnd(child.stderr!);
+  // EPIPE when the process has just ended: `exit` reports it.
   child.stdin!.on('error', () => undefined);
   const exited = once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? `code ${code}`}`);
   const stopWatching = watchMemory(child, memoryMaxBytes);
@@ -92,7 +92,7 @@ function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
   const ended = exited.then((how) => {
     isAlive = false;
     stopWatching();
-    return new ChildEnded(`${how}; its last words: ${lastWords()}`);
+    return new ChildEnded(`${how}; the end of its stderr: ${stderrEnd()}`);
   });
   const nextAnswer = async (): Promise<ChildAnswer> => {
     const next = await answers.next().catch(() => ({ done: true, value: undefined }) as const);
@@ -103,7 +103,7 @@ function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
   return {
     pid: child.pid,
     ready: nextAnswer(),
-    ask(header, body) {
+    request(header, body) {
       child.stdin!.write(encodeFrame(header, body));
       return nextAnswer();
     },
@@ -113,22 +113,22 @@ function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
   };
 }
 
-/** Where Node keeps the code that was loaded before, as for this process: it starts in half the time. */
-function keptCode(): Record<string, string> {
-  // The folder of this version of Node, within the one that is named in the environment.
+/** Shares this process's compile cache with the engine's process, which halves its start time. */
+function compileCache(): Record<string, string> {
+  // Node makes a folder for each of its versions inside the one that NODE_COMPILE_CACHE names.
   const folder = getCompileCacheDir();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(folder) };
 }
 
-function keepLastWords(stderr: Readable): () => string {
-  let words = '';
+function keepEnd(stderr: Readable): () => string {
+  let end = '';
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = (words + text).slice(-LAST_WORDS_MAX_CHARS);
+    end = (end + text).slice(-STDERR_MAX_CHARS);
   });
-  return () => words;
+  return () => end;
 }
 
-/** Native memory is outside the reach of Node's own limits, and an address-space limit forbids V8 to start. */
+/** Node's own limits do not cover native memory, and V8 does not start under an address space limit. */
 function watchMemory(child: ChildProcess, memoryMaxBytes: number): () => void {
   const timer = setInterval(() => {
     if ((residentBytes(child.pid) ?? 0) > memoryMaxBytes) killGroup(child);
@@ -149,7 +149,7 @@ function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) os.setPriority(pid, NICENESS);
   } catch {
-    // It has ended already, or the system does not let us.
+    // The process has ended, or the system forbids it.
   }
 }
 
@@ -158,6 +158,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It ended a moment ago.
+    // The process has just ended.
   }
 }

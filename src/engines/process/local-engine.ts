@@ -4,7 +4,7 @@ import type { ChildPool } from './child-pool.ts';
 
 const WARM_UP_TIMEOUT_MS = 150_000;
 
-/** An engine whose models run in the processes of a pool. */
+/** An engine that runs in the processes of a pool. */
 export function localEngine(name: string, slots: number, pool: ChildPool): Engine {
   async function transcribe(piece: Pcm, options: TranscribeOptions) {
     options.signal.throwIfAborted();

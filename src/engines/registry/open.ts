@@ -12,8 +12,8 @@ import { openSherpa } from '../sherpa/sherpa.ts';
 export type OpenedEngine = { spec: EngineSpec; engine: Engine };
 
 /**
- * The engine, with its processes on their way; `warmUp` tells when they can work.
- * @throws EngineError  saying what to install or mend, when the engine cannot start
+ * The engine, with its processes starting; `warmUp` resolves when they are ready.
+ * @throws EngineError  that says what to install or repair, when the engine cannot start
  */
 export async function openEngine(spec: EngineSpec, options: EngineOptions): Promise<Engine> {
   switch (spec.kind) {
@@ -22,7 +22,7 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
     case 'sherpa-onnx':
       return openSherpa(spec.model, options);
     case 'openai': {
-      // Loaded for those who use it: its HTTP client costs a tenth of a second of every start.
+      // Imported only when used: its HTTP client adds 0.1 s to the start.
       const { openOpenai } = await import('../openai/openai.ts');
       return openOpenai({ ...spec, apiKey: options.apiKey, slots: options.slots });
     }
@@ -30,9 +30,9 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
 }
 
 /**
- * The engine that was asked for; for null the best one that can work: the first model that loads, best ones first, else
- * pocketsphinx. It has really decoded something: a file that looks whole may not be.
- * @throws EngineError  with the command to type, or what to mend
+ * The engine that `wanted` names; for null the best one that works: the first model that loads in the order of rankModels,
+ * else pocketsphinx. It has transcribed a test signal, because a model file may be damaged.
+ * @throws EngineError  that says what to install or repair
  */
 export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
   if (findProgram(options.tools, 'ffmpeg') === null || findProgram(options.tools, 'ffprobe') === null) {
@@ -44,14 +44,14 @@ export async function openWorkingEngine(wanted: EngineSpec | null, options: Engi
       return await openWarm({ kind: 'sherpa-onnx', model }, options);
     } catch (error) {
       if (!(error instanceof EngineError)) throw error;
-      options.log.warn({ model, reason: error.message }, 'model passed over');
+      options.log.warn({ model, reason: error.message }, 'model skipped');
     }
   }
   if (findPocketsphinx(options.tools)) return await openWarm({ kind: 'pocketsphinx' }, options);
   throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
 }
 
-/** @throws EngineError  when the folder is there and cannot be read */
+/** @throws EngineError  when the folder exists and is unreadable */
 async function readableModels(modelsDir: string): Promise<string[]> {
   try {
     return await pulledModels(modelsDir);
@@ -60,11 +60,11 @@ async function readableModels(modelsDir: string): Promise<string[]> {
   }
 }
 
-/** Recognisers in the order of the catalogue, best first; then those that it does not know, by name. */
+/** Speech models in the order of the catalogue, best first, then models that are not in it, by name. */
 export function rankModels(names: string[]): string[] {
   const known = CATALOGUE.filter(({ name }) => names.includes(name));
-  const recognisers = known.filter(({ family }) => family !== 'vad').map(({ name }) => name);
-  return [...recognisers, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
+  const speechModels = known.filter(({ family }) => family !== 'vad').map(({ name }) => name);
+  return [...speechModels, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
 }
 
 async function openWarm(spec: EngineSpec, options: EngineOptions): Promise<OpenedEngine> {

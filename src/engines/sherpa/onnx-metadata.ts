@@ -9,8 +9,8 @@ const METADATA_MAX_BYTES = 2 ** 20;
 const HEAD_BYTES = 20;
 
 /**
- * The names and values that a model's maker wrote into an ONNX file, such as `model_type`. The graph, which is nearly all of the
- * file, is stepped over unread. Empty for what is not ONNX, and as far as it goes for a truncated file.
+ * The metadata of an ONNX file by name, such as `model_type`. The graph, which is nearly all of the file, is not read. Empty
+ * for other files; incomplete for a truncated file.
  * Source: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
  */
 export async function readOnnxMetadata(path: string): Promise<Map<string, string>> {
@@ -35,7 +35,7 @@ export async function readOnnxMetadata(path: string): Promise<Map<string, string
 
 type Head = { field: number; bytes: number; length: number };
 
-/** Number of the field, length of its head, and length of what follows; null where this is no such message. */
+/** The field's number, the bytes of its head and the bytes of its value; null when the bytes are not protobuf. */
 function readHead(bytes: Buffer): Head | null {
   const tag = readVarint(bytes, 0);
   if (tag === null) return null;

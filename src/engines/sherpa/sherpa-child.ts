@@ -7,10 +7,10 @@ import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
 
 export type SherpaSettings = { family: string; modelConfig: Record<string, unknown> };
 
-/** Families that take the language as a setting; the others know one, or find it by themselves. */
-const TOLD_LANGUAGE = new Set(['whisper', 'senseVoice', 'canary']);
+/** Families that take the language as a setting; the others know one language or detect it. */
+const LANGUAGE_SETTING = new Set(['whisper', 'senseVoice', 'canary']);
 
-// Run as a process of its own by sherpa.ts: a model that does not fit its family ends the whole process.
+// The process that sherpa.ts starts. A model that does not match its family aborts the process.
 endWithParent();
 await serveParent<SherpaSettings>(async ({ family, modelConfig }) => {
   const config = (language: string | null) => ({
@@ -18,12 +18,12 @@ await serveParent<SherpaSettings>(async ({ family, modelConfig }) => {
     modelConfig: withLanguage(family, modelConfig, language),
     decodingMethod: 'greedy_search',
   });
-  // The synchronous constructor aborts the process on a truncated file; this one gives an error.
+  // The synchronous constructor aborts the process on a truncated file; this function rejects.
   const recognizer = await sherpa.OfflineRecognizer.createAsync(config(null));
   let current: string | null = null;
 
   return async (piece, { language }) => {
-    if (language !== current && TOLD_LANGUAGE.has(family)) {
+    if (language !== current && LANGUAGE_SETTING.has(family)) {
       recognizer.setConfig(config(language));
       current = language;
     }
@@ -37,12 +37,12 @@ await serveParent<SherpaSettings>(async ({ family, modelConfig }) => {
 });
 
 function withLanguage(family: string, modelConfig: Record<string, unknown>, language: string | null) {
-  if (language === null || !TOLD_LANGUAGE.has(family)) return modelConfig;
-  const told = family === 'canary' ? { srcLang: language, tgtLang: language } : { language };
-  return { ...modelConfig, [family]: { ...(modelConfig[family] as object), ...told } };
+  if (language === null || !LANGUAGE_SETTING.has(family)) return modelConfig;
+  const setting = family === 'canary' ? { srcLang: language, tgtLang: language } : { language };
+  return { ...modelConfig, [family]: { ...(modelConfig[family] as object), ...setting } };
 }
 
-/** 16-bit samples handed over as they are would be read as floats, and give wrong text without an error. */
+/** sherpa-onnx reads any typed array as floats: 16-bit samples would give wrong text without an error. */
 function asFloats(piece: Pcm): Float32Array {
   return Float32Array.from(piece, (sample) => sample / 32_768);
 }

@@ -8,9 +8,9 @@ import { readOnnxMetadata } from './onnx-metadata.ts';
 export type SherpaModel = {
   family: string;
   modelConfig: Record<string, unknown>;
-  /** The model's own codes; null where that cannot be told. */
+  /** The model's own codes; null when unknown. */
   languages: readonly string[] | null;
-  /** All model files together. */
+  /** Of all files together. */
   sizeBytes: number;
 };
 
@@ -18,10 +18,10 @@ type Folder = { path: string; names: string[] };
 /** A family's files, or null when the folder is not of that family. */
 type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'languages'> | null>;
 
-/** Families told by their files come first: their names say more than the metadata. */
+/** Families that the file names identify come first, because file names are more reliable than metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
 
-/** The family and the settings of a model folder; null when it holds no model that sherpa-onnx knows. @throws EngineError */
+/** The family and the settings of a model folder; null without a known model in it. @throws EngineError when it is unreadable */
 export async function detectSherpaModel(folderPath: string): Promise<SherpaModel | null> {
   const names = await readdir(folderPath).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
@@ -80,7 +80,7 @@ async function encoderDecoder(folder: Folder) {
   return describe(folder, 'whisper', { encoder, decoder, language: '', task: 'transcribe', tailPaddings: -1 });
 }
 
-/** What a single model file calls itself, in its metadata, its name or its folder's, and the family that it then is. */
+/** Patterns for the metadata, the file name or the folder name of a single model file, with the family that they identify. */
 const SINGLE_MODELS: [RegExp, string][] = [
   [/EncDec(Hybrid|CTC)|nemo|parakeet/i, 'nemoCtc'],
   [/sense[_-]?voice/i, 'senseVoice'],
@@ -99,7 +99,7 @@ async function singleModel(folder: Folder) {
   const names = [await modelType(model), path.basename(model), path.basename(folder.path)];
   const family = names.map(familyNamed).find((one) => one !== null) ?? null;
   if (family === null) return null;
-  // Its numbers and punctuation are written only when asked for.
+  // Off by default; it writes numbers as digits, and punctuation.
   const extra = family === 'senseVoice' ? { language: 'auto', useInverseTextNormalization: 1 } : {};
   return describe(folder, family, { model, ...extra });
 }
@@ -113,7 +113,7 @@ function describe(folder: Folder, family: string, files: Record<string, unknown>
   return { family, modelConfig: { [family]: files, tokens } };
 }
 
-/** The file of that name; the smaller int8 one where there are both. */
+/** The path of the first file that matches; an int8 file, which is smaller, comes first. */
 function pick({ path: folder, names }: Folder, pattern: RegExp): string | null {
   const fitting = names.filter((name) => pattern.test(name));
   const name = fitting.find((one) => one.includes('int8')) ?? fitting[0];

@@ -1,4 +1,4 @@
-/** The part of sherpa-onnx-node that we use; the package has no types of its own. */
+/** The used part of sherpa-onnx-node, which has no types of its own. */
 declare module 'sherpa-onnx-node' {
   type Stream = { acceptWaveform(audio: { samples: Float32Array; sampleRate: number }): void };
   type Recognizer = {

@@ -1,7 +1,7 @@
 import type { Transcript, Word } from '../engine.ts';
 import { meanConfidence, segmentWords } from '../segments.ts';
 
-/** What sherpa-onnx answers; which fields are filled depends on the model. */
+/** A result of sherpa-onnx; which fields it has depends on the model. */
 export type SherpaResult = {
   text: string;
   lang?: string;
@@ -13,14 +13,14 @@ export type SherpaResult = {
   ys_log_probs?: number[];
 };
 
-// A token without a length of its own lasts until the next one, but not longer than a syllable does.
+// The longest assumed duration of a token without one: that of a syllable.
 const TOKEN_MAX_SECONDS = 0.24;
 const WHISPER_TOKENS_PER_SECOND = 6;
 const WHISPER_TOKENS_PER_PIECE = 224;
 const WORD_MARK = '▁';
 const CONTINUES = '@@';
 
-/** A transcript of what a model answered for a piece of that length: words where it gives times, else one segment. */
+/** The transcript of a result: with words when the model gives times, else one segment over the whole piece. */
 export function readSherpaResult(result: SherpaResult, pieceSeconds: number): Transcript {
   const language = languageTag(/^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(result.lang ?? '')?.[1] ?? null);
   const words = mergeTokens(readTokens(result, pieceSeconds));
@@ -30,13 +30,13 @@ export function readSherpaResult(result: SherpaResult, pieceSeconds: number): Tr
   return { segments: text === '' ? [] : [whole], language };
 }
 
-/** Whisper writes at most six tokens for a second of audio, and at most 224 for a piece; then it stops without a word. */
+/** Whether Whisper reached its limit of six tokens per second or 224 per piece, where it stops without an error. */
 export function mayBeCut({ tokens = [] }: SherpaResult, pieceSeconds: number): boolean {
   const mostTokens = Math.min(Math.floor(pieceSeconds * WHISPER_TOKENS_PER_SECOND), WHISPER_TOKENS_PER_PIECE);
   return tokens.length > 0 && tokens.length >= mostTokens;
 }
 
-/** A model's code in its canonical spelling: `jw` is `jv`. */
+/** The canonical BCP 47 code: `jv` for a model's `jw`. */
 function languageTag(code: string | null): string | null {
   return code === null ? null : (Intl.getCanonicalLocales(code)[0] ?? null);
 }
@@ -63,7 +63,7 @@ function readTokens(
   });
 }
 
-/** A word begins at a token that begins with a space, and at each sign of a script that has no spaces. */
+/** A word starts at a token with a leading space, and at each character of a script without spaces. */
 function mergeTokens(tokens: Token[]): Word[] {
   const groups: Token[][] = [];
   let startsWord = true;
@@ -71,7 +71,7 @@ function mergeTokens(tokens: Token[]): Word[] {
     if (/^<.*>$/.test(token.text.trim())) continue;
     if (token.text.startsWith(' ') || isWholeWord(token.text)) startsWord = true;
     const text = token.text.trim();
-    // A space may be a token of its own; it has no sound.
+    // A token may consist of a space alone.
     if (text === '') continue;
     if (startsWord && !isPunctuation(text)) groups.push([{ ...token, text }]);
     else groups.at(-1)?.push({ ...token, text });

@@ -17,25 +17,32 @@ import { readOnnxMetadata } from './onnx-metadata.ts';
 import { openSherpa } from './sherpa.ts';
 
 const settings = {
-  ...{ modelsDir: '/nowhere', slots: 2, threadsPerSlot: 1, apiKey: null },
-  ...{ tools: TEST_TOOLS, log: openLog('silent') },
+  modelsDir: '/nowhere',
+  slots: 2,
+  threadsPerSlot: 1,
+  apiKey: null,
+  tools: TEST_TOOLS,
+  log: openLog('silent'),
 };
 const TEXT = 'the engine reads this text out of tones and gives it back without a single fault';
 
 testConformance('sherpa-onnx', async () => {
   const engine = await openSherpa(TONE_MODEL, settings);
   return {
-    ...{ engine, speech: toneSpeech(TEXT), expected: new RegExp(`^${TEXT}$`) },
-    // The answer has to come from another process: not within this turn, nor within a millisecond.
+    engine,
+    speech: toneSpeech(TEXT),
+    expected: new RegExp(`^${TEXT}$`),
+    // An answer from another process takes more than the millisecond that the tests need.
     stall: () => undefined,
     unstall: () => undefined,
     crash: killChildren,
-    ...{ processes: () => childProcesses(), isRunning },
+    processes: () => childProcesses(),
+    isRunning,
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
 });
 
-/** A copy of the tone model; `bytes` where its file breaks off. */
+/** A copy of the tone model, truncated to `bytes` when given. */
 async function copyModel(folder: string, bytes?: number): Promise<string> {
   await mkdir(folder, { recursive: true });
   await copyFile(path.join(TONE_MODEL, 'tone.onnx'), path.join(folder, 'zipformer.onnx'));
@@ -44,7 +51,7 @@ async function copyModel(folder: string, bytes?: number): Promise<string> {
   return folder;
 }
 
-test('a truncated model is an error that says what to do, each time anew', async () => {
+test('each call to a truncated model fails with an error that says what to do', async () => {
   await using folder = await openTestFolder();
   await using engine = await openSherpa(await copyModel(path.join(folder.path, 'cut'), 5000), settings);
 
@@ -52,7 +59,7 @@ test('a truncated model is an error that says what to do, each time anew', async
   await assert.rejects(engine.transcribe(toneSpeech('hello'), asked()), isEngineError('engine_error'));
 });
 
-test('a model that is mended on disk serves without a restart of ours', async () => {
+test('a model that is repaired on disk works without a restart of the service', async () => {
   await using folder = await openTestFolder();
   const model = await copyModel(path.join(folder.path, 'cut'), 5000);
   await using engine = await openSherpa(model, { ...settings, slots: 1 });
@@ -86,7 +93,7 @@ test('the first model folder that loads is chosen, before pocketsphinx', async (
   assert.deepEqual(childProcesses(), []);
 });
 
-test('of several models the best of the catalogue is chosen, before any that it does not know, whatever their names', async () => {
+test('the best catalogued model is chosen before models that are not in the catalogue', async () => {
   await using folder = await openTestFolder();
   for (const name of ['a-model-of-my-own', 'moonshine-base', 'parakeet-110m', 'silero-vad', 'whisper-turbo']) {
     await copyModel(path.join(folder.path, name));
@@ -98,7 +105,7 @@ test('of several models the best of the catalogue is chosen, before any that it 
   assert.deepEqual(spec, { kind: 'sherpa-onnx', model: 'parakeet-110m' });
 });
 
-test('models are tried best first, and what only finds speech is none', () => {
+test('models are ranked best first, without voice detectors', () => {
   const ranked = rankModels(['b-own', 'a-own', 'silero-vad', 'whisper-tiny', 'parakeet-0.6b-v3', 'parakeet-0.6b-v2']);
 
   assert.deepEqual(ranked, ['parakeet-0.6b-v2', 'parakeet-0.6b-v3', 'whisper-tiny', 'a-own', 'b-own']);
@@ -111,10 +118,10 @@ test('without models pocketsphinx is chosen', async () => {
   assert.deepEqual(spec, { kind: 'pocketsphinx' });
 });
 
-test('a models folder that cannot be read is an error that names it, not a machine without models', async () => {
+test('an unreadable models folder is an error that names it', async () => {
   await using folder = await openTestFolder();
   const [modelsDir, model] = [path.join(folder.path, 'models'), path.join(folder.path, 'model')];
-  // Nobody can follow a link to itself, not even root.
+  // A link to itself is unreadable even for root.
   for (const link of [modelsDir, model]) await symlink(link, link);
 
   await assert.rejects(openWorkingEngine(null, { ...settings, modelsDir }), {
@@ -129,7 +136,7 @@ test('the metadata of a model is read without its graph', async () => {
   assert.equal(metadata.get('model_type'), 'zipformer2_ctc');
 });
 
-test('when this process is killed, its engine processes end, even in the middle of a piece', async () => {
+test('when this process is killed, its engine processes end, even during a piece', async () => {
   const owner = spawn(
     process.execPath,
     [path.join(import.meta.dirname, '../../../test/fixtures/processes/engine-owner.ts')],
@@ -144,6 +151,6 @@ test('when this process is killed, its engine processes end, even in the middle 
   owner.kill('SIGKILL');
 
   assert.equal(before, 2);
-  // Long before the piece could be done.
+  // The piece takes far longer.
   await until('the engine processes to end', () => engines.every((pid) => !isRunning(pid)), 15_000);
 });

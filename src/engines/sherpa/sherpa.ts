@@ -5,23 +5,23 @@ import { modelLanguage } from '../../rules/jobs/language.ts';
 import type { Engine } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import { openChildPool } from '../process/child-pool.ts';
+import { ChildPool } from '../process/child-pool.ts';
 import { localEngine } from '../process/local-engine.ts';
 import { detectSherpaModel } from './sherpa-models.ts';
 
-// Loading takes up to twice the file, working on 30 s some hundred MB more.
+// Loading takes up to twice the size of the file, transcribing 30 s some hundred MB more.
 const MEMORY_PER_MODEL_BYTE = 3;
 const MEMORY_BASE_BYTES = 2 ** 30;
-// It takes 2,950 frames of 10 ms, and the end of its window is not read well.
+// Whisper takes 2,950 frames of 10 ms, and transcribes the last of them badly.
 const WHISPER_PIECE_SECONDS = 29.4;
 
 /**
- * A model that sherpa-onnx can load: Parakeet, Whisper, Moonshine, SenseVoice, zipformer and others.
- * @param model  the name of a folder in `modelsDir`, or the path of one elsewhere
- * @throws EngineError  saying what to do, when the folder holds no such model
+ * An engine for a model that sherpa-onnx can load: Parakeet, Whisper, Moonshine, SenseVoice, zipformer and others.
+ * @param model  the name of a folder in `modelsDir`, or the path of another folder
+ * @throws EngineError  that says what to do, when the folder holds no such model
  */
-export async function openSherpa(model: string, options: EngineOptions): Promise<Engine> {
-  const folder = modelFolder(model, options.modelsDir);
+export async function openSherpa(model: string, engineOptions: EngineOptions): Promise<Engine> {
+  const folder = modelFolder(model, engineOptions.modelsDir);
   const found = await detectSherpaModel(folder);
   const name = path.basename(folder);
   const startAdvice = `The model ${name} cannot be loaded: fetch it again, or see that its files are whole.`;
@@ -29,35 +29,36 @@ export async function openSherpa(model: string, options: EngineOptions): Promise
     const wanted = 'a folder with the .onnx files and the tokens.txt of a sherpa-onnx model';
     throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`);
   }
-  const pool = openChildPool({
+  const pool = new ChildPool({
     module: new URL('./sherpa-child.ts', import.meta.url),
     settings: {
       family: found.family,
-      modelConfig: { ...found.modelConfig, numThreads: options.threadsPerSlot, provider: 'cpu', debug: 0 },
+      modelConfig: { ...found.modelConfig, numThreads: engineOptions.threadsPerSlot, provider: 'cpu', debug: 0 },
     },
-    environment: toolEnvironment(options.tools),
+    environment: toolEnvironment(engineOptions.tools),
     memoryMaxBytes: MEMORY_BASE_BYTES + found.sizeBytes * MEMORY_PER_MODEL_BYTE,
-    slots: options.slots,
+    slots: engineOptions.slots,
     startAdvice,
-    log: options.log,
-    onRestart: () => options.onRestart?.(name),
+    log: engineOptions.log,
+    onRestart: () => engineOptions.onRestart?.(name),
   });
-  const engine = localEngine(name, options.slots, pool);
+  const engine = localEngine(name, engineOptions.slots, pool);
   return {
     ...engine,
     languages: found.languages,
     ...(found.family === 'whisper' && { maxPieceSeconds: WHISPER_PIECE_SECONDS }),
-    async transcribe(piece, asked) {
-      return engine.transcribe(piece, { ...asked, language: permitLanguage(name, asked.language, found.languages) });
+    async transcribe(piece, options) {
+      const language = modelCode(name, options.language, found.languages);
+      return engine.transcribe(piece, { ...options, language });
     },
   };
 }
 
 /**
- * The model's own code. The API refuses others before; a job may have been taken while another model served its plan.
- * @throws EngineError  for a code that the model does not know: sherpa-onnx would end its process
+ * The model's own code for a language. The API checks languages as well, but the job may be older than the model of its plan.
+ * @throws EngineError  for an unknown language, for which sherpa-onnx would abort its process
  */
-function permitLanguage(name: string, language: string | null, known: readonly string[] | null): string | null {
+function modelCode(name: string, language: string | null, known: readonly string[] | null): string | null {
   if (language === null || known === null) return language;
   const code = modelLanguage(language, known);
   if (code === null) throw new EngineError('engine_error', `The model ${name} does not know the language ${language}.`);

@@ -14,7 +14,7 @@ import { openVoiceDetector } from './vad.ts';
 const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };
 const { signal } = new AbortController();
 
-/** A loud hum, with what the model of these tests takes for speech from where to where, in seconds. */
+/** A loud tone; in the given intervals, in seconds, what the test model detects as speech. */
 function audio(seconds: number, speech: [number, number][] = []): Pcm {
   return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, at) => {
     const isSpeech = speech.some(([start, end]) => at >= start * SAMPLE_RATE && at < end * SAMPLE_RATE);
@@ -28,7 +28,7 @@ function openNotes(): { log: Log; notes: string[] } {
   return { log: { ...openLog('silent'), warn: note, error: note } as unknown as Log, notes };
 }
 
-test('stretches of speech are found where they are, each time from anew', async () => {
+test('the intervals of speech are found, independently in each call', async () => {
   await using folder = await openTestFolder();
   const model = await putVoiceModel(folder.path);
   await using detector = await openVoiceDetector({ ...settings, ...model });
@@ -45,7 +45,7 @@ test('stretches of speech are found where they are, each time from anew', async 
     await detector!.find(audio(10), signal),
   ];
 
-  // A model judges 32 ms at once, and this one is quicker than Silero's by two such windows.
+  // A decision covers 32 ms, and the test model's delay is two of them shorter than Silero's.
   const rounded = found.map((one) => one!.map((it) => [it.startSeconds, it.endSeconds].map(Math.round)));
   const expected = [
     [[6, 9]],
@@ -58,7 +58,7 @@ test('stretches of speech are found where they are, each time from anew', async 
   assert.deepEqual(rounded, expected);
 });
 
-test('a piece without speech is told from one whose speech comes late, is faint or is short', async () => {
+test('a piece without speech is distinguished from pieces with late, faint or short speech', async () => {
   await using folder = await openTestFolder();
   await using detector = await openVoiceDetector({ ...settings, ...(await putVoiceModel(folder.path)) });
   const faint = Int16Array.from(audio(10, [[9, 10]]), (sample) => sample / 500);
@@ -76,7 +76,7 @@ test('without a pulled model there is no detector, and no process', async () => 
   assert.deepEqual(childProcesses(), []);
 });
 
-test('a model that is cut off, altered or gone is left alone, with one line in the log', async () => {
+test('a truncated, altered or empty model is not used, and the log says so once', async () => {
   await using folder = await openTestFolder();
   const damages: ((file: string) => Promise<void>)[] = [
     (file) => truncate(file, 300),
@@ -95,7 +95,7 @@ test('a model that is cut off, altered or gone is left alone, with one line in t
   }
 });
 
-test('a model that ends its process is given up after three tries, and holds nobody up', async () => {
+test('a model that crashes its process is no longer used after three failures, and callers do not wait', async () => {
   await using folder = await openTestFolder();
   const { log, notes } = openNotes();
   const model = await putVoiceModel(folder.path, Buffer.from('no model, but pinned as one'));
@@ -110,14 +110,14 @@ test('a model that ends its process is given up after three tries, and holds nob
   assert.deepEqual(childProcesses(), []);
 });
 
-test('whoever gives up is not held', async () => {
+test('an abort ends both calls at once', async () => {
   await using folder = await openTestFolder();
   await using detector = await openVoiceDetector({ ...settings, ...(await putVoiceModel(folder.path)) });
-  const leaving = new AbortController();
+  const aborting = new AbortController();
   const reason = new Error('no longer wanted');
 
-  const asked = [detector!.find(audio(20), leaving.signal), detector!.mayHoldSpeech(audio(20), leaving.signal)];
-  leaving.abort(reason);
+  const asked = [detector!.find(audio(20), aborting.signal), detector!.mayHoldSpeech(audio(20), aborting.signal)];
+  aborting.abort(reason);
 
   for (const one of asked) await assert.rejects(one, reason);
 });

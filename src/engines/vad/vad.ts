@@ -8,43 +8,43 @@ import type { ToolPaths } from '../../platform/tools.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import type { Pcm } from '../engine.ts';
 import { SAMPLE_RATE } from '../engine.ts';
-import { openChildPool } from '../process/child-pool.ts';
+import { ChildPool } from '../process/child-pool.ts';
 
-/** A stretch of speech, in seconds from the start of what was asked about. */
-export type Stretch = { startSeconds: number; endSeconds: number };
+/** An interval with speech, in seconds from the start of the given audio. */
+export type Interval = { startSeconds: number; endSeconds: number };
 
-/** Finds where speech is. It may fail at any time, and then says so: whoever asks has another rule for that. */
+/** Finds speech in audio. It may fail at any time; callers have a fallback. */
 export type VoiceDetector = AsyncDisposable & {
-  /** The stretches with speech, in order; null where it cannot tell. Rejects with the signal's reason. */
-  find(audio: Pcm, signal: AbortSignal): Promise<Stretch[] | null>;
-  /** False only where it is sure that no speech is. */
+  /** The intervals with speech, in order; null when detection failed. Rejects with the signal's reason. */
+  find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null>;
+  /** False only when detection found no speech. Rejects with the signal's reason. */
   mayHoldSpeech(piece: Pcm, signal: AbortSignal): Promise<boolean>;
 };
 
 export type VoiceDetectorOptions = {
   modelsDir: string;
-  /** Pieces that engines work on at once. */
+  /** How many pieces the engines transcribe at once. */
   slots: number;
   tools: ToolPaths;
   log: Log;
   catalogue?: typeof CATALOGUE;
 };
 
-// In an hour one process hears what it must of some hundreds of hours; the quickest engine takes a slot for each hundred.
+// One process checks several hundred hours of audio in an hour; a slot of the fastest engine transcribes about one hundred.
 const SLOTS_PER_PROCESS = 4;
 const MEMORY_MAX_BYTES = 2 ** 29;
-// Its work is some hundredths of a second.
+// A call takes some 10 ms.
 const TIMEOUT_MS = 15_000;
 const FAILURES_MAX = 3;
-/** It has to hear a word from its start: too short a piece is not for it to judge. */
+/** Shorter pieces count as speech: detection needs the start of a word. */
 const SHORTEST_SECONDS = 1;
-// In most pieces speech is in the first seconds, and then no more needs to be looked at.
-const GLANCE_SECONDS = 4;
+// mayHoldSpeech checks a piece in parts and stops at the first speech, which is mostly in the first seconds.
+const PART_SECONDS = 4;
 const OVERLAP_SECONDS = 0.5;
 
 /**
- * Silero VAD, in processes of its own, where its model was pulled; null where it was not, or where its file is not the one
- * that the catalogue pins: foreign bytes could end or hang what loads them.
+ * Silero VAD in processes of its own; null when its model was not pulled, or when its file differs from the catalogue's: a
+ * damaged file could crash or hang the process.
  */
 export async function openVoiceDetector(options: VoiceDetectorOptions): Promise<VoiceDetector | null> {
   const { modelsDir, slots, tools, log, catalogue = CATALOGUE } = options;
@@ -52,13 +52,13 @@ export async function openVoiceDetector(options: VoiceDetectorOptions): Promise<
     if (!(await isPulled(modelsDir, name))) continue;
     const [file] = files;
     const model = path.resolve(modelsDir, name, file!.path);
-    if (await isTheFile(model, file!)) return openDetector(model, { slots, tools, log });
+    if (await isExpectedFile(model, file!)) return openDetector(model, { slots, tools, log });
     log.warn({ model: name }, 'voice detector not used: its file is damaged; remove the model and pull it again');
   }
   return null;
 }
 
-async function isTheFile(model: string, file: { sizeBytes: number; sha256: string | null }): Promise<boolean> {
+async function isExpectedFile(model: string, file: { sizeBytes: number; sha256: string | null }): Promise<boolean> {
   const found = await stat(model).catch(() => null);
   if (!found?.isFile() || found.size !== file.sizeBytes) return false;
   const sha256 = createHash('sha256').update(await readFile(model));
@@ -69,7 +69,7 @@ function openDetector(
   model: string,
   { slots, tools, log }: Pick<VoiceDetectorOptions, 'slots' | 'tools' | 'log'>,
 ): VoiceDetector {
-  const pool = openChildPool({
+  const pool = new ChildPool({
     module: new URL('./vad-child.ts', import.meta.url),
     settings: { model },
     environment: toolEnvironment(tools),
@@ -80,7 +80,7 @@ function openDetector(
   });
   let failures = 0;
 
-  async function find(audio: Pcm, signal: AbortSignal): Promise<Stretch[] | null> {
+  async function find(audio: Pcm, signal: AbortSignal): Promise<Interval[] | null> {
     if (failures >= FAILURES_MAX) return null;
     try {
       const { segments } = await pool.transcribe(audio, { language: null, timeoutMs: TIMEOUT_MS, signal });
@@ -99,10 +99,10 @@ function openDetector(
 
   async function mayHoldSpeech(piece: Pcm, signal: AbortSignal): Promise<boolean> {
     if (piece.length < SHORTEST_SECONDS * SAMPLE_RATE) return true;
-    for (let at = 0; at < piece.length; at += GLANCE_SECONDS * SAMPLE_RATE) {
-      const part = piece.subarray(at, at + (GLANCE_SECONDS + OVERLAP_SECONDS) * SAMPLE_RATE);
-      const heard = await find(part, signal);
-      if (heard === null || heard.length > 0) return true;
+    for (let at = 0; at < piece.length; at += PART_SECONDS * SAMPLE_RATE) {
+      const part = piece.subarray(at, at + (PART_SECONDS + OVERLAP_SECONDS) * SAMPLE_RATE);
+      const found = await find(part, signal);
+      if (found === null || found.length > 0) return true;
     }
     return false;
   }

@@ -6,7 +6,7 @@ import type { Misdeed } from '../../../test/fixtures/processes/misdeeds.ts';
 import { MISDEEDS } from '../../../test/fixtures/processes/misdeeds.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Engine } from '../../engines/engine.ts';
-import { openChildPool } from '../../engines/process/child-pool.ts';
+import { ChildPool } from '../../engines/process/child-pool.ts';
 import { wavFile } from '../../engines/wav-file.ts';
 import { openLog } from '../../platform/log.ts';
 
@@ -17,7 +17,7 @@ function audioFor(misdeed: Misdeed): Buffer {
 
 /** An engine of one process that commits the misdeed named by the audio. */
 function openMisbehavingEngine(): Engine & { pids(): number[] } {
-  const pool = openChildPool({
+  const pool = new ChildPool({
     module: new URL('../../../test/fixtures/processes/misbehaving-child.ts', import.meta.url),
     settings: {},
     environment: { PATH: process.env['PATH'] ?? '' },
@@ -26,7 +26,14 @@ function openMisbehavingEngine(): Engine & { pids(): number[] } {
     startAdvice: 'None.',
     log: openLog('silent'),
   });
-  return { ...pool, name: 'misbehaving', slots: 1, warmUp: async () => undefined };
+  return {
+    name: 'misbehaving',
+    slots: 1,
+    warmUp: async () => undefined,
+    transcribe: (piece, options) => pool.transcribe(piece, options),
+    pids: () => pool.pids(),
+    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+  };
 }
 
 const PIECE_TIMEOUT = { baseMs: 3_000, perAudioSecondMs: 0 };
