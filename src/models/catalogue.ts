@@ -12,7 +12,7 @@ export const WHISPER_LANGUAGES: readonly string[] = (
   'uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su'
 ).split(' ');
 
-/** Their multilingual sizes have one and the same token file. */
+/** All multilingual sizes have the same token file. */
 const WHISPER_TOKENS = {
   sizeBytes: 816_730,
   sha256: 'b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126',
@@ -26,8 +26,8 @@ const MOONSHINE_TOKENS = file(
 /**
  * The models that `verbatim models` knows, best first for each purpose.
  *
- * Revisions, sizes and SHA-256 were taken from several public projects that pin the same files and agree with each other;
- * WER are those of full precision, as published, not ours: int8 differs by some hundredths to tenths of a percent.
+ * Revisions, sizes and SHA-256 come from several public projects that pin the same files and agree with each other. WER are
+ * the published ones of the full precision models; int8 differs by some hundredths to tenths of a percent.
  */
 export const CATALOGUE: readonly Model[] = [
   {
@@ -181,10 +181,10 @@ export const CATALOGUE: readonly Model[] = [
   },
 ];
 
-/** The model that a new machine is offered. */
+/** The model that the first start offers. */
 export const FIRST_MODEL = 'parakeet-110m';
 
-/** @throws ModelError  listing the names there are */
+/** @throws ModelError  that lists the known names */
 export function findModel(name: string, catalogue: readonly Model[] = CATALOGUE): Model {
   const model = catalogue.find((one) => one.name === name);
   if (model) return model;

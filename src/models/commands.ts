@@ -23,9 +23,9 @@ export type ModelsCommand = {
 };
 
 /**
- * Runs one `verbatim models` command and writes to its screen.
- * @param args  the words after `models`
- * @throws ModelError  with a sentence that says what to do
+ * Runs one `verbatim models` command and writes its output to `screen`.
+ * @param args  the arguments after `models`
+ * @throws ModelError  that says what to do
  */
 export async function runModels(args: string[], command: ModelsCommand): Promise<void> {
   const [verb = 'help', ...words] = args.filter((word) => word !== '--json');
@@ -37,7 +37,7 @@ export async function runModels(args: string[], command: ModelsCommand): Promise
   command.screen.write(MODELS_USAGE);
 }
 
-/** Fetches one model with its progress shown, and says whose it is and how to use it. */
+/** Pulls one model, shows the progress, and writes its licence, its attribution and how to use it. */
 export async function pull(
   name: string,
   { modelsDir, hubUrl, screen, signal, catalogue }: ModelsCommand,

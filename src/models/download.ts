@@ -9,34 +9,34 @@ import { HubAnswerError, RangeIgnoredError } from './hub.ts';
 import { ModelError } from './model.ts';
 
 export type DownloadOptions = {
-  /** Where the bytes gather; what is there already is not fetched again. */
+  /** Path of the file; bytes that it already has are not fetched again. */
   target: string;
   openAt: OpenAt;
-  /** Bytes that are there now, from 0 to the file's size; falls back when a file is begun anew. */
+  /** Called with the bytes of the file so far; the count falls to 0 when the download starts over. */
   onBytes(count: number): void;
-  /** A connection that brings nothing for that long is broken. */
+  /** A connection without data for this time counts as broken. */
   stallMs: number;
   clock: Clock;
   signal: AbortSignal;
 };
 
-// Only tries in a row that bring nothing count, so that a long file over a poor line comes to its end.
-const EMPTY_TRIES_MAX = 5;
+// Only consecutive attempts without data count, so that a large file over an unreliable connection completes.
+const EMPTY_ATTEMPTS_MAX = 5;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 const READ_BYTES = 2 ** 20;
 
 /**
- * The whole file at `target`, checked and on the disk; goes on where an earlier try ended.
- * @returns the file's SHA-256, hexadecimal
- * @throws ModelError  `unreachable` after five tries that brought nothing, `wrong_bytes` when a fresh copy is not what was expected
+ * Downloads a file to `target`, resumes an earlier attempt, checks the digest and syncs it to disk.
+ * @returns the file's SHA-256 in hex
+ * @throws ModelError  `unreachable` after five attempts without data, `wrong_bytes` when a fresh copy has another digest
  */
 export async function downloadChecked(file: ExpectedFile, options: DownloadOptions): Promise<string> {
   await mkdir(path.dirname(options.target), { recursive: true });
   const resumed = await fetchAndDigest(file, options);
   if (resumed.isRight) return resumed.sha256;
   await rm(options.target);
-  // The part that was there may have been damaged, by a power cut for one; a fresh copy has no such excuse.
+  // The earlier part may have been damaged, such as by a power failure: one fresh copy decides.
   const fresh = resumed.wasResumed ? await fetchAndDigest(file, options) : resumed;
   if (fresh.isRight) return fresh.sha256;
   await rm(options.target, { force: true });
@@ -51,7 +51,7 @@ type Digests = { sha256: string; isRight: boolean; wasResumed: boolean };
 async function fetchAndDigest(file: ExpectedFile, options: DownloadOptions): Promise<Digests> {
   await using handle = await open(options.target, 'a+');
   const part = new Part(handle, file);
-  await part.takeUp();
+  await part.resume();
   const wasResumed = part.sizeBytes > 0;
   options.onBytes(part.sizeBytes);
   await fetchRest(part, file, options);
@@ -60,18 +60,18 @@ async function fetchAndDigest(file: ExpectedFile, options: DownloadOptions): Pro
 }
 
 async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOptions): Promise<void> {
-  for (let emptyTries = 0, pauseMs = FIRST_PAUSE_MS; part.sizeBytes < file.sizeBytes; ) {
+  for (let emptyAttempts = 0, pauseMs = FIRST_PAUSE_MS; part.sizeBytes < file.sizeBytes; ) {
     const before = part.sizeBytes;
-    const broken = await fetchOnce(part, options);
+    const failure = await fetchOnce(part, options);
     options.signal.throwIfAborted();
     if (part.sizeBytes === file.sizeBytes) return;
-    if (broken instanceof HubAnswerError && !broken.isPassing) {
-      throw new ModelError('not_on_hub', `${capital(broken.message)}.`, { cause: broken });
+    if (failure instanceof HubAnswerError && !failure.isTemporary) {
+      throw new ModelError('not_on_hub', `${capital(failure.message)}.`, { cause: failure });
     }
-    if (part.sizeBytes > before) [emptyTries, pauseMs] = [0, FIRST_PAUSE_MS];
-    else if (++emptyTries === EMPTY_TRIES_MAX) {
+    if (part.sizeBytes > before) [emptyAttempts, pauseMs] = [0, FIRST_PAUSE_MS];
+    else if (++emptyAttempts === EMPTY_ATTEMPTS_MAX) {
       const message = `The hub stopped answering in the middle of ${file.path}. Pull again later: what is there is kept.`;
-      throw new ModelError('unreachable', message, { cause: broken });
+      throw new ModelError('unreachable', message, { cause: failure });
     }
     await options.clock.sleep(pauseMs, options.signal);
     options.signal.throwIfAborted();
@@ -79,7 +79,7 @@ async function fetchRest(part: Part, file: ExpectedFile, options: DownloadOption
   }
 }
 
-/** One connection's worth; what broke it, or null when it ended by itself. */
+/** Fetches over one connection. Returns the error that broke it; null when it ended normally. */
 async function fetchOnce(part: Part, { openAt, onBytes, stallMs, signal }: DownloadOptions): Promise<unknown> {
   const stalled = new AbortController();
   const stop = () => stalled.abort(new Error(`nothing came for ${stallMs} ms`));
@@ -93,7 +93,7 @@ async function fetchOnce(part: Part, { openAt, onBytes, stallMs, signal }: Downl
     }
     return null;
   } catch (error) {
-    if (isOurs(error)) throw error;
+    if (isLocal(error)) throw error;
     if (error instanceof RangeIgnoredError) await part.startOver();
     return error;
   } finally {
@@ -101,14 +101,14 @@ async function fetchOnce(part: Part, { openAt, onBytes, stallMs, signal }: Downl
   }
 }
 
-/** The disk's errors and our own end the pull; the line's only end a try. */
-function isOurs(error: unknown): boolean {
+/** Errors of the disk and of the checks end the pull; errors of the connection end the attempt only. */
+function isLocal(error: unknown): boolean {
   if (error instanceof ModelError) return true;
   const { syscall } = error as NodeJS.ErrnoException;
   return syscall === 'write' || syscall === 'ftruncate' || syscall === 'read';
 }
 
-/** The part of a file that is there, with its digests so far. */
+/** A partly downloaded file with its digests so far. */
 class Part {
   sizeBytes = 0;
   #sha256: Hash = createHash('sha256');
@@ -122,8 +122,8 @@ class Part {
     this.#gitSha1 = gitHash(file.sizeBytes);
   }
 
-  /** Reads what an earlier try left; what is too long cannot be ours. */
-  async takeUp(): Promise<void> {
+  /** Reads the bytes of an earlier attempt; discards a file that is too long. */
+  async resume(): Promise<void> {
     const { size } = await this.#handle.stat();
     if (size > this.#file.sizeBytes) return this.#handle.truncate(0);
     const buffer = Buffer.alloc(Math.min(READ_BYTES, size));
@@ -136,7 +136,6 @@ class Part {
 
   async append(chunk: Uint8Array): Promise<void> {
     if (this.sizeBytes + chunk.length > this.#file.sizeBytes) {
-      // More than the file has: no reason to fill the disk with it.
       await this.startOver();
       throw new ModelError('wrong_bytes', `The hub sent more bytes of ${this.#file.path} than it has.`);
     }
@@ -168,7 +167,7 @@ class Part {
   }
 }
 
-/** Git names a file by the SHA-1 of this header and its bytes. */
+/** Git's name for a file: the SHA-1 of this header and the bytes. */
 function gitHash(sizeBytes: number): Hash {
   return createHash('sha1').update(`blob ${sizeBytes}\0`);
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Model } from './model.ts';
 import { ModelError } from './model.ts';
 
-/** Kept beside a model's files, as proof of what they are. */
+/** Stored beside a model's files: their origin and digests. */
 export type Manifest = {
   name: string;
   family: string;
@@ -12,31 +12,31 @@ export type Manifest = {
   licence: string;
   attribution: string;
   pulledAt: string;
-  /** As measured on the bytes that were kept. */
+  /** Measured on the stored bytes. */
   files: { path: string; sizeBytes: number; sha256: string }[];
 };
 
 const MANIFEST = 'manifest.json';
 
-/** Where pulls gather and removals end; begins with a dot, so that no one takes it for a model. */
+/** Folder of unfinished pulls and removals; the leading dot keeps it out of the list of models. */
 export function partialDir(modelsDir: string): string {
   return path.join(modelsDir, '.partial');
 }
 
 /**
- * Names of the models that are there. A folder that is there is whole: it got its name as the last step of its pull.
- * @throws ModelError  `unreadable`, when the models folder is there and cannot be read
+ * Names of the pulled models. Their folders are complete, because renaming is the last step of a pull.
+ * @throws ModelError  `unreadable`, when the models folder exists and is unreadable
  */
 export async function pulledModels(modelsDir: string): Promise<string[]> {
-  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(noneUnlessUnreadable(modelsDir));
+  const entries = await readdir(modelsDir, { withFileTypes: true }).catch(emptyWhenMissing(modelsDir));
   return entries
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort();
 }
 
-/** What is not there holds nothing; everything else must be mended: going on without models would be a worse engine. */
-function noneUnlessUnreadable(folder: string): (error: NodeJS.ErrnoException) => [] {
+/** A missing folder has no models. Any other error is reported, because starting without models would use a worse engine. */
+function emptyWhenMissing(folder: string): (error: NodeJS.ErrnoException) => [] {
   return (error) => {
     if (error.code === 'ENOENT') return [];
     const message = `The folder ${folder} cannot be read (${error.code}). Let the service's user read it.`;
@@ -49,7 +49,7 @@ export async function isPulled(modelsDir: string, name: string): Promise<boolean
   return found?.isDirectory() ?? false;
 }
 
-/** What a model's folder says of itself; null for one that was put there by hand. */
+/** The manifest of a model's folder; null for a folder that was copied by hand. */
 export async function readManifest(folder: string): Promise<Manifest | null> {
   try {
     return JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
@@ -59,18 +59,18 @@ export async function readManifest(folder: string): Promise<Manifest | null> {
 }
 
 /**
- * Gives the gathered files their place. A crash at any instant leaves either no folder of that name or a whole one.
- * @param gathered  folder below `.partial`
+ * Moves the pulled files to their final folder. A crash leaves either no folder of that name or a complete one.
+ * @param partial  folder below `.partial`
  */
-export async function putInPlace(model: Model, gathered: string, modelsDir: string, files: Manifest['files']) {
+export async function putInPlace(model: Model, partial: string, modelsDir: string, files: Manifest['files']) {
   const { name, family, repository, revision, licence, attribution } = model;
   const pulledAt = new Date().toISOString();
   const manifest: Manifest = { name, family, repository, revision, licence, attribution, pulledAt, files };
-  const file = path.join(gathered, MANIFEST);
+  const file = path.join(partial, MANIFEST);
   await writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
   await sync(file);
-  await sync(gathered);
-  await rename(gathered, path.join(modelsDir, name));
+  await sync(partial);
+  await rename(partial, path.join(modelsDir, name));
   await sync(modelsDir);
 }
 
@@ -80,13 +80,13 @@ export async function removeModel(name: string, modelsDir: string): Promise<void
   if (!isName || !(await isPulled(modelsDir, name))) {
     throw new ModelError('not_pulled', `There is no model ${name} in ${modelsDir}.`);
   }
-  const doomed = path.join(partialDir(modelsDir), `removed-${name}`);
+  const removed = path.join(partialDir(modelsDir), `removed-${name}`);
   await mkdir(partialDir(modelsDir), { recursive: true });
-  await rm(doomed, { recursive: true, force: true });
-  // Out of sight in one step: a service that starts meanwhile never sees half of it.
-  await rename(path.join(modelsDir, name), doomed);
+  await rm(removed, { recursive: true, force: true });
+  // One rename first, so that a service that starts now does not find an incomplete model.
+  await rename(path.join(modelsDir, name), removed);
   await sync(modelsDir);
-  await rm(doomed, { recursive: true, force: true });
+  await rm(removed, { recursive: true, force: true });
 }
 
 async function sync(place: string): Promise<void> {

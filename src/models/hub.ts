@@ -4,21 +4,21 @@ import { FIRST_MODEL, findModel } from './catalogue.ts';
 import type { Model, ModelFile } from './model.ts';
 import { ModelError } from './model.ts';
 
-/** What a file must be, so that it may be used: what the catalogue pins, else what the hub says. */
+/** Size and digests that a file must have: from the catalogue, else from the hub. */
 export type ExpectedFile = {
   path: string;
   sizeBytes: number;
-  /** One of the two is always there: the hub keeps the SHA-256 of large files, and git's SHA-1 of small ones. */
+  /** At least one digest is set: the hub lists the SHA-256 of large files and git's SHA-1 of small ones. */
   sha256: string | null;
   gitSha1: string | null;
 };
 
-/** A file's bytes from an offset on. Rejects while it is read, when the connection breaks. */
+/** The bytes of a file from an offset on. Iteration rejects when the connection breaks. */
 export type OpenAt = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 const LISTING_MS = 30_000;
 
-/** The server took no notice of where to begin. */
+/** The server ignored the Range header. */
 export class RangeIgnoredError extends Error {
   constructor() {
     super('the server cannot go on in the middle of a file');
@@ -26,7 +26,7 @@ export class RangeIgnoredError extends Error {
   }
 }
 
-/** An answer of the hub that another try may better (5xx, 408, 429), or one that none will. */
+/** An error response of the hub; `isTemporary` for 5xx, 408 and 429. */
 export class HubAnswerError extends Error {
   readonly status: number;
   constructor(status: number, path: string) {
@@ -34,14 +34,14 @@ export class HubAnswerError extends Error {
     this.name = 'HubAnswerError';
     this.status = status;
   }
-  get isPassing(): boolean {
+  get isTemporary(): boolean {
     return this.status >= 500 || this.status === 408 || this.status === 429;
   }
 }
 
 /**
- * The model's files as the hub lists them now, held against the catalogue before a byte is fetched.
- * @throws ModelError  when the hub cannot be reached, or lacks the model or a file, or has other bytes than the catalogue
+ * The model's files as the hub lists them, compared with the catalogue before the download.
+ * @throws ModelError  when the hub is unreachable, lacks the model or a file, or lists other sizes or digests than the catalogue
  */
 export async function expectFiles(model: Model, hubUrl: string, signal: AbortSignal): Promise<ExpectedFile[]> {
   const listed = new Map((await listAll(model, hubUrl, signal)).map((entry) => [entry.path, entry]));
@@ -49,7 +49,7 @@ export async function expectFiles(model: Model, hubUrl: string, signal: AbortSig
   return model.files.map((pinned) => {
     const entry = listed.get(pinned.path);
     if (!entry) throw new ModelError('not_on_hub', `The hub has no ${pinned.path} in ${where}.`);
-    if (isOther(pinned, entry)) {
+    if (differs(pinned, entry)) {
       const what = `The hub has another ${pinned.path} in ${where} than the catalogue names; nothing was fetched.`;
       throw new ModelError('wrong_bytes', `${what} Check the hub's address, ${hubUrl}.`);
     }
@@ -57,13 +57,13 @@ export async function expectFiles(model: Model, hubUrl: string, signal: AbortSig
       path: pinned.path,
       sizeBytes: pinned.sizeBytes,
       sha256: pinned.sha256 ?? entry.lfs?.oid ?? null,
-      // Of a file in large storage, git knows the pointer only.
+      // For a file in LFS, git's digest is that of its pointer.
       gitSha1: entry.lfs ? null : (entry.oid ?? null),
     };
   });
 }
 
-function isOther(pinned: ModelFile, entry: ListFileEntry): boolean {
+function differs(pinned: ModelFile, entry: ListFileEntry): boolean {
   const listed = entry.lfs?.oid ?? null;
   return entry.size !== pinned.sizeBytes || (pinned.sha256 !== null && listed !== null && listed !== pinned.sha256);
 }
@@ -85,7 +85,7 @@ async function listAll(model: Model, hubUrl: string, signal: AbortSignal): Promi
   }
 }
 
-/** How to read one file of a model; a break shows as a rejection that `download.ts` knows what to do with. */
+/** A function that reads one file of a model; it rejects with the errors that `download.ts` handles. */
 export function openFile(model: Model, file: ExpectedFile, hubUrl: string): OpenAt {
   const url = `${hubUrl}/${model.repository}/resolve/${encodeURIComponent(model.revision)}/${file.path}`;
   return async function* read(offset, signal) {
@@ -101,16 +101,16 @@ export function openFile(model: Model, file: ExpectedFile, hubUrl: string): Open
     const blob = await downloadFile({
       repo: model.repository,
       path: file.path,
-      // Told what the listing said, the client need not ask again: small files come compressed, and then with no length.
+      // Given, so that the client sends no HEAD request: for small, compressed files its response has no length.
       downloadInfo: { size: file.sizeBytes, etag: file.sha256 ?? file.gitSha1 ?? '', url },
-      // Plain HTTP and not the xet protocol, because only there a byte offset says where to go on.
+      // Plain HTTP, because the xet protocol cannot resume at a byte offset.
       xet: false,
       fetch: fetchFrom,
     });
     try {
       yield* blob!.slice(offset).stream();
     } catch (error) {
-      // The client makes a string of what its fetch threw.
+      // The client turns errors of its fetch into strings.
       throw failure ?? error;
     }
   };
@@ -131,7 +131,7 @@ function fetchUntil(signal: AbortSignal): typeof fetch {
   return (input, init) => fetch(input, { ...init, signal });
 }
 
-/** Whether a hub answers there within that time; a proxy's error page is no hub. Never rejects. */
+/** Whether a hub responds at this URL in time; an error page of a proxy does not count. Never rejects. */
 export async function isHubReachable(hubUrl: string, timeoutMs = 3000): Promise<boolean> {
   const signal = AbortSignal.timeout(timeoutMs);
   const { repository: repo, revision } = findModel(FIRST_MODEL);
@@ -139,7 +139,7 @@ export async function isHubReachable(hubUrl: string, timeoutMs = 3000): Promise<
     for await (const _ of listFiles({ repo, revision, hubUrl, fetch: fetchUntil(signal) })) return true;
     return true;
   } catch (error) {
-    // A mirror that lacks this one model is a hub all the same.
+    // A mirror without this model is still a hub.
     return error instanceof HubApiError && error.statusCode < 500 && error.statusCode !== 407;
   }
 }

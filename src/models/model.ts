@@ -1,42 +1,40 @@
-/** A file of a model. Its bytes are pinned, so that no change on a hub reaches a service unseen. */
+/** A file of a model with pinned size and digest: a changed file on the hub is rejected. */
 export type ModelFile = {
-  /** Inside the repository, and inside the model's folder. */
+  /** Relative to the repository and to the model's folder. */
   path: string;
   sizeBytes: number;
-  /** Hexadecimal; null where it is not known beforehand: then what the hub says of its file counts. */
+  /** In hex; null when unknown: then the hub's digest is used. */
   sha256: string | null;
 };
 
 export type PublishedWer = {
   percent: number;
-  /** On what it was measured. */
   testSet: string;
-  /** Who published it. */
   source: string;
-  /** Whether we saw the source; a figure from memory is marked as such wherever it is shown. */
+  /** Whether the source was looked up; other figures are marked where they are shown. */
   isChecked: boolean;
 };
 
-/** What is known of a model before it is pulled. */
+/** A model in the catalogue. */
 export type Model = {
-  /** What one types, and the name of its folder. */
+  /** The name in commands, and of the folder. */
   name: string;
   title: string;
-  /** `vad` finds speech in silence; it transcribes nothing. */
+  /** `vad` is a voice detector: it transcribes nothing. */
   family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'vad';
   repository: string;
   /** A commit, or a branch. */
   revision: string;
   files: readonly ModelFile[];
   licence: string;
-  /** Whom the licence wants named. */
+  /** The attribution that the licence requires. */
   attribution: string;
-  /** BCP 47 codes; empty for a model that knows no language. */
+  /** BCP 47 codes; empty for a voice detector. */
   languages: readonly string[];
   wer: PublishedWer | null;
-  /** Memory of one engine process, roughly; each further slot needs it again. */
+  /** Approximate memory of one engine process; each slot has one. */
   needsMemoryMb: number;
-  /** For whom, in one line. */
+  /** Recommended use, in one line. */
   advice: string;
 };
 
@@ -50,7 +48,7 @@ export type ModelProblem =
   | 'not_pulled'
   | 'unreadable';
 
-/** Something the operator can mend or wait out: the message says what to do. */
+/** A problem that the operator can solve; the message says what to do. */
 export class ModelError extends Error {
   readonly problem: ModelProblem;
   constructor(problem: ModelProblem, message: string, options?: ErrorOptions) {
@@ -60,7 +58,7 @@ export class ModelError extends Error {
   }
 }
 
-/** All files together. */
+/** The size of all files in bytes. */
 export function sizeOfModel(model: Pick<Model, 'files'>): number {
   return model.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }

@@ -13,7 +13,7 @@ import { megabytes } from './progress.ts';
 export type Offer = {
   modelsDir: string;
   hubUrl: string;
-  /** `ask` puts a question to whoever sits at the terminal; `pull` fetches without asking. */
+  /** `ask` asks at the terminal; `pull` pulls without a question. */
   how: 'ask' | 'pull';
   input: NodeJS.ReadableStream & { isTTY?: boolean | undefined };
   output: NodeJS.WritableStream & { isTTY?: boolean | undefined; columns?: number | undefined };
@@ -24,23 +24,23 @@ export type Offer = {
 };
 
 /**
- * What became of it: `present` a model was there, `not_asked` no one sits there, or has answered before, `unreachable` no hub
- * answered in time, `failed` the pull broke off.
+ * `present`: there is a model already. `not_asked`: there is no terminal, or the question was answered before. `unreachable`: no
+ * hub responded in time. `failed`: the pull failed.
  */
 export type Offered = 'present' | 'pulled' | 'declined' | 'not_asked' | 'unreachable' | 'failed';
 
 const REACH_MS = 3000;
-// Nobody may sit at a terminal that a service was left running in.
+// The terminal of a service may be unattended.
 const ANSWER_MS = 20_000;
 
 /**
- * Offers the small English model to a machine that has none, or fetches it. Says in one line why not; never throws for a hub
- * that is away. Costs nothing where a model is there, and at most `reachMs` where no hub answers.
+ * Offers or pulls the small English model on a machine without a model. Writes one line when it cannot; does not throw for an
+ * unreachable hub, for which it waits at most `reachMs`.
  */
 export async function offerFirstModel(offer: Offer): Promise<Offered> {
   const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE } = offer;
   const model = catalogue.find(({ name }) => name === FIRST_MODEL)!;
-  if (await hasTranscriber(modelsDir, catalogue)) return 'present';
+  if (await hasSpeechModel(modelsDir, catalogue)) return 'present';
   if (how === 'ask' && (!input.isTTY || !output.isTTY || (await wasAsked(modelsDir)))) return 'not_asked';
   if (!(await isHubReachable(hubUrl, offer.reachMs ?? REACH_MS))) {
     output.write(`No better model can be fetched, for ${hubUrl} is out of reach; going on with pocketsphinx.\n`);
@@ -59,9 +59,9 @@ export async function offerFirstModel(offer: Offer): Promise<Offered> {
 }
 
 /** A voice detector transcribes nothing. */
-async function hasTranscriber(modelsDir: string, catalogue: readonly Model[]): Promise<boolean> {
-  const helpers = catalogue.filter(({ family }) => family === 'vad').map(({ name }) => name);
-  return (await pulledModels(modelsDir)).some((name) => !helpers.includes(name));
+async function hasSpeechModel(modelsDir: string, catalogue: readonly Model[]): Promise<boolean> {
+  const detectors = catalogue.filter(({ family }) => family === 'vad').map(({ name }) => name);
+  return (await pulledModels(modelsDir)).some((name) => !detectors.includes(name));
 }
 
 async function ask(model: Model, { modelsDir, input, output, signal, answerMs = ANSWER_MS }: Offer): Promise<boolean> {
@@ -70,7 +70,7 @@ async function ask(model: Model, { modelsDir, input, output, signal, answerMs = 
   const size = megabytes(sizeOfModel(model));
   output.write(`There is no speech model yet: pocketsphinx, which is basic, would do the work.\n`);
   const question = `Fetch ${model.title} (English, ${size}, ${model.licence})? [y/N, no in ${Math.round(answerMs / 1000)} s] `;
-  // Ctrl-C is taken by the question; the service must hear of it as it would have without one.
+  // readline consumes Ctrl-C; this passes it on to the service.
   terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const closed = once(terminal, 'close').then(() => null);
   const answer = await Promise.race([terminal.question(question, { signal: until }).catch(() => null), closed]);

@@ -1,6 +1,6 @@
 import type { PullProgress } from './pull.ts';
 
-/** Where progress is shown; a terminal has a width and can go back to the start of its line. */
+/** Output for progress; a terminal (`isTTY`) has a width and can redraw a line. */
 export type Screen = { write(text: string): unknown; isTTY?: boolean | undefined; columns?: number | undefined };
 
 const DRAW_EVERY_MS = 100;
@@ -8,14 +8,14 @@ const LINE_EVERY_PERCENT = 10;
 const BAR_MAX = 30;
 const CLEAR_LINE = '\r\x1b[K';
 
-/** Shows a pull: a bar that moves on a terminal, elsewhere a line for every tenth. */
+/** Shows the progress of a pull: a bar on a terminal, elsewhere a line for every 10 %. */
 export function openProgress(name: string, screen: Screen, nowMs: () => number) {
   const startedAtMs = nowMs();
   let firstBytes: number | null = null;
   let [drawnAtMs, linesAt] = [Number.NEGATIVE_INFINITY, 0];
 
   function update({ doneBytes, totalBytes }: PullProgress): void {
-    // What an earlier pull left says nothing of this line's speed.
+    // Bytes of an earlier pull do not count for the speed.
     firstBytes ??= doneBytes;
     const seconds = (nowMs() - startedAtMs) / 1000;
     const bytesPerSecond = seconds > 0 ? (doneBytes - firstBytes) / seconds : 0;
@@ -32,7 +32,7 @@ export function openProgress(name: string, screen: Screen, nowMs: () => number) 
     linesAt = Math.max(linesAt, tenth);
   }
 
-  /** Leaves the line of the bar to what follows. */
+  /** Ends the line of the bar. */
   function end(): void {
     if (screen.isTTY && drawnAtMs > Number.NEGATIVE_INFINITY) screen.write('\n');
   }
@@ -42,7 +42,7 @@ export function openProgress(name: string, screen: Screen, nowMs: () => number) 
 
 type Bar = { name: string; doneBytes: number; totalBytes: number; bytesPerSecond: number; columns: number };
 
-/** One line, never wider than the terminal: name, bar, how much, how fast, how long yet. */
+/** One line, at most as wide as the terminal: name, bar, amount, speed and remaining time. */
 export function renderBar({ name, doneBytes, totalBytes, bytesPerSecond, columns }: Bar): string {
   const share = totalBytes > 0 ? doneBytes / totalBytes : 1;
   const amount = `${Math.floor(share * 100)} %  ${megabytes(doneBytes)} of ${megabytes(totalBytes)}`;

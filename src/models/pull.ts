@@ -15,19 +15,19 @@ import { ModelError, sizeOfModel } from './model.ts';
 const HUB_URL = 'https://huggingface.co';
 
 export type PullProgress = {
-  /** The file under way. */
+  /** The current file. */
   file: string;
-  /** Of the whole model. */
+  /** Of all files together. */
   doneBytes: number;
   totalBytes: number;
 };
 
 export type PullOptions = {
   modelsDir: string;
-  /** Address of a hub, without a slash at its end. */
+  /** URL of a hub, without a trailing slash. */
   hubUrl?: string;
   onProgress?(progress: PullProgress): void;
-  /** Ends the pull; what came so far is kept, and the next pull goes on there. */
+  /** Ends the pull; the bytes so far are kept and the next pull resumes. */
   signal?: AbortSignal;
   catalogue?: readonly Model[];
   clock?: Clock;
@@ -37,13 +37,13 @@ export type PullOptions = {
 export type Pulled = { kind: 'pulled' | 'already'; folder: string };
 
 const STALL_MS = 30_000;
-// What a pull leaves free, for the database and recordings beside it.
+// Disk space that a pull leaves free for the database and uploads.
 const SPARE_BYTES = 200 * 2 ** 20;
 
 /**
- * Fetches a model from the hub into `<modelsDir>/<name>`: resumed after a break, each file's size and SHA-256 checked, the
- * folder given its name only when it is whole and on the disk.
- * @throws ModelError  saying what to do; or the signal's reason
+ * Pulls a model from the hub into `<modelsDir>/<name>`. Resumes an earlier pull, checks the size and SHA-256 of each file, and
+ * renames the folder when it is complete and synced.
+ * @throws ModelError  that says what to do; the signal's reason
  */
 export async function pullModel(name: string, options: PullOptions): Promise<Pulled> {
   const { modelsDir, signal = new AbortController().signal } = options;
@@ -53,7 +53,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Pul
   await mkdir(partialDir(modelsDir), { recursive: true, mode: 0o700 });
   const claim = claimPulls(modelsDir);
   try {
-    // Another process may have ended its pull while this one came to the claim.
+    // Another process may have completed this pull before the lock was acquired.
     if (await isPulled(modelsDir, name)) return { kind: 'already', folder };
     await fetchModel(model, { ...options, signal });
   } finally {
@@ -62,7 +62,7 @@ export async function pullModel(name: string, options: PullOptions): Promise<Pul
   return { kind: 'pulled', folder };
 }
 
-/** One pull at a time in a folder of models, so that no two write the same part. */
+/** Allows one pull at a time per models folder, so that no two processes write the same file. */
 function claimPulls(modelsDir: string): { release(): void } {
   try {
     return claimDirectory(partialDir(modelsDir));
@@ -75,16 +75,16 @@ function claimPulls(modelsDir: string): { release(): void } {
 async function fetchModel(model: Model, options: PullOptions & { signal: AbortSignal }): Promise<void> {
   const { modelsDir, hubUrl = HUB_URL, signal } = options;
   const expected = await expectFiles(model, hubUrl, signal);
-  const gathered = path.join(partialDir(modelsDir), model.name);
-  await mkdir(gathered, { recursive: true });
-  await dropOthers(gathered, expected);
-  await requireSpace(model, gathered, expected);
+  const partial = path.join(partialDir(modelsDir), model.name);
+  await mkdir(partial, { recursive: true });
+  await removeOtherFiles(partial, expected);
+  await requireSpace(model, partial, expected);
 
   const files: Manifest['files'] = [];
   let beforeBytes = 0;
   for (const file of expected) {
     const sha256 = await downloadChecked(file, {
-      target: path.join(gathered, file.path),
+      target: path.join(partial, file.path),
       openAt: openFile(model, file, hubUrl),
       onBytes: (bytes) =>
         options.onProgress?.({ file: file.path, doneBytes: beforeBytes + bytes, totalBytes: sizeOfModel(model) }),
@@ -95,25 +95,25 @@ async function fetchModel(model: Model, options: PullOptions & { signal: AbortSi
     beforeBytes += file.sizeBytes;
     files.push({ path: file.path, sizeBytes: file.sizeBytes, sha256 });
   }
-  await putInPlace(model, gathered, modelsDir, files);
+  await putInPlace(model, partial, modelsDir, files);
 }
 
-/** Files of an earlier revision have no place in the folder. */
-async function dropOthers(gathered: string, expected: ExpectedFile[]): Promise<void> {
+/** Removes files of an earlier revision. */
+async function removeOtherFiles(partial: string, expected: ExpectedFile[]): Promise<void> {
   const wanted = new Set(expected.map((file) => path.normalize(file.path)));
-  const entries = await readdir(gathered, { recursive: true, withFileTypes: true });
+  const entries = await readdir(partial, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => path.join(entry.parentPath, entry.name));
-  const others = files.filter((file) => !wanted.has(path.relative(gathered, file)));
+  const others = files.filter((file) => !wanted.has(path.relative(partial, file)));
   await Promise.all(others.map((file) => rm(file)));
 }
 
-async function requireSpace(model: Model, gathered: string, expected: ExpectedFile[]): Promise<void> {
-  const there = await Promise.all(expected.map((file) => sizeOf(path.join(gathered, file.path))));
-  const neededBytes = sizeOfModel(model) - there.reduce((sum, size) => sum + size, 0) + SPARE_BYTES;
-  const { bavail, bsize } = await statfs(gathered);
+async function requireSpace(model: Model, partial: string, expected: ExpectedFile[]): Promise<void> {
+  const sizes = await Promise.all(expected.map((file) => sizeOf(path.join(partial, file.path))));
+  const neededBytes = sizeOfModel(model) - sizes.reduce((sum, size) => sum + size, 0) + SPARE_BYTES;
+  const { bavail, bsize } = await statfs(partial);
   if (bavail * bsize >= neededBytes) return;
   const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 1e6));
-  const message = `${model.name} needs ${needed} MB in ${path.dirname(path.dirname(gathered))}; ${free} MB are free.`;
+  const message = `${model.name} needs ${needed} MB in ${path.dirname(path.dirname(partial))}; ${free} MB are free.`;
   throw new ModelError('no_space', message);
 }
 
