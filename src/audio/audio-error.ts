@@ -1,4 +1,4 @@
-/** The file is not audio that can be decoded, or runs past the limit. The message is fit for the client. */
+/** The file cannot be decoded as audio, or is longer than the limit. The message is shown to the client. */
 export class AudioError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -6,7 +6,7 @@ export class AudioError extends Error {
   }
 }
 
-/** The sentence for audio past the limit; the probe says the same. */
+/** The error for audio over the limit, with the same message in the probe and in the decoder. */
 export function tooLong(maxAudioSeconds: number): AudioError {
   return new AudioError(`The audio is longer than the limit of ${maxAudioSeconds} seconds. Send it in parts.`);
 }

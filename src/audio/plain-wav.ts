@@ -2,25 +2,25 @@ import type { FileHandle } from 'node:fs/promises';
 import { open, stat } from 'node:fs/promises';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 
-/** Where the samples of a plain file lie; both in bytes. */
+/** The byte range of the samples in a file. */
 export type PlainWav = { offset: number; length: number };
 
-// Anything longer before the samples is for ffmpeg to read.
+// ffmpeg reads files with a longer header.
 const HEADER_MAX_BYTES = 4096;
 const FORMAT_BYTES = 16;
 const BYTES_PER_SAMPLE = 2;
 const FORMAT_PCM = 1;
-// As a writer says it that does not yet know, or never will.
+// Values that encoders write before the length is known.
 const UNKNOWN_LENGTHS = [0, 0xff_ff_ff_ff];
 
 /**
- * The samples of a WAV file that is already as engines take it: mono, 16 kHz, 16 bits, not compressed. Nothing has to be
- * decoded in it, and starting a decoder costs more than many an engine takes for a short file.
- * @returns null for every other file, whatever is wrong or unusual with it
+ * The samples of a WAV file that is already in the engines' format: mono, 16 kHz, 16 bits, not compressed. Such a file needs no
+ * decoder, and for short files the start of a decoder takes longer than some engines.
+ * @returns null for every other file, damaged ones included
  */
 export async function findPlainWav(path: string): Promise<PlainWav | null> {
   const found = await stat(path).catch(() => null);
-  // A pipe would not open before somebody writes into it.
+  // Opening a named pipe would block until a writer opens it.
   if (!found?.isFile()) return null;
   const { size } = found;
   await using file = await open(path);
@@ -53,7 +53,7 @@ function findSamples(start: Buffer): { offset: number; claimedBytes: number } | 
       return isPlain ? { offset: at + 8, claimedBytes } : null;
     }
     if (name === 'fmt ') isPlain = isPlainFormat(body);
-    // Chunks begin at even places.
+    // Chunks start at even offsets.
     at += 8 + bytes + (bytes % 2);
   }
   return null;

@@ -1,28 +1,28 @@
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 
-/** A stretch of the audio of at most 30 s; `samples` is its own memory, `isWhole` says that there is no other piece. */
+/** A part of the audio of at most 30 s. `samples` is a copy; `isWhole` when it is the only piece. */
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 
-/** Engines take at most so much at once (attention is quadratic in length); a cut before 20 s would only make more pieces. */
+/** The limit of the engines (attention is quadratic in length). Cuts before 20 s would only give more pieces. */
 const PIECE_MAX_SECONDS = 30;
 const CUT_FROM = 20 * SAMPLE_RATE;
-/** Loudness is judged in frames of 10 ms, and a place to cut is twenty of them: longer than the stop inside of a "t". */
+/** Energy is measured in frames of 10 ms. A cut needs a window of 20 frames, which is longer than the closure of a "t". */
 const FRAME = SAMPLE_RATE / 100;
 const FRAMES_PER_WINDOW = 20;
-/** A voice detector finds its bearings in so much before. */
+/** Audio before the range of cuts from which a voice detector starts up. */
 const LEAD_IN = SAMPLE_RATE / 2;
-/** Where it hears speech throughout, a place counts as so much louder; more would let its errors outweigh what is heard. */
+/** Factor on the energy of a window full of detected speech; with a larger one the detector's errors would outweigh the energy. */
 const SPEECH_FACTOR = 2;
 
-type Stretch = { startSeconds: number; endSeconds: number };
-/** Where speech is in some seconds of audio; null where that cannot be told. */
-export type FindSpeech = (audio: Pcm) => Promise<Stretch[] | null>;
+type Interval = { startSeconds: number; endSeconds: number };
+/** The intervals with speech in some seconds of audio; null when detection failed. */
+export type FindSpeech = (audio: Pcm) => Promise<Interval[] | null>;
 
 /**
- * Pieces that, laid end to end, are the audio sample for sample. Each but the last is 20 to 30 s long and ends in the middle
- * of the quietest 200 ms there, as far as a voice detector hears no speech in them; audio of up to 30 s stays whole. An
- * engine that hears less at once sets `maxSeconds`.
+ * Consecutive pieces of the audio. All but the last are 20 to 30 s long and end in the middle of the quietest window of
+ * 200 ms in that range, where windows with detected speech count as louder. Audio of up to 30 s stays whole. `maxSeconds` is
+ * for engines with a lower limit.
  * Source: docs/decisions/0006-cutting-long-audio.md
  */
 export async function* cutPieces(
@@ -35,7 +35,7 @@ export async function* cutPieces(
   let held: Pcm = new Int16Array(0);
   for await (const chunk of pcm) {
     held = joined(held, chunk);
-    // Only what lies past the longest piece shows that this is not the last piece.
+    // More samples than the longest piece show that this is not the last one.
     while (held.length > pieceMax) {
       const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, pieceMax));
       const end = findCut(held, pieceMax, speech ?? []);
@@ -47,11 +47,11 @@ export async function* cutPieces(
   if (held.length > 0) yield { startSeconds: start / SAMPLE_RATE, samples: held, isWhole: start === 0 };
 }
 
-/** The sample in the middle of the quietest window; the latest of equals, so that silence makes long pieces. */
-function findCut(samples: Pcm, pieceMax: number, speech: Stretch[]): number {
+/** The sample in the middle of the quietest window; the latest of equal windows, so that silence gives long pieces. */
+function findCut(samples: Pcm, pieceMax: number, speech: Interval[]): number {
   const frames = Array.from({ length: Math.floor((pieceMax - CUT_FROM) / FRAME) }, (_, frame) => ({
     energy: energyOf(samples, CUT_FROM + frame * FRAME),
-    isSpeech: isIn(speech, (LEAD_IN + frame * FRAME) / SAMPLE_RATE),
+    isSpeech: isInside(speech, (LEAD_IN + frame * FRAME) / SAMPLE_RATE),
   }));
   let quietest = { loudness: Number.POSITIVE_INFINITY, frame: 0 };
   for (let frame = 0; frame + FRAMES_PER_WINDOW <= frames.length; frame += 1) {
@@ -67,13 +67,13 @@ function loudnessOf(frames: { energy: number; isSpeech: boolean }[]): number {
   return energy * SPEECH_FACTOR ** speechShare;
 }
 
-function isIn(stretches: Stretch[], seconds: number): boolean {
-  return stretches.some(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
+function isInside(intervals: Interval[], seconds: number): boolean {
+  return intervals.some(({ startSeconds, endSeconds }) => seconds >= startSeconds && seconds < endSeconds);
 }
 
 /**
- * The energy of a frame where speech differs most from noise: what pairs of samples differ by leaves out the rumble of
- * engines and wind below speech, and much of the hiss above it.
+ * The energy of a frame in the band of speech: the difference between pairs of samples filters out the rumble of engines and
+ * wind below that band, and much of the hiss above it.
  */
 function energyOf(samples: Pcm, from: number): number {
   let energy = 0;

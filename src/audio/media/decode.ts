@@ -6,7 +6,7 @@ import type { PlainWav } from '../plain-wav.ts';
 import { findPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
-import { DISTRUST, INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { AudioOptions } from './probe.ts';
 
 const BYTES_PER_SAMPLE = 2;
@@ -64,7 +64,7 @@ async function* decodeSandboxed(path: string, options: DecodeOptions): AsyncGene
 
 function decodeArguments(maxAudioSeconds: number): string[] {
   return [
-    ...['-nostdin', ...DISTRUST],
+    ...['-nostdin', ...UNTRUSTED_INPUT],
     // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the limit
     // shows that the audio is too long.
     ...['-t', String(maxAudioSeconds + 1), ...INPUT],
@@ -97,7 +97,7 @@ async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pcm>
 
 async function assertDecoded(sandboxed: SandboxedProcess, samples: number): Promise<void> {
   const { code } = await sandboxed.ended;
-  const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.lastWords()}`);
+  const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.stderrEnd()}`);
   if (code === null) throw new AudioError('The audio takes too much time or memory to decode.', { cause });
   if (code !== 0 && samples > 0) {
     throw new AudioError('The audio cannot be decoded to its end; the file may be damaged.', { cause });

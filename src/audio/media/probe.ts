@@ -4,7 +4,7 @@ import { tooLong } from '../audio-error.ts';
 import { findPlainWav, plainSeconds } from '../plain-wav.ts';
 import type { SandboxBounds } from '../sandbox/bounded-process.ts';
 import { runSandboxed } from '../sandbox/bounded-process.ts';
-import { DISTRUST, INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { ProbedFile } from './ffprobe-answer.ts';
 import { claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
 import { openHeaderProbe } from './header-probe.ts';
@@ -87,7 +87,7 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
     'stream_disposition=attached_pic',
     'stream_tags=DURATION',
   ];
-  const args = [...DISTRUST, '-show_entries', entries.join(':'), '-of', 'json', ...INPUT];
+  const args = [...UNTRUSTED_INPUT, '-show_entries', entries.join(':'), '-of', 'json', ...INPUT];
   const ran = await runSandboxed('ffprobe', args, bounds);
   if (ran?.code === null) return 'out of time';
   return ran?.code === 0 ? (JSON.parse(ran.stdout) as ProbedFile) : null;
@@ -99,7 +99,7 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
  */
 async function walkPackets(bounds: RunBounds): Promise<number | null> {
   const output = ['-map', '0:a:0', '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
-  const ran = await runSandboxed('ffmpeg', ['-nostdin', ...DISTRUST, ...INPUT, ...output], bounds);
+  const ran = await runSandboxed('ffmpeg', ['-nostdin', ...UNTRUSTED_INPUT, ...INPUT, ...output], bounds);
   if (ran === null || (ran.code !== 0 && ran.code !== null)) return null;
   const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);
   if (last === undefined) return ran.code === null ? 0 : null;

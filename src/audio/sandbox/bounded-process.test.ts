@@ -12,42 +12,42 @@ import { openSandboxed, runSandboxed } from './bounded-process.ts';
 
 const bounds = { tools: TEST_TOOLS, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 20 };
 const wide = { ...bounds, wallMs: 60_000, stdoutMaxBytes: 2 ** 20 };
-/** Work without end, and no word about it. */
+/** Arguments that make ffmpeg run without end and without output. */
 const ENDLESS = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-i', 'sine=r=192000', '-f', 'null', '-'];
-/** Sound without end, as bytes. */
+/** Arguments that make ffmpeg write samples without end. */
 const FLOOD = [...ENDLESS.slice(0, -3), '-f', 's16le', 'pipe:1'];
 
-test('work within its bounds ends with its code and what it wrote', async () => {
+test('a program within its limits returns its exit code and its output', async () => {
   const ran = await runSandboxed('ffmpeg', ['-hide_banner', '-version'], wide);
 
   assert.equal(ran?.code, 0);
   assert.match(ran.stdout, /^ffmpeg version/);
 });
 
-test('a program that runs longer than it may is ended', async () => {
+test('a program over its time limit is killed', async () => {
   assert.equal((await runSandboxed('ffmpeg', ENDLESS, { ...wide, wallMs: 200 }))?.code, null);
 });
 
-test('a program that works harder than it may is ended', async () => {
+test('a program over its CPU limit is killed', async () => {
   assert.equal(await runSandboxed('ffmpeg', ENDLESS, { ...wide, cpuMaxSeconds: 1 }), null);
 });
 
-test('a program that writes more than it may is ended', async () => {
+test('a program over its output limit is killed', async () => {
   assert.equal(await runSandboxed('ffmpeg', FLOOD, { ...wide, stdoutMaxBytes: 100_000 }), null);
 });
 
-test('a program gets no more memory than it may have', async () => {
-  const film = (size: string) => ENDLESS.with(ENDLESS.indexOf('-i') + 1, `color=s=${size}:d=1`);
-  // Some versions of ffmpeg wait for ever when they get none.
+test('a program gets no memory over its limit', async () => {
+  const video = (size: string) => ENDLESS.with(ENDLESS.indexOf('-i') + 1, `color=s=${size}:d=1`);
+  // Some versions of ffmpeg hang when an allocation fails.
   const small = { ...wide, memoryMaxBytes: 2 ** 29, wallMs: 5_000 };
 
-  const ran = await runSandboxed('ffmpeg', film('16000x16000'), small);
+  const ran = await runSandboxed('ffmpeg', video('16000x16000'), small);
 
   assert.notEqual(ran?.code ?? null, 0);
-  assert.equal((await runSandboxed('ffmpeg', film('64x64'), small))?.code, 0);
+  assert.equal((await runSandboxed('ffmpeg', video('64x64'), small))?.code, 0);
 });
 
-test('a program can write no file', async () => {
+test('a program cannot write a file', async () => {
   await using folder = await openTestFolder();
   const file = path.join(folder.path, 'written.wav');
 
@@ -57,7 +57,7 @@ test('a program can write no file', async () => {
   assert.equal(existsSync(file) ? execFileSync('wc', ['-c', file], { encoding: 'utf8' }).split(' ')[0] : '0', '0');
 });
 
-test('an abort ends the program with the reason of the signal', async () => {
+test('an abort kills the program; the call rejects with the reason of the signal', async () => {
   const controller = new AbortController();
   const reason = new Error('the caller left');
 
@@ -68,7 +68,7 @@ test('an abort ends the program with the reason of the signal', async () => {
   await assert.rejects(running, reason);
 });
 
-test('closing ends the program and whatever it started', async () => {
+test('closing kills the program and its children', async () => {
   const sandboxed = await openSandboxed('ffmpeg', ENDLESS, bounds);
   const [pid] = childProcesses();
 
@@ -78,7 +78,7 @@ test('closing ends the program and whatever it started', async () => {
   assert.equal(isRunning(pid!), false);
 });
 
-test('a decoder that gives nothing for too long is ended', async () => {
+test('a decoder that writes nothing for too long is killed', async () => {
   await using folder = await openTestFolder();
   const pipe = path.join(folder.path, 'upload');
   execFileSync('mkfifo', [pipe]);

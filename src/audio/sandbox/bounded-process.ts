@@ -11,30 +11,31 @@ import { spawnSandboxed } from './sandbox-process.ts';
 export type SandboxedProgram = 'ffmpeg' | 'ffprobe';
 export type SandboxBounds = {
   tools: ToolPaths;
-  /** Path of the file that the program may read; it sees it as INPUT_PATH. */
+  /** The file that the program may read, under the name INPUT_PATH. */
   input?: string;
   memoryMaxBytes: number;
   cpuMaxSeconds: number;
   signal?: AbortSignal;
 };
 
-/** A decoder at work on a stranger's file. Its last words are for our logs only: they hold paths. */
+/** A running decoder of an untrusted file. */
 export type SandboxedProcess = {
   stdout: Readable;
-  /** @throws Error  when it could not be started */
+  /** @throws Error  when the program could not be started */
   ended: Promise<SandboxExit>;
-  /** Ends it at once; `stdout` ends with what was already read. */
+  /** Kills the program; `stdout` ends after the data already read. */
   kill(): void;
-  /** Ends it and lets go of its output. */
+  /** Kills the program and discards its output. */
   close(): void;
-  lastWords(): string;
+  /** The end of the program's stderr, for logs only: it contains paths. */
+  stderrEnd(): string;
 };
 
 const STDERR_MAX_CHARS = 2000;
 
 /**
- * Runs a program that reads a stranger's file in the sandbox of this process: sandbox.ts says what that keeps from it.
- * @throws Error  naming the package to install, when the program is not there; the signal's reason, when it aborted
+ * Starts a program that reads an untrusted file in the sandbox of this process (sandbox.ts).
+ * @throws Error  that names the package to install, when the program is missing; the signal's reason
  */
 export async function openSandboxed(
   program: SandboxedProgram,
@@ -49,28 +50,28 @@ export async function openSandboxed(
   signal?.throwIfAborted();
   const limits = { memoryMaxBytes, cpuMaxSeconds };
   const input = file && { path: bounds.input!, descriptor: file.fd };
-  return guard(spawnSandboxed(kind, { tools, program: found, args, limits, input }), signal);
+  return supervise(spawnSandboxed(kind, { tools, program: found, args, limits, input }), signal);
 }
 
-/** The program opens it once more, to seek in it; as root that is another user, who needs the right to. */
+/** The program opens the file again, to seek in it. Under root it runs as another user, who needs permission to read. */
 async function openInput(path: string): Promise<FileHandle> {
-  // A pipe would not open before somebody writes into it.
+  // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const { mode } = await file.stat();
-  // The folder that it lies in stays closed to all others.
+  // Other users still cannot enter the folder of the file.
   if (process.getuid?.() === 0 && (mode & 0o004) === 0) await file.chmod((mode & 0o7777) | 0o004);
   return file;
 }
 
 /**
- * Runs a sandboxed program to its end and keeps what it wrote.
- * @returns `code` is null where it was still running after `wallMs`; null where it wrote too much, or was ended by a signal
+ * Runs a program in the sandbox to its end and returns its output.
+ * @returns `code` is null when the program ran longer than `wallMs`; null when it wrote too much or a signal ended it
  */
 export async function runSandboxed(
   program: SandboxedProgram,
   args: string[],
   bounds: SandboxBounds & { wallMs: number; stdoutMaxBytes: number },
-): Promise<{ code: number | null; stdout: string; lastWords: string } | null> {
+): Promise<{ code: number | null; stdout: string; stderrEnd: string } | null> {
   const sandboxed = await openSandboxed(program, args, bounds);
   let isOutOfTime = false;
   const timer = setTimeout(() => {
@@ -89,18 +90,18 @@ export async function runSandboxed(
     bounds.signal?.throwIfAborted();
     if (code === null && !isOutOfTime) return null;
     const stdout = Buffer.concat(chunks).toString();
-    return { code: isOutOfTime ? null : code, stdout, lastWords: sandboxed.lastWords() };
+    return { code: isOutOfTime ? null : code, stdout, stderrEnd: sandboxed.stderrEnd() };
   } finally {
     clearTimeout(timer);
     sandboxed.close();
   }
 }
 
-function guard({ child, ended }: Sandboxed, signal: AbortSignal | undefined): SandboxedProcess {
-  let lastWords = '';
+function supervise({ child, ended }: Sandboxed, signal: AbortSignal | undefined): SandboxedProcess {
+  let stderrEnd = '';
   let isEnded = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = (lastWords + text).slice(-STDERR_MAX_CHARS);
+    stderrEnd = (stderrEnd + text).slice(-STDERR_MAX_CHARS);
   });
   const kill = () => {
     if (!isEnded && child.pid !== undefined) killGroup(child.pid);
@@ -114,13 +115,13 @@ function guard({ child, ended }: Sandboxed, signal: AbortSignal | undefined): Sa
     kill();
     child.stdout.destroy();
   };
-  return { stdout: child.stdout, ended, kill, close, lastWords: () => lastWords };
+  return { stdout: child.stdout, ended, kill, close, stderrEnd: () => stderrEnd };
 }
 
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended by itself a moment ago.
+    // The process has just ended.
   }
 }

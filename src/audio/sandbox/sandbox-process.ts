@@ -9,7 +9,7 @@ import { findProgram, toolEnvironment } from '../../platform/tools.ts';
 import { rootArguments } from './sandbox-root.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
-/** bubblewrap: all protections. namespaces: unshare of util-linux. process: limits, and as root another user. */
+/** bubblewrap: all protections. namespaces: `unshare` of util-linux. process: limits and, under root, another user. */
 export type SandboxKind = 'bubblewrap' | 'namespaces' | 'process' | 'none';
 
 export type SandboxOrder = {
@@ -18,11 +18,11 @@ export type SandboxOrder = {
   program: string;
   args: string[];
   limits: { memoryMaxBytes: number; cpuMaxSeconds: number };
-  /** The file that the program may read, by our name and opened; it sees it as INPUT_PATH. */
+  /** The file that the program may read, under the name INPUT_PATH: its real path, and an open descriptor. */
   input: { path: string; descriptor: number } | null;
 };
 
-/** `code` is null when a signal ended the program, be it inside of the sandbox. */
+/** `code` is null when a signal ended the program, inside the sandbox too. */
 export type SandboxExit = { code: number | null; signal: NodeJS.Signals | null };
 export type Sandboxed = {
   child: ChildProcessByStdio<null, Readable, Readable>;
@@ -30,25 +30,25 @@ export type Sandboxed = {
   ended: Promise<SandboxExit>;
 };
 
-/** Threads count too: ffmpeg has about one for each part of its pipeline. */
+/** Threads count as processes: ffmpeg has about one for each stage of its pipeline. */
 const PROCESSES_MAX = 48;
 const OPEN_FILES_MAX = 64;
 /**
- * As root each sandbox is a user of its own, who owns nothing: the limit of processes counts by user. Debian keeps these
- * numbers unused. Not `nobody`, whose are the files of the embedded PostgreSQL.
+ * Under root each sandbox runs as a user of its own that owns no files, because the limit of processes counts per user. Debian
+ * does not assign these numbers. `nobody` is unsuitable: it owns the files of the embedded PostgreSQL.
  */
 const USERS = { first: 65_000, count: 256 };
 let nextUser = 0;
-/** Descriptors of bubblewrap's own: it says there how the program ended, and reads there what the program may not call. */
+/** Descriptors of bubblewrap: it writes the program's exit code to the first and reads the system call filter from the second. */
 const STATUS = 3;
 const FILTER = 4;
-/** What prlimit and setpriv end with when they cannot start the program. */
+/** Exit codes of prlimit and setpriv when they cannot start the program. */
 const NOT_STARTED = [126, 127];
 
 /**
- * Starts a program in a sandbox of the kind given, with none of our environment or open files, in a process group of its
- * own, so that one signal ends it with whatever it started. It dies with us.
- * @throws Error  naming the tool that is missing
+ * Starts a program in a sandbox, without this process's environment and open files, in a process group of its own, so that one
+ * signal ends it with its children. It ends when this process ends.
+ * @throws Error  that names a missing tool
  */
 export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxed {
   const [command, ...args] = commandOf(kind, order);
@@ -67,11 +67,11 @@ export function spawnSandboxed(kind: SandboxKind, order: SandboxOrder): Sandboxe
   }) as unknown as Sandboxed['child'];
   if (filter !== null) {
     const pipe = child.stdio[FILTER] as unknown as Writable;
-    // It may have ended already; its exit tells why.
+    // Fails when bubblewrap has ended already; `untilEnded` reports that.
     pipe.on('error', () => undefined).end(filter);
   }
   const ended = untilEnded(child, kind);
-  // Whoever awaits it learns of a failure; nobody has to.
+  // Prevents an unhandled rejection where the caller does not await `ended`.
   ended.catch(() => undefined);
   return { child, ended };
 }
@@ -80,14 +80,14 @@ async function untilEnded(child: Sandboxed['child'], kind: SandboxKind): Promise
   const status = kind === 'bubblewrap' ? text(child.stdio[STATUS] as unknown as Readable).catch(() => '') : '';
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   if (code === null) return { code, signal };
-  // bubblewrap names the exit code of the program, if it came to that; its own failures end with 1 as ffmpeg's do.
+  // bubblewrap reports the program's exit code on STATUS. Its own failures end with 1, as ffmpeg's do, but without that report.
   const isSetUp = kind !== 'bubblewrap' || (await status).includes('"exit-code"');
   if (!isSetUp || NOT_STARTED.includes(code)) throw new Error(`The sandbox (${kind}) could not be set up.`);
   const inner = signalOf(code);
   return inner === null ? { code, signal } : { code: null, signal: inner };
 }
 
-/** As a shell says it, bubblewrap ends with 128 and the number of the signal that ended the program. */
+/** Like a shell, bubblewrap ends with 128 plus the number of the signal that ended the program. */
 function signalOf(code: number): NodeJS.Signals | null {
   const found = Object.entries(os.constants.signals).find(([, number]) => 128 + number === code);
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
@@ -114,24 +114,26 @@ function commandOf(kind: SandboxKind, { tools, program, args, limits, input }: S
   ];
 }
 
-/** Whether a limit of processes can be set: as root each sandbox is a user of its own, else it is counted by namespace. */
+/** Whether processes can be limited: under root per user (each sandbox has its own), else per user namespace. */
 export function canLimitProcesses(kind: SandboxKind): boolean {
   if (isRoot()) return true;
   const [major = 0, minor = 0] = os.release().split('.').map(Number);
-  // Before Linux 5.14 all processes of the user count, the service's own too.
+  // Before Linux 5.14 the limit counts all processes of the user, including the service's own.
   return kind !== 'process' && (major > 5 || (major === 5 && minor >= 14));
 }
 
 const isRoot = () => process.getuid?.() === 0;
 
 function bubblewrapArguments(): string[] {
-  // As root without a user namespace: only so can the program become another user, before it starts.
+  // Under root without a user namespace, because setpriv must still be able to change the user.
   const user = isRoot() ? ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'].flatMap((right) => ['--cap-add', right]) : [];
   return [
     ...(isRoot() ? [] : ['--unshare-user']),
-    ...['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try'],
-    ...['--hostname', 'sandbox', '--new-session', '--die-with-parent', '--cap-drop', 'ALL', ...user],
-    ...['--json-status-fd', String(STATUS), ...(systemCallFilter() ? ['--seccomp', String(FILTER)] : [])],
+    ...'--unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try'.split(' '),
+    ...'--hostname sandbox --new-session --die-with-parent --cap-drop ALL'.split(' '),
+    ...user,
+    ...['--json-status-fd', String(STATUS)],
+    ...(systemCallFilter() ? ['--seccomp', String(FILTER)] : []),
   ];
 }
 
@@ -140,22 +142,22 @@ function namespaceArguments(): string[] {
   return isRoot() ? all : ['--map-root-user', ...all];
 }
 
-/** Who the program is: without rights, as root another user; it gets no new ones from a setuid program. */
+/** Drops all capabilities, under root the user too, and prevents setuid programs from granting new ones. */
 function identity(kind: SandboxKind, setpriv: string): string[] {
   const none = ['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'];
-  const dies = kind === 'bubblewrap' ? [] : ['--pdeathsig', 'KILL'];
+  const endWithParent = kind === 'bubblewrap' ? [] : ['--pdeathsig', 'KILL'];
   if (isRoot()) {
     const id = USERS.first + (nextUser++ % USERS.count);
-    return [setpriv, `--reuid=${id}`, `--regid=${id}`, '--clear-groups', ...none, ...dies];
+    return [setpriv, `--reuid=${id}`, `--regid=${id}`, '--clear-groups', ...none, ...endWithParent];
   }
   if (kind === 'bubblewrap') return [];
-  return [setpriv, ...(kind === 'namespaces' ? none : ['--no-new-privs']), ...dies];
+  return [setpriv, ...(kind === 'namespaces' ? none : ['--no-new-privs']), ...endWithParent];
 }
 
 function limitArguments(kind: SandboxKind, { memoryMaxBytes, cpuMaxSeconds }: SandboxOrder['limits']): string[] {
   return [
     ...[`--as=${memoryMaxBytes}`, `--cpu=${cpuMaxSeconds}`, `--nofile=${OPEN_FILES_MAX}`, '--core=0'],
-    // Bars every file; pipes are not files, so its output still flows.
+    // Forbids writing to files; pipes, such as the program's output, are not affected.
     '--fsize=0',
     ...(canLimitProcesses(kind) ? [`--nproc=${PROCESSES_MAX}`] : []),
   ];

@@ -2,21 +2,21 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { ToolPaths } from '../../platform/tools.ts';
 
-/** Where the system keeps its shared libraries; some of these are links to others. */
+/** Folders of the system's shared libraries; some are links to others. */
 const LIBRARIES = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/lib', '/lib64'];
-/** By which the dynamic linker finds them: Debian points at some with links in /etc/alternatives. */
+/** Files that the dynamic linker reads: Debian links some libraries through /etc/alternatives. */
 const LINKER_FILES = ['/etc/ld.so.cache', '/etc/alternatives'];
-/** What unpacked packages are made of: bin/prepare/unpack-tools.js. */
+/** Folders of unpacked packages (bin/prepare/unpack-tools.js). */
 const TOOL_FOLDERS = ['bin', 'lib', 'root', 'usr'];
-/** Where a program finds its input: without bubblewrap that is its standard input by name, which can be sought in. */
+/** The path of the program's input. Without bubblewrap it is the name of standard input, which allows seeking. */
 export const INPUT_PATH = process.platform === 'linux' ? '/proc/self/fd/0' : '/dev/fd/0';
 const SCRIPT_START_MAX_BYTES = 256;
 
 /**
- * The options of bubblewrap that make the file system of a sandbox: empty but for shared libraries, these programs and the
- * input, all read-only. There is no /proc, no /dev, no /tmp, no shell.
- * Where /proc is partly hidden (containers, systemd's Protect* options), the kernel would forbid to mount one anyway.
- * @param input  a file of ours; the sandbox knows it by the name INPUT_PATH only
+ * The bubblewrap options for the file system of a sandbox: only shared libraries, the given programs and the input, all
+ * read-only. There is no /proc, /dev, /tmp or shell. (Where /proc is partly hidden, as in containers and under systemd's
+ * Protect* options, the kernel would not allow mounting it.)
+ * @param input  the path outside the sandbox; inside it is INPUT_PATH
  */
 export function rootArguments(tools: ToolPaths, programs: string[], input: string | null): string[] {
   const folders = tools.folder === null ? [] : TOOL_FOLDERS.map((name) => path.join(tools.folder!, name));
@@ -25,7 +25,7 @@ export function rootArguments(tools: ToolPaths, programs: string[], input: strin
   const inputs = input === null ? [] : [INPUT_PATH];
   const parents = new Set([...places, ...inputs].flatMap(parentsOf));
   return [
-    // Made by name, for bubblewrap makes the others so that root alone may enter them.
+    // Explicitly, because bubblewrap makes implied parent folders accessible to root only.
     ...[...parents].flatMap((folder) => ['--dir', folder]),
     ...places.flatMap((place) => placeArguments(place)),
     ...inputs.flatMap((name) => ['--ro-bind', input!, name]),
@@ -38,13 +38,13 @@ function placeArguments(place: string): string[] {
   return isLinkedFolder ? ['--symlink', fs.readlinkSync(place), place] : ['--ro-bind', place, place];
 }
 
-/** From the top down, without the root itself. */
+/** The parent folders from the top down, without the root. */
 function parentsOf(place: string): string[] {
   const parent = path.dirname(place);
   return parent === '/' ? [] : [...parentsOf(parent), parent];
 }
 
-/** What a script names in its first line; the programs of unpacked packages are started by one. */
+/** The interpreter in a script's first line: wrapper scripts start the programs of unpacked packages. */
 function interpreterOf(program: string): string[] {
   const descriptor = fs.openSync(program, 'r');
   try {

@@ -18,7 +18,7 @@ import type { SandboxKind } from './sandbox-process.ts';
 const execFile = promisify((await import('node:child_process')).execFile);
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;
-/** Any that has no account: the service's user in these tests. */
+/** The service's user in these tests; a number without an account. */
 const PLAIN_USER = 61_234;
 
 type User = { name: string; uid: number; command: string[]; skip: string | false };
@@ -31,7 +31,7 @@ function userOf(name: string, uid: number): User {
 }
 
 function whyNot(command: string[]): string | false {
-  if (process.platform !== 'linux') return 'only Linux has what the sandbox is made of';
+  if (process.platform !== 'linux') return 'the sandbox needs Linux';
   if (findProgram(TEST_TOOLS, 'bwrap') === null) return 'bubblewrap is not installed';
   const sandbox = ['--unshare-user', '--unshare-net', '--ro-bind', '/', '/', process.execPath];
   try {
@@ -39,11 +39,11 @@ function whyNot(command: string[]): string | false {
     execFileSync(program!, args, { stdio: 'ignore' });
     return false;
   } catch {
-    return 'this user may make no namespaces here, or not run this Node';
+    return 'this user cannot create namespaces here, or cannot run this Node';
   }
 }
 
-/** As in containers and under systemd's ProtectKernelTunables: the kernel then lets nobody mount a /proc. */
+/** As in containers and under systemd's ProtectKernelTunables, where the kernel does not allow mounting /proc. */
 const HIDE_PROC = 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"';
 
 const USERS = isRoot
@@ -56,7 +56,9 @@ function behindHiddenProc({ name, uid, command }: User): User {
 }
 
 for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
-  test(`as ${user.name}, code in ffmpeg's place reaches nothing but its audio`, { skip: user.skip }, async () => {
+  test(`as ${user.name}, hostile code in place of ffmpeg reaches nothing but its input`, {
+    skip: user.skip,
+  }, async () => {
     await using service = await openServiceOf(user);
 
     const report = await service.runHostile();
@@ -84,11 +86,11 @@ for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
     assert.ok(report.started < 64, `${report.started} processes`);
   });
 
-  test(`as ${user.name}, a film whose index lies at its end is decoded`, { skip: user.skip }, async () => {
+  test(`as ${user.name}, a video with its index at the end is decoded`, { skip: user.skip }, async () => {
     await using service = await openServiceOf(user);
     await using folder = await openTestFolder();
-    const film = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=2', '-map', '0:a', '-map', '1:v', '-c:v', 'mpeg4'];
-    const file = await folder.encode('film.mp4', toneSpeech('an index'), ...film);
+    const video = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=2', '-map', '0:a', '-map', '1:v', '-c:v', 'mpeg4'];
+    const file = await folder.encode('video.mp4', toneSpeech('an index'), ...video);
 
     const { samples, probed } = await service.decode(file);
 
@@ -99,9 +101,9 @@ for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
 
 for (const user of USERS) {
   for (const kind of ['bubblewrap', 'namespaces', 'process']) {
-    test(`as ${user.name}, a decoder in ${kind} dies with the service`, { skip: user.skip }, async () => {
+    test(`as ${user.name}, a decoder in ${kind} ends with the service`, { skip: user.skip }, async () => {
       await using folder = await openTestFolder();
-      // Its name in the list of processes.
+      // Identifies the decoder in the list of processes.
       const source = `sine=r=192000:d=${process.pid}:f=${user.uid + kind.length}`;
       const endlessArguments = ['-nostdin', '-v', 'error', '-f', 'lavfi', '-re', '-i', source, '-f', 'null', '-'];
       const order = { tools: TEST_TOOLS, kind, endlessArguments, input: folder.path };
@@ -131,8 +133,8 @@ function decodersOf(source: string): string[] {
   });
 }
 
-/** What each lesser kind still keeps from code in ffmpeg's place, for machines without bubblewrap. */
-const LESSER: { kind: SandboxKind; reaches: (report: Report) => object; expected: object }[] = [
+/** What the weaker kinds still protect, for machines without bubblewrap. */
+const WEAKER: { kind: SandboxKind; reaches: (report: Report) => object; expected: object }[] = [
   {
     kind: 'namespaces',
     reaches: ({ connected, processes, signalled }) => ({
@@ -146,8 +148,8 @@ const LESSER: { kind: SandboxKind; reaches: (report: Report) => object; expected
 ];
 
 for (const user of USERS) {
-  for (const { kind, reaches, expected } of LESSER) {
-    test(`as ${user.name}, the sandbox of kind ${kind} keeps what it says`, { skip: user.skip }, async () => {
+  for (const { kind, reaches, expected } of WEAKER) {
+    test(`as ${user.name}, the sandbox of kind ${kind} gives its protections`, { skip: user.skip }, async () => {
       await using service = await openServiceOf(user);
 
       const report = await service.runHostile(kind);
@@ -161,7 +163,7 @@ for (const user of USERS) {
       );
       assert.deepEqual(report.descriptors, []);
       assert.equal(report.input, 'the upload');
-      // As root the program is another user: what is closed to others is closed to it.
+      // Under root the program runs as another user without access to files of root.
       if (user.uid === 0)
         assert.deepEqual(
           report.read.filter((file) => file.includes('/data/')),
@@ -171,7 +173,9 @@ for (const user of USERS) {
   }
 }
 
-test('without bubblewrap the next kind is found, and what it lacks', { skip: USERS.at(-1)!.skip }, async () => {
+test('without bubblewrap the next kind is found, with the protections that it lacks', {
+  skip: USERS.at(-1)!.skip,
+}, async () => {
   await using folder = await openTestFolder();
   fs.mkdirSync(path.join(folder.path, 'bin'));
   for (const name of ['bwrap', 'unshare']) {
@@ -198,9 +202,9 @@ type Report = {
   started: number;
 };
 
-/** A data directory as a service of that user has one, with all that its decoder should not reach. */
+/** A data directory of that user's service, with everything that a decoder must not reach. */
 async function openServiceOf(user: User) {
-  // Not in the folder of this test run, which nobody else may enter.
+  // Outside the folder of this test run, which other users cannot enter.
   const home = fs.mkdtempSync('/tmp/verbatim-sandbox-');
   const [dataDir, toolsDir] = [path.join(home, 'data'), path.join(home, 'tools')];
   fs.mkdirSync(dataDir);
@@ -214,7 +218,7 @@ async function openServiceOf(user: User) {
     fs.writeFileSync(file, text, { mode: 0o600 });
   const open = path.join(home, 'readable-by-all');
   fs.writeFileSync(open, 'not a decoder’s business', { mode: 0o644 });
-  const hostile = fs.readFileSync(path.join(ROOT, 'test/fixtures/hostile-decoder.cjs'), 'utf8');
+  const hostile = fs.readFileSync(path.join(ROOT, 'test/fixtures/audio/hostile-decoder.cjs'), 'utf8');
   fs.writeFileSync(path.join(toolsDir, 'bin', 'ffmpeg'), `#!${process.execPath}\n${hostile}`, { mode: 0o755 });
   const socket = path.join(dataDir, '.s.PGSQL.5432');
   const abstract = `\0verbatim-test-${path.basename(home)}`;

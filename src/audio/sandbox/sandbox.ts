@@ -5,19 +5,19 @@ import type { Sandboxed, SandboxKind } from './sandbox-process.ts';
 import { canLimitProcesses, spawnSandboxed } from './sandbox-process.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
-/** What a decoder is kept from. */
+/** Sandbox capabilities: what a sandbox can isolate a decoder from. */
 export const PROTECTIONS = ['files', 'network', 'processes', 'ipc', 'capabilities', 'system_calls', 'limits'] as const;
 export type Protection = (typeof PROTECTIONS)[number];
 
-/** How decoders are isolated on this machine; plain data, so that the parent can hand it to its processes. */
+/** How decoders are isolated on this machine; plain data, which the parent sends to its processes. */
 export type Sandbox = {
   kind: SandboxKind;
   missing: Protection[];
-  /** Why it is not bubblewrap, for the operator; null where it is. */
+  /** Why bubblewrap does not work here, for the operator; null when it does. */
   reason: string | null;
 };
 
-/** From the best to the least; `missing` is what each kind cannot do. */
+/** From the strongest to the weakest; `missing` are the protections that each kind lacks. */
 const KINDS: { kind: SandboxKind; missing: Protection[] }[] = [
   { kind: 'bubblewrap', missing: [] },
   { kind: 'namespaces', missing: ['files', 'system_calls'] },
@@ -28,17 +28,17 @@ const CHECK_LIMITS = { memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 10 };
 
 let ofThisProcess: Promise<Sandbox> | null = null;
 
-/** From now on this process runs decoders in `sandbox`: the one that the parent found and wrote to the log. */
+/** Sets the sandbox of this process: the one that the parent found and logged. */
 export function useSandbox(sandbox: Sandbox): void {
   ofThisProcess = Promise.resolve(sandbox);
 }
 
-/** The sandbox of this process. Looked for once: each check costs some ms, and none changes while we run. */
+/** The sandbox of this process. It is detected once, because each check takes some ms. */
 export function sandboxOfThisProcess(tools: ToolPaths): Promise<Sandbox> {
   return (ofThisProcess ??= findSandbox(tools));
 }
 
-/** The best sandbox that works here. Each kind is tried with a program that does nothing. */
+/** The strongest kind of sandbox that works here. Each kind is tested with `prlimit --version`. */
 export async function findSandbox(tools: ToolPaths): Promise<Sandbox> {
   let reason: string | null = null;
   for (const { kind, missing } of KINDS) {
@@ -54,7 +54,7 @@ function missingHere(kind: SandboxKind): Protection[] {
   return [...(hasNoFilter ? ['system_calls' as const] : []), ...(canLimitProcesses(kind) ? [] : ['limits' as const])];
 }
 
-/** Why a program cannot be run in a sandbox of this kind; null when it can. */
+/** Why this kind of sandbox does not work here; null when it works. */
 async function whyNot(kind: SandboxKind, tools: ToolPaths): Promise<string | null> {
   const program = findProgram(tools, 'prlimit');
   if (program === null) return 'prlimit (util-linux) is not installed';
@@ -66,14 +66,14 @@ async function whyNot(kind: SandboxKind, tools: ToolPaths): Promise<string | nul
   }
   const { child, ended } = sandboxed;
   const timer = setTimeout(() => child.kill('SIGKILL'), CHECK_TIMEOUT_MS);
-  let lastWords = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords += text));
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   child.stdout.resume();
   try {
     const [{ code }] = await Promise.all([ended, once(child, 'close')]);
-    return code === 0 ? null : `${kind}: ${lastWords.trim() || 'it was ended'}`;
+    return code === 0 ? null : `${kind}: ${stderr.trim() || 'the program was killed'}`;
   } catch (error) {
-    return `${kind}: ${lastWords.trim() || (error as Error).message}`;
+    return `${kind}: ${stderr.trim() || (error as Error).message}`;
   } finally {
     clearTimeout(timer);
   }

@@ -1,11 +1,11 @@
 import { endianness } from 'node:os';
 
-/** How a machine numbers its system calls; `audit` is what the kernel calls the machine in linux/audit.h. */
+/** The system call numbers of an architecture; `audit` is its constant in linux/audit.h. */
 type Machine = { audit: number; calls: number[]; clone: number };
 
-// From asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). What neither a decoder nor the C library needs: sockets of
-// any family (vsock is not part of a network namespace), namespaces and mounts, other processes' memory, keys, BPF,
-// modules, and parts of the kernel in which such code has found its way out before.
+// From asm/unistd_64.h (x64) and asm-generic/unistd.h (arm64). Calls that neither a decoder nor the C library needs: sockets
+// of any family (network namespaces do not cover vsock), namespaces and mounts, other processes' memory, keys, BPF, modules,
+// and parts of the kernel with a history of sandbox escapes.
 const OLD_CALLS = {
   // socket, ptrace, pivot_root, mount, umount2, init_module, kexec_load, add_key, request_key, keyctl, unshare,
   // perf_event_open, open_by_handle_at, setns, process_vm_readv, process_vm_writev, kcmp, finit_module, kexec_file_load,
@@ -24,7 +24,7 @@ const MACHINES: Partial<Record<NodeJS.Architecture, Machine>> = {
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET of linux/sched.h. */
 const CLONE_NAMESPACES = 0x7e020000;
-/** Numbers with this bit are those of x32, which are counted in another way. */
+/** Marks numbers of the x32 ABI, which differ from those above. */
 const X32_BIT = 0x40000000;
 
 const ALLOW = 0x7fff0000;
@@ -44,8 +44,8 @@ const AT = { number: 0, machine: 4, firstArgument: 16 };
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /**
- * A seccomp program, as the kernel takes it, that refuses the system calls above; null for a machine that it does not know.
- * It is no list of what is allowed: that would differ with each version of the C library and of ffmpeg.
+ * A seccomp program in the kernel's format that rejects the system calls above; null for an unknown architecture. It is a deny
+ * list, because an allow list would differ with each version of the C library and of ffmpeg.
  */
 export function systemCallFilter(architecture: NodeJS.Architecture = process.arch): Buffer | null {
   const machine = MACHINES[architecture];
@@ -62,7 +62,7 @@ export function systemCallFilter(architecture: NodeJS.Architecture = process.arc
     [JUMP_GREATER_EQUAL, 0, 1, X32_BIT],
     [RETURN, 0, 0, refuse(ENOSYS)],
     ...machine.calls.flatMap((number) => whenEqual(number, refuse(EPERM))),
-    // Its flags lie in memory, where a filter cannot look; the C library takes clone when it is told that there is no clone3.
+    // A filter cannot read the flags of clone3, which lie in memory. After ENOSYS the C library uses clone.
     ...whenEqual(CLONE3, refuse(ENOSYS)),
     [JUMP_EQUAL, 0, 3, machine.clone],
     [LOAD, 0, 0, AT.firstArgument],

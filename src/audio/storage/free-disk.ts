@@ -3,19 +3,19 @@ import type { AudioStorage } from './storage.ts';
 
 type FreeDisk = Pick<AudioStorage, 'freeBytes'>;
 
-// Far less than the reserve even when a hundred uploads write so much between two checks.
+// A hundred uploads that write this much between two checks stay far below the reserve.
 const CHECK_EVERY_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 60;
 
 /**
- * @param wantedBytes  what the upload is about to write, as far as it is known
+ * @param wantedBytes  the size of the upload, as far as it is known
  * @throws ApiError  503 when the disk would have less than `minFreeBytes` left
  */
 export async function requireFreeDisk(disk: FreeDisk, minFreeBytes: number, wantedBytes = 0): Promise<void> {
   if ((await disk.freeBytes()) - wantedBytes < minFreeBytes) throw diskFull();
 }
 
-/** Passes the chunks on for as long as the disk has `minFreeBytes` left: uploads that began together fill it together. */
+/** Yields the chunks while the disk has `minFreeBytes` left: parallel uploads may fill a disk that was free at their start. */
 export async function* whileDiskIsFree(
   chunks: AsyncIterable<Uint8Array>,
   disk: FreeDisk,
@@ -32,7 +32,7 @@ export async function* whileDiskIsFree(
   }
 }
 
-/** The answer while no upload can be stored. */
+/** The error while the disk is full: 503 with Retry-After. */
 export function diskFull(cause?: unknown): ApiError {
   return new ApiError('unavailable', 'The server has no disk space for the upload now. Try again later.', {
     extra: { retry_after: RETRY_AFTER_SECONDS },

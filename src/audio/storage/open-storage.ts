@@ -8,8 +8,8 @@ import { openFileStorage } from './storage.ts';
 type StorageSettings = Pick<Config, 'dataDir' | 'storageUrl' | 's3Endpoint' | 'awsEndpoint' | 'awsRegion'>;
 
 /**
- * The storage that STORAGE_URL names, shared by all nodes, else the files of this node. A bucket is not asked for
- * anything yet: one that is away shows in `whyAway`, and at the first use.
+ * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket yet:
+ * `whyAway` and the first use report an unreachable one.
  */
 export async function openStorage(config: StorageSettings): Promise<SharedStorage> {
   const { audio } = dataPaths(config.dataDir);
@@ -22,7 +22,7 @@ export async function openStorage(config: StorageSettings): Promise<SharedStorag
   });
 }
 
-/** The prefix of every object's name, with the slash that ends it, or empty. */
+/** `prefix` is empty or ends with a slash. */
 function readStorageUrl(url: string): { bucket: string; prefix: string } {
   const [bucket, ...folders] = url.replace(/^s3:\/\//, '').split('/');
   const named = folders.filter((folder) => folder !== '');

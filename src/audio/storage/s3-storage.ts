@@ -8,59 +8,59 @@ import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/clien
 import type { SharedStorage } from './storage.ts';
 import { assertKey, freeBytesAt, isKey, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
-export type S3Place = {
+export type S3Location = {
   bucket: string;
-  /** Begins the name of every object: empty, or ending in a slash. */
+  /** Prefix of every object's name: empty, or ending with a slash. */
   prefix: string;
-  /** Of an S3-compatible server; null for AWS. */
+  /** URL of an S3-compatible server; null for AWS. */
   endpoint: string | null;
-  /** Null: as the SDK finds it in its own files, and any where a custom endpoint does not care. */
+  /** Null for the region of the SDK's own configuration, or for any region with a custom endpoint. */
   region: string | null;
-  /** Where objects lie while a decoder reads them; of this node alone. */
+  /** Folder of this node for copies of objects while a decoder reads them. */
   downloadsDir: string;
 };
 
 type Sdk = typeof import('@aws-sdk/client-s3') & Pick<typeof import('@aws-sdk/lib-storage'), 'Upload'>;
-type Room = S3Place & { sdk: Sdk; client: S3Client };
+type Store = S3Location & { sdk: Sdk; client: S3Client };
 
-// A part is held in memory until it is sent: two of 5 MiB (the least that S3 takes) for each upload.
+// Parts are held in memory until they are sent: two parts of 5 MiB, the minimum of S3, for each upload.
 const PARTS_AT_ONCE = 2;
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 const MAX_PARTS = 10_000;
-// A million uploads: a server that always has a next page must not make the loop endless.
+// A million uploads. The limit ends the loop for a server that always reports a next page.
 const MAX_UPLOAD_PAGES = 1000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Keeps audio as objects of a bucket that all nodes share. Keys and secrets are found by the SDK, as everywhere. */
-export async function openS3Storage(place: S3Place): Promise<SharedStorage> {
-  await mkdir(place.downloadsDir, { recursive: true, mode: 0o700 });
-  await removeLeftDownloads(place.downloadsDir);
+/** Stores audio as objects of a bucket that all nodes share. The SDK finds the credentials in its usual places. */
+export async function openS3Storage(location: S3Location): Promise<SharedStorage> {
+  await mkdir(location.downloadsDir, { recursive: true, mode: 0o700 });
+  await removeLeftDownloads(location.downloadsDir);
   const sdk = await loadSdk();
-  const room = { ...place, sdk, client: openClient(sdk, place) };
+  const store = { ...location, sdk, client: openClient(sdk, location) };
   return {
-    receive: (bytes, { maxBytes }) => receive(room, bytes, maxBytes),
-    localPath: (key) => download(room, key),
-    remove: (key) => remove(room, key),
-    listOlderThan: (ageMs) => listOlderThan(room, ageMs),
-    freeBytes: () => freeBytesAt(place.downloadsDir),
-    whyAway: () => whyAway(room),
+    receive: (bytes, { maxBytes }) => receive(store, bytes, maxBytes),
+    localPath: (key) => download(store, key),
+    remove: (key) => remove(store, key),
+    listOlderThan: (ageMs) => listOlderThan(store, ageMs),
+    freeBytes: () => freeBytesAt(location.downloadsDir),
+    whyAway: () => whyAway(store),
   };
 }
 
-/** Loaded when it is needed only: a start with files in DATA_DIR does not pay for it. */
+/** Imported only when needed, so that a start without a bucket does not load it. */
 async function loadSdk(): Promise<Sdk> {
   const [client, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
   return { ...client, Upload };
 }
 
-function openClient({ S3Client }: Sdk, { endpoint, region }: S3Place): S3Client {
+function openClient({ S3Client }: Sdk, { endpoint, region }: S3Location): S3Client {
   return new S3Client({
-    // Most servers that are not AWS have no name for each bucket.
+    // Most servers other than AWS have no host name per bucket.
     ...(endpoint !== null && { endpoint, forcePathStyle: true, region: region ?? 'us-east-1' }),
     ...(region !== null && { region }),
-    // The newer checksums are unknown to many of these servers; the signature covers each part's SHA-256 anyway.
+    // Many of these servers do not support the newer checksums. The signature covers each part's SHA-256 in any case.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -72,14 +72,14 @@ function openClient({ S3Client }: Sdk, { endpoint, region }: S3Place): S3Client 
   });
 }
 
-/** An object shows only once it is whole; the parts of an upload that failed are given up. */
-async function receive(room: Room, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
+/** An object becomes visible when it is complete; the parts of a failed upload are aborted. */
+async function receive(store: Store, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
   const source = countBytes(bytes, maxBytes);
   const body = Readable.from(source.chunks, { highWaterMark: 1 });
-  const upload = new room.sdk.Upload({
-    client: room.client,
-    params: { ...objectOf(room, key), Body: body, ContentType: 'application/octet-stream' },
+  const upload = new store.sdk.Upload({
+    client: store.client,
+    params: { ...objectOf(store, key), Body: body, ContentType: 'application/octet-stream' },
     queueSize: PARTS_AT_ONCE,
     partSize: Math.max(MIN_PART_BYTES, Math.ceil(maxBytes / MAX_PARTS)),
   });
@@ -88,13 +88,13 @@ async function receive(room: Room, bytes: AsyncIterable<Uint8Array>, maxBytes: n
     return { key, sizeBytes: source.sizeBytes() };
   } catch (cause) {
     body.destroy();
-    // An answer that was lost may have been a yes.
-    await remove(room, key).catch(() => undefined);
+    // The upload may have succeeded although its response was lost.
+    await remove(store, key).catch(() => undefined);
     throw source.failure() ?? away(cause);
   }
 }
 
-/** Passes the chunks on, knows how many bytes went by, and what their source failed of: that is not the bucket's fault. */
+/** Yields the chunks, counts their bytes and records an error of their source, to tell it from an error of the bucket. */
 function countBytes(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   let sizeBytes = 0;
   let failure: unknown = null;
@@ -113,51 +113,51 @@ function countBytes(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   return { chunks: chunks(), sizeBytes: () => sizeBytes, failure: () => failure };
 }
 
-/** A copy that only this user can read, until disposed. Of a key that is gone there is none, as with files. */
-async function download(room: Room, key: string) {
-  const file = path.join(room.downloadsDir, `${process.pid}.${randomUUID()}`);
-  const drop = () => rm(file, { force: true });
-  const object = objectOf(room, key);
+/** A copy that only this user can read, until it is disposed. For a deleted key there is no file at the path. */
+async function download(store: Store, key: string) {
+  const file = path.join(store.downloadsDir, `${process.pid}.${randomUUID()}`);
+  const dispose = () => rm(file, { force: true });
+  const object = objectOf(store, key);
   try {
-    const { Body } = await room.client.send(new room.sdk.GetObjectCommand(object));
+    const { Body } = await store.client.send(new store.sdk.GetObjectCommand(object));
     await pipeline(Body as Readable, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (cause) {
-    await drop();
+    await dispose();
     if ((cause as Error).name !== 'NoSuchKey') throw away(cause);
   }
-  return { path: file, [Symbol.asyncDispose]: drop };
+  return { path: file, [Symbol.asyncDispose]: dispose };
 }
 
-async function remove(room: Room, key: string): Promise<void> {
-  const object = objectOf(room, key);
-  await room.client.send(new room.sdk.DeleteObjectCommand(object)).catch(rethrowAway);
+async function remove(store: Store, key: string): Promise<void> {
+  const object = objectOf(store, key);
+  await store.client.send(new store.sdk.DeleteObjectCommand(object)).catch(rethrowAway);
 }
 
-/** Looks after unfinished uploads as well: a process that died could not give them up. */
-async function* listOlderThan(room: Room, ageMs: number): AsyncIterable<string[]> {
+/** Aborts old unfinished uploads as well, which a killed process has left. */
+async function* listOlderThan(store: Store, ageMs: number): AsyncIterable<string[]> {
   const isOld = (date: Date | undefined) => date !== undefined && Date.now() - date.getTime() > ageMs;
-  const place = { Bucket: room.bucket, Prefix: room.prefix };
+  const place = { Bucket: store.bucket, Prefix: store.prefix };
   try {
-    for await (const page of room.sdk.paginateListObjectsV2({ client: room.client, stopOnSameToken: true }, place)) {
+    for await (const page of store.sdk.paginateListObjectsV2({ client: store.client, stopOnSameToken: true }, place)) {
       const old = (page.Contents ?? []).filter(({ LastModified }) => isOld(LastModified));
-      const keys = old.map(({ Key }) => keyOf(room, Key!)).filter((key) => key !== null);
+      const keys = old.map(({ Key }) => keyOf(store, Key!)).filter((key) => key !== null);
       if (keys.length > 0) yield keys;
     }
-    await giveUpUploads(room, isOld);
+    await abortOldUploads(store, isOld);
   } catch (cause) {
     throw away(cause);
   }
 }
 
-/** A page at a time, to the last one: a page of young uploads must not hide the old ones behind it. */
-async function giveUpUploads(room: Room, isOld: (date: Date | undefined) => boolean): Promise<void> {
-  const { client, sdk, bucket, prefix } = room;
+/** Reads every page, because pages of recent uploads may come before old ones. */
+async function abortOldUploads(store: Store, isOld: (date: Date | undefined) => boolean): Promise<void> {
+  const { client, sdk, bucket, prefix } = store;
   let from: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
   for (let pages = 0; from !== null && pages < MAX_UPLOAD_PAGES; pages++) {
     const page: ListMultipartUploadsCommandOutput | null = await client
       .send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...from }))
       .catch(nullWhereNotImplemented);
-    const ours = (page?.Uploads ?? []).filter(({ Key, Initiated }) => keyOf(room, Key!) !== null && isOld(Initiated));
+    const ours = (page?.Uploads ?? []).filter(({ Key, Initiated }) => keyOf(store, Key!) !== null && isOld(Initiated));
     for (const { Key, UploadId } of ours) {
       await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
     }
@@ -165,36 +165,36 @@ async function giveUpUploads(room: Room, isOld: (date: Date | undefined) => bool
   }
 }
 
-/** Servers that cannot list uploads give them up by themselves, or by a rule of the bucket. */
+/** Servers that cannot list uploads remove unfinished ones themselves or by a rule of the bucket. */
 function nullWhereNotImplemented(cause: Error): null {
   if (cause.name === 'NotImplemented') return null;
   throw cause;
 }
 
-/** Null after the last page, and after one that does not say where the next begins. */
+/** Null after the last page, and when the server does not send the start of the next. */
 function nextPageOf(page: ListMultipartUploadsCommandOutput | null) {
   const { IsTruncated, NextKeyMarker, NextUploadIdMarker } = page ?? {};
   if (!IsTruncated || !NextKeyMarker) return null;
   return { KeyMarker: NextKeyMarker, ...(NextUploadIdMarker && { UploadIdMarker: NextUploadIdMarker }) };
 }
 
-/** Asks for a list, since an answer to HEAD does not say what is wrong. */
-function whyAway({ client, sdk, bucket, prefix }: Room): Promise<string | null> {
+/** Sends a list request, because a response to HEAD has no error code. */
+function whyAway({ client, sdk, bucket, prefix }: Store): Promise<string | null> {
   const abortSignal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-  const look = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 });
-  return client.send(look, { abortSignal }).then(
+  const request = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 });
+  return client.send(request, { abortSignal }).then(
     () => null,
     (cause: Error & { code?: string }) => cause.code ?? cause.name,
   );
 }
 
-function objectOf({ bucket, prefix }: Room, key: string): { Bucket: string; Key: string } {
+function objectOf({ bucket, prefix }: Store, key: string): { Bucket: string; Key: string } {
   assertKey(key);
   return { Bucket: bucket, Key: prefix + key };
 }
 
-/** Null for an object that is not ours. */
-function keyOf({ prefix }: Room, name: string): string | null {
+/** Null for an object that this storage did not make. */
+function keyOf({ prefix }: Store, name: string): string | null {
   const key = name.slice(prefix.length);
   return name.startsWith(prefix) && isKey(key) ? key : null;
 }
@@ -203,21 +203,21 @@ function rethrowAway(cause: unknown): never {
   throw away(cause);
 }
 
-/** The SDK's errors carry whole requests; a name and a sentence are enough for the log. */
+/** The SDK's errors contain whole requests; only their name and message are logged. */
 function away(cause: unknown): StorageAwayError {
   const { name, message } = cause as Error;
   return new StorageAwayError(new Error(`${name}: ${message}`));
 }
 
-/** What a process that was killed had fetched. Names begin with the process's id. */
+/** Removes the copies of killed processes. File names start with the process id. */
 async function removeLeftDownloads(folder: string): Promise<void> {
   const names = await readdir(folder);
-  const left = names.filter((name) => !isOfAnother(Number.parseInt(name, 10)));
+  const left = names.filter((name) => !isOfRunningProcess(Number.parseInt(name, 10)));
   await Promise.all(left.map((name) => rm(path.join(folder, name), { force: true })));
 }
 
-/** Whether another process that lives has this id. Our own id is a predecessor's: nothing has been fetched yet. */
-function isOfAnother(pid: number): boolean {
+/** Whether another running process has this id. Files with this process's id are a predecessor's. */
+function isOfRunningProcess(pid: number): boolean {
   if (!(pid > 0) || pid === process.pid) return false;
   try {
     return process.kill(pid, 0);

@@ -15,7 +15,7 @@ import { StorageAwayError, UploadTooLargeError } from './storage.ts';
 type Fixture = AsyncDisposable & {
   storage: SharedStorage;
   dataDir: string;
-  /** What the storage holds, whole or not. */
+  /** All names in the storage, those of partial files included. */
   contents(): Promise<string[]>;
   age(key: string, ms: number): void;
 };
@@ -35,16 +35,16 @@ async function openFileFixture(): Promise<Fixture> {
 async function openS3Room() {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'storage-'));
   const server = await openS3Server();
-  // The SDK reads its keys by itself.
+  // The SDK reads its credentials from the environment.
   Object.assign(process.env, server.env);
-  const config = readConfig({ ...server.env, DATA_DIR: dataDir, STORAGE_URL: `s3://${server.bucket}/house/one` });
+  const config = readConfig({ ...server.env, DATA_DIR: dataDir, STORAGE_URL: `s3://${server.bucket}/prefix/one` });
   return {
     dataDir,
     server,
     config,
     storage: await openStorage(config),
     contents: server.contents,
-    age: (key: string, ms: number) => setAge(server.fileOf(`house/one/${key}`), ms),
+    age: (key: string, ms: number) => setAge(server.fileOf(`prefix/one/${key}`), ms),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true });
@@ -63,7 +63,7 @@ async function* chunksOf(...texts: string[]) {
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Chunks that differ, so that no two may change places. */
+/** Chunks with different contents, so that a wrong order is detected. */
 async function* mebibytes(count: number, error?: Error) {
   for (let index = 0; index < count; index++) yield Buffer.alloc(MEBIBYTE, index);
   if (error) throw error;
@@ -75,7 +75,7 @@ const OPENERS: [string, () => Promise<Fixture>][] = [
 ];
 
 for (const [name, openEnvironment] of OPENERS) {
-  test(`${name}: what was received can be read back, by nobody but this user`, async () => {
+  test(`${name}: received audio can be read back, by this user only`, async () => {
     await using fixture = await openEnvironment();
 
     const { key, sizeBytes } = await fixture.storage.receive(chunksOf('one ', 'two'), { maxBytes: 7 });
@@ -87,7 +87,7 @@ for (const [name, openEnvironment] of OPENERS) {
     assert.equal((await stat(path.dirname(file.path))).mode & 0o777, 0o700);
   });
 
-  test(`${name}: a large file comes back to the byte, and an empty one too`, async () => {
+  test(`${name}: a large file and an empty file are returned unchanged`, async () => {
     await using fixture = await openEnvironment();
 
     const large = await fixture.storage.receive(mebibytes(12), { maxBytes: 2 ** 30 });
@@ -109,7 +109,7 @@ for (const [name, openEnvironment] of OPENERS) {
     assert.deepEqual(await fixture.contents(), []);
   });
 
-  test(`${name}: an upload that breaks off says of what, and leaves nothing, small or large`, async () => {
+  test(`${name}: an upload whose source fails rejects with that error and leaves nothing, small or large`, async () => {
     await using fixture = await openEnvironment();
 
     await assert.rejects(
@@ -124,7 +124,7 @@ for (const [name, openEnvironment] of OPENERS) {
     assert.deepEqual(await fixture.contents(), []);
   });
 
-  test(`${name}: what was removed is gone, and may be removed again`, async () => {
+  test(`${name}: removed audio is gone, and can be removed again`, async () => {
     await using fixture = await openEnvironment();
     const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
 
@@ -136,7 +136,7 @@ for (const [name, openEnvironment] of OPENERS) {
     assert.deepEqual(await fixture.contents(), []);
   });
 
-  test(`${name}: only keys older than the age asked for are listed`, async () => {
+  test(`${name}: only keys older than the given age are listed`, async () => {
     await using fixture = await openEnvironment();
     const old = await fixture.storage.receive(chunksOf('old'), { maxBytes: 100 });
     await fixture.storage.receive(chunksOf('new'), { maxBytes: 100 });
@@ -147,21 +147,21 @@ for (const [name, openEnvironment] of OPENERS) {
     assert.deepEqual(listed, [[old.key]]);
   });
 
-  test(`${name}: a key that was not made here never becomes a path`, async () => {
+  test(`${name}: a text that is not a key never becomes a path`, async () => {
     await using fixture = await openEnvironment();
 
     await assert.rejects(fixture.storage.localPath('../../etc/passwd'), RangeError);
     await assert.rejects(async () => fixture.storage.remove('../other'), RangeError);
   });
 
-  test(`${name}: a storage that works is not away`, async () => {
+  test(`${name}: a working storage is not reported as away`, async () => {
     await using fixture = await openEnvironment();
 
     assert.equal(await fixture.storage.whyAway(), null);
   });
 }
 
-test('files: what a killed process left of an upload is removed after five minutes, what is being written is not', async () => {
+test('files: partial files of a killed process are removed after five minutes, those of running uploads are kept', async () => {
   await using fixture = await openFileFixture();
   const disk = Promise.withResolvers<void>();
   async function* never() {
@@ -184,11 +184,11 @@ test('files: what a killed process left of an upload is removed after five minut
   assert.deepEqual(await fixture.contents(), []);
 });
 
-test('S3: a bucket is listed a page at a time, and the next page only when the one before is done with', async () => {
+test('S3: each page of a bucket is requested when the page before has been consumed', async () => {
   await using fixture = await openS3Room();
   const keys = ['1', '2', '3', '4'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
-  const [one, two, three, four] = keys.map((key) => `house/one/${key}`);
-  const listed = fixture.server.answerLists([[one!, two!], ['house/one/of-others', three!], [four!]]);
+  const [one, two, three, four] = keys.map((key) => `prefix/one/${key}`);
+  const listed = fixture.server.answerLists([[one!, two!], ['prefix/one/of-others', three!], [four!]]);
   const askedAtEachPage: number[] = [];
   const found: string[][] = [];
 
@@ -201,18 +201,18 @@ test('S3: a bucket is listed a page at a time, and the next page only when the o
   assert.deepEqual(askedAtEachPage, [1, 2, 3]);
 });
 
-test('S3: objects lie under the prefix, and what a decoder read is erased from this machine', async () => {
+test('S3: objects have the prefix, and copies for a decoder are deleted afterwards', async () => {
   await using fixture = await openS3Room();
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
 
   const file = await fixture.storage.localPath(key);
   await file[Symbol.asyncDispose]();
 
-  assert.deepEqual(await fixture.contents(), [`house/one/${key}`]);
+  assert.deepEqual(await fixture.contents(), [`prefix/one/${key}`]);
   assert.equal(existsSync(file.path), false);
 });
 
-test('S3: two nodes with one bucket read what the other received', async () => {
+test('S3: two nodes with one bucket can read uploads of each other', async () => {
   await using fixture = await openS3Room();
   const other = await openStorage({ ...fixture.config, dataDir: path.join(fixture.dataDir, 'other') });
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
@@ -222,7 +222,7 @@ test('S3: two nodes with one bucket read what the other received', async () => {
   assert.equal(await readFile(file.path, 'utf8'), 'one');
 });
 
-test('S3: a bucket that refuses is no fault of the audio: the caller is told to come back', async () => {
+test('S3: an error of the bucket is reported as 503, not as an error of the audio', async () => {
   await using fixture = await openS3Room();
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
   fixture.server.answerAll(403);
@@ -236,7 +236,7 @@ test('S3: a bucket that refuses is no fault of the audio: the caller is told to 
   assert.deepEqual(await readdir(path.join(fixture.dataDir, 'audio', 'fetched')), []);
 });
 
-test('S3: a bucket that is not there, or a server that is not, is named', async () => {
+test('S3: a missing bucket and an unreachable server are reported by name', async () => {
   await using fixture = await openS3Room();
   const noBucket = await openStorage({ ...fixture.config, storageUrl: 's3://elsewhere' });
   const noServer = await openStorage({ ...fixture.config, s3Endpoint: 'http://127.0.0.1:1' });
@@ -245,9 +245,9 @@ test('S3: a bucket that is not there, or a server that is not, is named', async 
   assert.equal(await noServer.whyAway(), 'ECONNREFUSED');
 });
 
-test('S3: uploads that a dead process left are given up once they are old, and only ours', async () => {
+test('S3: old unfinished uploads of this storage are aborted, others are kept', async () => {
   await using fixture = await openS3Room();
-  const begun = { old: 'house/one/', foreign: 'house/two/', young: 'house/one/' };
+  const begun = { old: 'prefix/one/', foreign: 'prefix/two/', young: 'prefix/one/' };
   for (const [id, prefix] of Object.entries(begun)) {
     const folder = path.join(fixture.server.folderOfUploads, id);
     mkdirSync(folder, { recursive: true });
@@ -260,7 +260,7 @@ test('S3: uploads that a dead process left are given up once they are old, and o
   assert.deepEqual((await fixture.contents()).toSorted(), ['foreign', 'young']);
 });
 
-test('S3: what a killed process had fetched is erased at the next start, what a living one reads is not', async () => {
+test('S3: copies of a killed process are deleted at the next start, those of a running process are kept', async () => {
   await using fixture = await openS3Room();
   const folder = path.join(fixture.dataDir, 'audio', 'fetched');
   const dead = spawnSync(process.execPath, ['--version']).pid;

@@ -4,27 +4,26 @@ import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises
 import path from 'node:path';
 import { ApiError } from '../../http/api-error.ts';
 
-/** Uploaded audio by key. Keys are made here; nothing that a client says ever becomes part of a path. */
+/** Uploaded audio by key. The storage makes the keys; no text of a client becomes part of a path. */
 export type AudioStorage = {
   /**
-   * Writes the bytes as they come; when it resolves they survive a power cut.
-   * Whatever goes wrong, nothing of an upload that was not received whole stays.
+   * Stores the bytes as they arrive; once it resolves they survive a power failure. An incomplete upload is removed.
    * @throws UploadTooLargeError
    */
   receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<{ key: string; sizeBytes: number }>;
-  /** A file that a decoder can open, until disposed. Of a key that is gone there is no file at the path. */
+  /** A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path. */
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
-  /** Erases; a key that is gone already is no error. */
+  /** Deletes the audio; does nothing for a deleted key. */
   remove(key: string): Promise<void>;
-  /** Keys last written to more than `ageMs` ago, of jobs or not; a page at a time, since there may be millions. */
+  /** Pages of the keys last written more than `ageMs` ago, whether or not a job has them; there may be millions. */
   listOlderThan(ageMs: number): AsyncIterable<string[]>;
-  /** What is free of the disk of this node that uploads, or their copies for the decoder, are written to. */
+  /** Free bytes on the disk of this node that holds uploads or their copies for the decoder. */
   freeBytes(): Promise<number>;
 };
 
-/** A storage as the service opens it: it may be another machine's. */
+/** A storage that may be on another machine. */
 export type SharedStorage = AudioStorage & {
-  /** The name of the error that every use of it meets now, or null. */
+  /** The name of the error with which the storage fails now; null when it works. */
   whyAway(): Promise<string | null>;
 };
 
@@ -35,7 +34,7 @@ export class UploadTooLargeError extends Error {
   }
 }
 
-/** The storage cannot be reached or refuses us: nothing is wrong with the audio, the caller may try again. */
+/** The storage is unreachable or refuses access; the audio itself is not at fault. Clients may retry. */
 export class StorageAwayError extends ApiError {
   constructor(cause: unknown) {
     super('unavailable', 'The audio storage cannot be reached now. Try again later.', {
@@ -46,13 +45,13 @@ export class StorageAwayError extends ApiError {
   }
 }
 
-// As many as S3 lists at once.
+// The page size of S3.
 const PAGE_FILES = 1000;
 const PARTIAL_PREFIX = 'partial-';
-// An upload under way brings 16 KiB every 30 s, or is ended.
+// A running upload sends at least 16 KiB every 30 s, else it is ended.
 const PARTIAL_AGE_MS = 300_000;
 
-/** Keeps audio as files, one per key, in a folder that only this user can read (made when missing). */
+/** Stores audio as one file per key in a folder that only this user can read; creates the folder. */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return {
@@ -66,7 +65,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
 
 async function receive(folder: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
-  // It gets its own name once it is whole: what a killed process left is told from what waits for its job.
+  // The file gets its key as its name when it is complete, so that leftovers of a killed process can be recognised.
   const file = path.join(folder, PARTIAL_PREFIX + key);
   const handle = await open(file, 'wx', 0o600);
   try {
@@ -83,7 +82,7 @@ async function receive(folder: string, bytes: AsyncIterable<Uint8Array>, maxByte
   }
 }
 
-/** One chunk at a time: a slow disk slows the sender down, memory does not grow. */
+/** Writes one chunk at a time: a slow disk slows the sender down and memory does not grow. */
 async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
   let sizeBytes = 0;
   for await (const chunk of bytes) {
@@ -94,7 +93,7 @@ async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>, ma
   return sizeBytes;
 }
 
-/** A new file's name is durable only once its folder is. */
+/** Makes the name of a new file durable. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -104,7 +103,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes partial files as well: a process that was killed could not. */
+/** Removes old partial files as well, which killed processes have left. */
 async function* listOlderThan(folder: string, ageMs: number): AsyncIterable<string[]> {
   let page: string[] = [];
   for await (const { name } of await opendir(folder)) {
@@ -123,13 +122,13 @@ function isPartial(name: string): boolean {
   return name.startsWith(PARTIAL_PREFIX) && isKey(name.slice(PARTIAL_PREFIX.length));
 }
 
-/** False for a file that is gone since it was listed. */
+/** False for a file that was deleted after it was listed. */
 async function isOlderThan(file: string, ageMs: number): Promise<boolean> {
   const found = await stat(file).catch(() => null);
   return found !== null && Date.now() - found.mtimeMs > ageMs;
 }
 
-/** What a user without special rights can still write to the disk of a folder. */
+/** Free bytes for an unprivileged user on the disk of a folder. */
 export async function freeBytesAt(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
@@ -140,12 +139,12 @@ function pathOf(folder: string, key: string): string {
   return path.join(folder, key);
 }
 
-/** @throws RangeError  when the key was not made by a storage */
+/** @throws RangeError  when the text does not have the form of a key */
 export function assertKey(key: string): void {
   if (!isKey(key)) throw new RangeError('not a key of the audio storage');
 }
 
-/** Whether a name in the storage is one that was made here. */
+/** Whether a text has the form of a key. */
 export function isKey(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

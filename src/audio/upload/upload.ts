@@ -9,34 +9,34 @@ import { noteSpent } from '../../platform/garbage-collection.ts';
 import { diskFull, whileDiskIsFree } from '../storage/free-disk.ts';
 import type { AudioStorage } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
-import { provesTooSlow } from './upload-pace.ts';
+import { isTooSlow } from './upload-pace.ts';
 
 export type UploadLimits = {
   maxFileBytes: number;
-  /** The fields there are, with the most UTF-8 bytes of each; any other field is refused. */
+  /** The allowed fields with the largest size of each in UTF-8 bytes. */
   fieldBytes: Readonly<Record<string, number>>;
-  /** Fields that may come more than once. */
+  /** Fields that may be repeated. */
   listFields?: readonly string[];
-  /** The upload is refused when it brings less than 16 KiB in so long. */
+  /** The upload is refused when less than 16 KiB arrive in this time. */
   maxStallMs: number;
-  /** The upload ends when the disk has less left. */
+  /** The upload is refused when the disk has less free space. */
   minFreeDiskBytes: number;
 };
 
 export type Upload = {
   fields: Map<string, string>;
-  /** The values of each of `listFields` that came, in their order. */
+  /** The values of the received `listFields`, in order. */
   lists: Map<string, string[]>;
-  /** SHA-256 in hex over the fields and the file: the same for the same form, whatever its boundary and its order. */
+  /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. */
   fingerprint: string;
   file: { key: string; filename: string | null; sizeBytes: number };
 };
 
 type Arrival = IncomingUpload & { storage: AudioStorage; limits: UploadLimits; clock: Clock };
 
-// Boundaries, part headers and fields beside the file: the largest field is 4 KiB, there are few of them.
+// Boundaries, part headers and fields; the largest field has 4 KiB.
 const ENVELOPE_BYTES = 64 * 1024;
-// Half a kilobyte a second at the usual 30 s: slower than any line that is still of use, faster than a sender that drips.
+// 0.5 KiB/s at the default of 30 s: slower than usable connections, faster than a slow-upload attack.
 const STALL_BYTES = 16 * 1024;
 const MAX_PARTS = 32;
 const MAX_PART_HEADERS = 32;
@@ -44,10 +44,10 @@ const MAX_PART_HEADER_BYTES = 8 * 1024;
 const MAX_FILENAME_CHARS = 255;
 
 /**
- * Streams a multipart body: its one file into the storage, its fields into memory. Memory does not grow with the file.
- * When it rejects, nothing of the upload is left on disk; what is unread of the stream is left to the caller.
+ * Streams a multipart body: its file into the storage, its fields into memory. Memory does not grow with the file. When it
+ * rejects, nothing of the upload stays on disk; the caller handles the unread rest of the stream.
  * @throws ApiError  that says what is wrong with the upload
- * @throws BodyTimeoutError  when it comes too slowly
+ * @throws BodyTimeoutError  when the upload is too slow
  */
 export async function acceptUpload(arrival: Arrival): Promise<Upload> {
   const { contentType, contentLength, storage, limits } = arrival;
@@ -57,36 +57,42 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
   const failure = new AbortController();
   const fail = (cause: unknown) => failure.abort(cause);
   const parts: Promise<void>[] = [];
-  const taken: Taken = { fields: new Map(), lists: new Map(), hasFile: false, file: null, hash: createHash('sha256') };
+  const received: Received = {
+    fields: new Map(),
+    lists: new Map(),
+    hasFile: false,
+    file: null,
+    hash: createHash('sha256'),
+  };
 
   parser.on('file', (name, part, filename, _encoding, type) => {
-    // A part that is given up emits the reason once more on itself; nobody else listens.
+    // `destroy` below emits the error on the part as well.
     part.on('error', () => undefined);
     failure.signal.addEventListener('abort', () => part.destroy(failure.signal.reason));
     if (failure.signal.aborted) return void part.destroy();
     const incoming = { name, part, filename, isFile: isFile(filename, type) };
-    // At once, not in a promise: what is wrong with an early part is said before what is wrong with the rest.
-    const mistake = mistakeOf(incoming, taken, limits);
+    // Synchronously, so that a mistake in an early part is reported before one in a later part.
+    const mistake = mistakeOf(incoming, received, limits);
     if (mistake) return fail(mistake);
-    parts.push(takePart(incoming, taken, storage, limits).catch(fail));
+    parts.push(receivePart(incoming, received, storage, limits).catch(fail));
   });
   parser.on('partsLimit', () => fail(new ApiError('invalid_request', `Send at most ${MAX_PARTS} form fields.`)));
 
   try {
-    await feed(arrival, parser, failure, maxBodyBytes);
+    await parseBody(arrival, parser, failure, maxBodyBytes);
     await Promise.all(parts);
     failure.signal.throwIfAborted();
-    return checkWhole(taken);
+    return completeUpload(received);
   } catch (cause) {
     fail(cause);
     await Promise.all(parts);
-    if (taken.file) await storage.remove(taken.file.key);
+    if (received.file) await storage.remove(received.file.key);
     throw asApiError(cause, limits);
   }
 }
 
-/** What came so far; `hasFile` from a file's first byte on, `file` once it is stored. */
-type Taken = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash };
+/** The parts so far; `hasFile` from the file's first byte on, `file` once it is stored. */
+type Received = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash };
 
 function openParser(contentType: string) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
@@ -95,7 +101,7 @@ function openParser(contentType: string) {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // Every part comes as a stream of bytes: busboy would decode fields, and hide bytes that are not UTF-8.
+      // Every part becomes a stream of bytes: busboy would decode fields and hide bytes that are not UTF-8.
       isPartAFile: () => true,
       limits: { parts: MAX_PARTS, headerPairs: MAX_PART_HEADERS, headerSize: MAX_PART_HEADER_BYTES },
     });
@@ -104,8 +110,8 @@ function openParser(contentType: string) {
   }
 }
 
-/** Resolves when the parser has seen the end of the body; rejects with the first failure of anybody. */
-async function feed(
+/** Pipes the body into the parser. Resolves at the end of the body; rejects with the first failure. */
+async function parseBody(
   { open, limits, clock }: Arrival,
   parser: InstanceType<typeof Busboy>,
   failure: AbortController,
@@ -122,8 +128,8 @@ async function feed(
     limits.maxStallMs,
   );
   const over = new AbortController();
-  const slowness = provesTooSlow({ receivedBytes: () => bodyBytes, isHeldBack }, clock, over.signal);
-  void slowness.then((isTooSlow) => isTooSlow && fail(tooSlow()));
+  const slowness = isTooSlow({ receivedBytes: () => bodyBytes, isHeldBack }, clock, over.signal);
+  void slowness.then((isSlow) => isSlow && fail(tooSlow()));
   const onData = (chunk: Uint8Array) => {
     bodyBytes += chunk.length;
     noteSpent(chunk.length);
@@ -156,40 +162,40 @@ function isFile(filename: string | undefined, type: string): boolean {
   return filename !== undefined || /^(application\/octet-stream|audio\/|video\/)/.test(type);
 }
 
-/** What is wrong with a part before a byte of it is read; null when nothing is. */
-function mistakeOf({ name, isFile }: Part, taken: Taken, limits: UploadLimits): ApiError | null {
+/** The error in a part's headers; null when there is none. */
+function mistakeOf({ name, isFile }: Part, received: Received, limits: UploadLimits): ApiError | null {
   const refusal = (message: string, param?: string) => new ApiError('invalid_request', message, param ? { param } : {});
-  if (isFile) return taken.hasFile ? refusal('Send exactly one file.', name) : null;
+  if (isFile) return received.hasFile ? refusal('Send exactly one file.', name) : null;
   if (!name) return refusal('Every part of the form needs a name.');
-  if (taken.fields.has(name) && !limits.listFields?.includes(name)) return refusal(`Send ${name} once.`, name);
+  if (received.fields.has(name) && !limits.listFields?.includes(name)) return refusal(`Send ${name} once.`, name);
   if (Object.hasOwn(limits.fieldBytes, name)) return null;
   const shown = name.slice(0, 64);
   return refusal(`There is no field "${shown}". The fields are ${Object.keys(limits.fieldBytes).join(', ')}.`, shown);
 }
 
-/** Marks what the part is before the first await: the next part must see it. */
-async function takePart(
+/** Records the part before the first await, because the check of the next part needs it. */
+async function receivePart(
   { name, part, filename, isFile }: Part,
-  taken: Taken,
+  received: Received,
   storage: AudioStorage,
   limits: UploadLimits,
 ) {
   if (isFile) {
-    taken.hasFile = true;
-    const bytes = whileDiskIsFree(hashed(part, taken.hash), storage, limits.minFreeDiskBytes);
+    received.hasFile = true;
+    const bytes = whileDiskIsFree(hashed(part, received.hash), storage, limits.minFreeDiskBytes);
     const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
-    taken.file = { ...stored, filename: cleanFilename(filename) };
+    received.file = { ...stored, filename: cleanFilename(filename) };
     return;
   }
-  taken.fields.set(name!, '');
-  const values = limits.listFields?.includes(name!) ? listOf(taken, name!) : null;
+  received.fields.set(name!, '');
+  const values = limits.listFields?.includes(name!) ? listOf(received, name!) : null;
   const at = values ? values.push('') - 1 : 0;
   const value = decode(name!, await readField(name!, part, limits.fieldBytes[name!]!));
-  taken.fields.set(name!, value);
+  received.fields.set(name!, value);
   if (values) values[at] = value;
 }
 
-function listOf({ lists }: Taken, name: string): string[] {
+function listOf({ lists }: Received, name: string): string[] {
   const values = lists.get(name) ?? [];
   lists.set(name, values);
   return values;
@@ -223,7 +229,7 @@ function decode(name: string, bytes: Buffer): string {
   }
 }
 
-function checkWhole({ fields, lists, file, hash }: Taken): Upload {
+function completeUpload({ fields, lists, file, hash }: Received): Upload {
   if (!file) throw new ApiError('invalid_request', 'Send the audio as a file part, such as file=@speech.mp3.');
   if (file.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
   return { fields, lists, file, fingerprint: fingerprintOf(fields, lists, file, hash) };
@@ -242,12 +248,12 @@ function fingerprintOf(
     .digest('hex');
 }
 
-// Control characters, and the marks that turn the direction of writing: they make a name look like another one.
-const NAME_TROUBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+// Control characters and marks of writing direction, with which one name can look like another.
+const MISLEADING_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** The client's name for the file is data, never a path: at most 255 characters, none that misleads. */
+/** The client's name for the file, for display: at most 255 characters, none of them misleading. Never used as a path. */
 function cleanFilename(filename: string | undefined): string | null {
-  const clean = (filename ?? '').replace(NAME_TROUBLE, '').trim();
+  const clean = (filename ?? '').replace(MISLEADING_CHARACTERS, '').trim();
   return clean === '' ? null : [...clean].slice(0, MAX_FILENAME_CHARS).join('').toWellFormed();
 }
 
