@@ -34,7 +34,7 @@ const OPTIONS = {
 const MAX_PAGES = 1_000;
 const TIMEOUT_MS = 15_000;
 
-/** A mistake to be told to whoever typed the command. */
+/** A mistake of the operator; the message is printed. */
 export class CommandError extends Error {}
 
 type Service = { url: string; token: string };
@@ -78,16 +78,16 @@ const COMMANDS: Record<string, Command> = {
 };
 
 /**
- * Runs one command against a running service; resolves to what is to be printed.
+ * Runs one command against a running service; resolves to the text to print.
  * @param args  the words after `verbatim`
- * @param env   where VERBATIM_URL, ADMIN_TOKEN and DATA_DIR are read
+ * @param env   with VERBATIM_URL, ADMIN_TOKEN and DATA_DIR
  * @throws CommandError  with a sentence that says what to do
  */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { values, positionals } = read(args);
   if (values.help || positionals.length === 0) return USAGE;
-  const [room, verb, ...words] = positionals;
-  const name = `${room} ${verb ?? ''}`.trim();
+  const [noun, verb, ...words] = positionals;
+  const name = `${noun} ${verb ?? ''}`.trim();
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : null;
   if (!command) throw new CommandError(`There is no command "${name}".\n\n${USAGE}`);
   const stray = Object.keys(values).find(
@@ -101,7 +101,7 @@ export async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promis
 
 function read(args: string[]) {
   try {
-    // A negative amount is a word, not an option.
+    // A negative amount is an argument, not an option.
     const isAmount = (word: string) => /^-[\d.]+$/.test(word);
     const marked = args.map((word) => (isAmount(word) ? `amount:${word}` : word));
     const { values, positionals } = parseArgs({ args: marked, options: OPTIONS, allowPositionals: true });
@@ -115,10 +115,10 @@ function findService(env: NodeJS.ProcessEnv): Service {
   const admin = env['ADMIN_PORT'] ? `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${env['ADMIN_PORT']}` : null;
   const url = (env['VERBATIM_URL'] || admin || 'http://127.0.0.1:8080').replace(/\/+$/, '');
   if (!URL.canParse(url)) throw new CommandError('VERBATIM_URL must be a URL such as http://127.0.0.1:8080.');
-  return { url, token: env['ADMIN_TOKEN'] || keptToken(env['DATA_DIR'] || './data') };
+  return { url, token: env['ADMIN_TOKEN'] || readToken(env['DATA_DIR'] || './data') };
 }
 
-function keptToken(dataDir: string): string {
+function readToken(dataDir: string): string {
   const file = dataPaths(dataDir).adminToken;
   try {
     return readFileSync(file, 'utf8').trim();
@@ -129,23 +129,23 @@ function keptToken(dataDir: string): string {
 
 async function createAccount(service: Service, [name]: string[], { plan = 'lite', credits }: Values): Promise<Result> {
   const body = { name, plan, ...(credits !== undefined && { credits: readNumber(credits, '--credits') }) };
-  const account = await ask<Account>(service, 'POST', '/admin/v1/accounts', body);
+  const account = await request<Account>(service, 'POST', '/admin/v1/accounts', body);
   return { answer: account, lines: [describeAccount(account), `next: verbatim keys create ${account.id}`] };
 }
 
 async function listAccounts(service: Service): Promise<Result> {
-  const accounts = await askAll<Account>(service, '/admin/v1/accounts');
+  const accounts = await fetchAll<Account>(service, '/admin/v1/accounts');
   return { answer: accounts, lines: accounts.length > 0 ? accounts.map(describeAccount) : ['no accounts yet'] };
 }
 
 async function showAccount(service: Service, [id]: string[]): Promise<Result> {
-  const account = await ask<Account>(service, 'GET', `/admin/v1/accounts/${encodeURIComponent(id!)}`);
+  const account = await request<Account>(service, 'GET', `/admin/v1/accounts/${encodeURIComponent(id!)}`);
   return { answer: account, lines: [describeAccount(account)] };
 }
 
 async function creditAccount(service: Service, [id, amount]: string[], { note }: Values): Promise<Result> {
   const path = `/admin/v1/accounts/${encodeURIComponent(id!)}/credits`;
-  const entry = await ask<{ id: string; amount: number }>(service, 'POST', path, {
+  const entry = await request<{ id: string; amount: number }>(service, 'POST', path, {
     amount: readNumber(amount!, 'the amount'),
     ...(note !== undefined && { note }),
   });
@@ -155,7 +155,7 @@ async function creditAccount(service: Service, [id, amount]: string[], { note }:
 async function createKey(service: Service, [id]: string[], values: Values): Promise<Result> {
   const { name, scopes, 'expires-at': expiresAt } = values;
   const path = `/admin/v1/accounts/${encodeURIComponent(id!)}/keys`;
-  const key = await ask<Key>(service, 'POST', path, {
+  const key = await request<Key>(service, 'POST', path, {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes: scopes.split(',').map((scope) => scope.trim()) }),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
@@ -164,7 +164,7 @@ async function createKey(service: Service, [id]: string[], values: Values): Prom
 }
 
 async function listKeys(service: Service, [id]: string[]): Promise<Result> {
-  const keys = await askAll<Key>(service, `/admin/v1/accounts/${encodeURIComponent(id!)}/keys`);
+  const keys = await fetchAll<Key>(service, `/admin/v1/accounts/${encodeURIComponent(id!)}/keys`);
   return { answer: keys, lines: keys.length > 0 ? keys.map(describeKey) : ['no keys'] };
 }
 
@@ -180,18 +180,18 @@ function describeKey({ id, prefix, scopes, created_at, expires_at, last_used_at,
 }
 
 async function revokeKey(service: Service, [id]: string[]): Promise<Result> {
-  await ask(service, 'DELETE', `/admin/v1/keys/${encodeURIComponent(id!)}`);
+  await request(service, 'DELETE', `/admin/v1/keys/${encodeURIComponent(id!)}`);
   return { answer: { id, revoked: true }, lines: [`${id} is revoked`] };
 }
 
-/** Encrypts all webhook secrets with the first key of SECRETS_KEY. What was done stays done: it may be run again. */
+/** Encrypts all webhook secrets with the first key of SECRETS_KEY. It can be stopped and run again. */
 async function rotateSecrets(service: Service): Promise<Result> {
   type Step = { rotated: number; unreadable: number; next_cursor: string | null; remaining: number | null };
   let total = { rotated: 0, unreadable: 0 };
   let step: Step = { rotated: 0, unreadable: 0, next_cursor: null, remaining: null };
   do {
     const body = step.next_cursor === null ? {} : { cursor: step.next_cursor };
-    step = await ask<Step>(service, 'POST', '/admin/v1/secrets/rotate', body);
+    step = await request<Step>(service, 'POST', '/admin/v1/secrets/rotate', body);
     total = { rotated: total.rotated + step.rotated, unreadable: total.unreadable + step.unreadable };
   } while (step.next_cursor !== null);
   const { rotated, unreadable } = total;
@@ -209,7 +209,7 @@ async function rotateSecrets(service: Service): Promise<Result> {
 /** The newest 100 changes. */
 async function listAudit(service: Service, _words: string[], { account }: Values): Promise<Result> {
   const query = account === undefined ? '' : `&account_id=${encodeURIComponent(account)}`;
-  const { data } = await ask<{ data: AuditEntry[] }>(service, 'GET', `/admin/v1/audit?limit=100${query}`);
+  const { data } = await request<{ data: AuditEntry[] }>(service, 'GET', `/admin/v1/audit?limit=100${query}`);
   const lines = data.map(({ created_at, actor, address, action, target_id, details }) =>
     [created_at, actor.key_id ?? actor.type, address, action, target_id, JSON.stringify(details)].join('  '),
   );
@@ -229,12 +229,12 @@ function readNumber(text: string, what: string): number {
 }
 
 /** Every row of a list, page by page. */
-async function askAll<Item>(service: Service, path: string): Promise<Item[]> {
+async function fetchAll<Item>(service: Service, path: string): Promise<Item[]> {
   const items: Item[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = `?limit=100${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''}`;
-    const answer: { data: Item[]; next_cursor: string | null } = await ask(service, 'GET', path + query);
+    const answer: { data: Item[]; next_cursor: string | null } = await request(service, 'GET', path + query);
     items.push(...answer.data);
     cursor = answer.next_cursor;
     if (cursor === null) break;
@@ -242,7 +242,7 @@ async function askAll<Item>(service: Service, path: string): Promise<Item[]> {
   return items;
 }
 
-async function ask<Body>(service: Service, method: string, path: string, body?: object): Promise<Body> {
+async function request<Body>(service: Service, method: string, path: string, body?: object): Promise<Body> {
   const answer = await fetch(service.url + path, {
     method,
     headers: { authorization: `Bearer ${service.token}`, ...(body && { 'content-type': 'application/json' }) },
@@ -261,7 +261,7 @@ async function ask<Body>(service: Service, method: string, path: string, body?: 
   throw new CommandError(`${parsed?.error?.message ?? `${service.url} answered ${answer.status}.`}${hint}`);
 }
 
-/** `verbatim models` works on the folder of models itself, with no service. */
+/** `verbatim models` needs no running service: it works on the folder of models. */
 async function runModelsCommand(args: string[], env: NodeJS.ProcessEnv): Promise<string> {
   const hub = SETTINGS.hubUrl.read(env[SETTINGS.hubUrl.env] || SETTINGS.hubUrl.fallback);
   if ('mistake' in hub) throw new CommandError(`${SETTINGS.hubUrl.env} ${hub.mistake}.`);

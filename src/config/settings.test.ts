@@ -6,7 +6,7 @@ import { ConfigError, dataPaths, doubtsAbout, readConfig, roleEnvironment, SETTI
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
 
-test('with an empty environment every default holds', () => {
+test('an empty environment gives the defaults', () => {
   const config = readConfig({});
 
   assert.equal(config.host, '127.0.0.1');
@@ -34,7 +34,7 @@ test('an empty variable counts as absent', () => {
   assert.deepEqual(readConfig(env), readConfig({}));
 });
 
-test('every mistake is named at once, none with the value of a secret', () => {
+test('one error lists every mistake, without the values of secrets', () => {
   const env = {
     PORT: 'http',
     ROLES: 'api,boss',
@@ -59,14 +59,14 @@ test('every mistake is named at once, none with the value of a secret', () => {
   );
 });
 
-test('every setting has a name of its own and a meaning', () => {
+test('every setting has a unique name and a meaning', () => {
   const names = Object.values(SETTINGS).map(({ env }) => env);
 
   assert.equal(new Set(names).size, names.length);
   assert.ok(Object.values(SETTINGS).every(({ env, meaning }) => /^[A-Z0-9_]+$/.test(env) && meaning.length > 5));
 });
 
-test('everything lies inside the data directory', () => {
+test('all paths are inside the data directory', () => {
   assert.ok(Object.values(dataPaths('/data')).every((place) => place.startsWith('/data/')));
 });
 
@@ -343,7 +343,7 @@ for (const [name, reader, rows] of READERS) {
   });
 }
 
-test('a node that leaves part of the work on audio to others is asked where they find it', () => {
+test('a node without all audio roles and without STORAGE_URL gets a warning', () => {
   const doubts = (env: Record<string, string>) => doubtsAbout(readConfig(env));
 
   assert.match(doubts({ ROLES: 'api' }).join(), /leaves transcriber and janitor to other nodes.* set STORAGE_URL/);
@@ -353,7 +353,7 @@ test('a node that leaves part of the work on audio to others is asked where they
   assert.deepEqual(doubts({}), []);
 });
 
-test("a role's process has the thread pool that it needs, however the service was started", () => {
+test('the environment of a role has the thread pool size, unless it is set', () => {
   const given = { HOME: '/x' };
 
   assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16' });

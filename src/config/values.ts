@@ -4,7 +4,7 @@ import type { AllowedTarget } from '../rules/network/address.ts';
 
 export type { AllowedTarget } from '../rules/network/address.ts';
 
-/** What a reader makes of a setting's text: its value, or a phrase that follows the setting's name. */
+/** The value of a setting's text, or what is wrong with it: a phrase that follows the setting's name. */
 export type Read<Value> = { value: Value } | { mistake: string };
 export type Reader<Value> = (given: string | null) => Read<Value>;
 
@@ -77,10 +77,10 @@ export const httpUrl: Reader<string> = (given) => {
   return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
 };
 
-// A secret without a key's id is tried with each.
+// A secret without a key id is decrypted by trying every key.
 const MAX_SECRETS_KEYS = 8;
 
-/** A proxy: a host, with a port and credentials where it has them, and nothing behind. */
+/** A proxy: a host with an optional port and optional credentials, without path, query or fragment. */
 export const proxyUrl: Reader<string> = (given) => {
   const url = /^https?:\/\//.test(given ?? '') && URL.canParse(given!) ? new URL(given!) : null;
   const isGood = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && isDecodable(url);
@@ -89,7 +89,7 @@ export const proxyUrl: Reader<string> = (given) => {
 
 function isDecodable({ username, password }: URL): boolean {
   try {
-    // A password alone is a mistake: proxies ask for both.
+    // A password without a user name is a mistake.
     return (decodeURIComponent(username) !== '' || password === '') && decodeURIComponent(password) !== null;
   } catch {
     return false;
@@ -131,7 +131,7 @@ export const fourDelaysAsMs: Reader<number[]> = (given) => {
 };
 
 export const headerPrefix: Reader<string> = (given) => {
-  // webhook-signature and webhook-timestamp mean something else, and go with every delivery too.
+  // Every delivery has webhook-signature and webhook-timestamp headers with another meaning.
   return /^(?!webhook-$)[a-z][a-z0-9-]{0,62}-$/i.test(given ?? '')
     ? { value: given! }
     : { mistake: 'must be letters, digits and dashes that end in a dash, such as X-Service-, and not webhook-' };

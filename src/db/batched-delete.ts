@@ -1,12 +1,12 @@
 import { SHARD_COUNT } from '../rules/shard.ts';
 
-/** How many rows one statement of a sweep deletes at most: few enough that it holds locks for milliseconds only. */
+/** Most rows that one statement of a sweep deletes: few enough to hold its locks for milliseconds only. */
 export const SWEEP_BATCH = 500;
 
 /**
- * Deletes shard after shard, a batch at a time, until nothing is left to delete. Returns how many went. What is left when
- * the signal aborts, or the process dies, is found by the next sweep.
- * @param deleteBatch  deletes at most `SWEEP_BATCH` rows of a shard, and tells how many
+ * Deletes in batches, shard after shard, until nothing is left to delete. Returns the number of deleted rows. The next
+ * sweep deletes what is left when the signal aborts or the process ends.
+ * @param deleteBatch  deletes at most `SWEEP_BATCH` rows of a shard and returns their number
  */
 export async function deleteInBatches(
   deleteBatch: (shard: number) => Promise<number>,

@@ -4,7 +4,7 @@ import pg from 'pg';
 
 const CANCEL_TIMEOUT_MS = 10_000;
 
-// What pg has and its types leave out.
+// Members of pg that its types leave out.
 type Peer = { host: string; port: number; processID: number | null; secretKey: unknown };
 type Canceller = NodeJS.EventEmitter & {
   stream: Duplex;
@@ -14,8 +14,8 @@ type Canceller = NodeJS.EventEmitter & {
 };
 
 /**
- * Asks the server, or the pooler before it, to end what it does for this connection. Resolves once the request was
- * taken, or cannot be made: then the statement runs to its end.
+ * Cancels the running statement of a connection, directly or through a pooler. Resolves when the request was sent, or
+ * could not be sent: then the statement runs to its end.
  */
 export async function cancelStatement(client: pg.ClientBase): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as Peer;

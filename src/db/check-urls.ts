@@ -8,8 +8,8 @@ const TIMEOUT_MS = 4_000;
 const ROUNDS = 3;
 
 /**
- * Makes sure that LISTEN and session locks work over `directUrl`, and that `url` leads to the same database.
- * Resolves with whether a pooler that pools by session stands before PostgreSQL.
+ * Checks that LISTEN and session locks work over `directUrl`, and that `url` names the same database.
+ * Resolves with whether `url` names a pooler that pools by session.
  * @throws UnusableDatabaseError
  */
 export async function checkUrls({ url, directUrl }: DatabaseUrls): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function checkUrls({ url, directUrl }: DatabaseUrls): Promise<boole
     );
   }
   if (directUrl !== url) await checkSameDatabase(url, first.client);
-  // A pooler makes up the id that clients cancel with; PostgreSQL's own is that of the process.
+  // PostgreSQL gives its process id for cancel requests; a pooler gives another number.
   const { processID } = first.client as unknown as { processID: number };
   return directUrl === url && processID !== (await serverOf(first.client));
 }
@@ -39,8 +39,8 @@ async function checkVersion(client: pg.Client): Promise<void> {
 }
 
 /**
- * Whether two connections are served by one process of PostgreSQL, or one connection by two: a pooler lent it for a
- * statement or a transaction only. True is a proof. A pooler that is busy may escape it.
+ * Whether two connections share one server process, or one connection uses two: then a pooler assigns server processes
+ * per statement or transaction. False is not certain: a busy pooler may assign the same ones by chance.
  */
 async function sharesServers(one: pg.Client, other: pg.Client): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -59,10 +59,10 @@ async function serverOf(client: pg.Client): Promise<number> {
   return rows[0]!.pid;
 }
 
-/** The connection over `url` must be among those that PostgreSQL itself knows. */
+/** @throws UnusableDatabaseError  when the server process of a connection over `url` is not visible over `directUrl` */
 async function checkSameDatabase(url: string, direct: pg.Client): Promise<void> {
   await using pooled = await connect(url);
-  // The transaction keeps the pooler from lending the connection to somebody else meanwhile.
+  // Within a transaction the pooler does not assign the server process to another client.
   await pooled.client.query('begin');
   const pid = await serverOf(pooled.client);
   const { rowCount } = await direct.query(
@@ -82,7 +82,7 @@ async function connect(url: string) {
     query_timeout: TIMEOUT_MS,
     application_name: 'verbatim',
   });
-  // What breaks shows at the next statement.
+  // A lost connection makes the next statement fail.
   client.on('error', () => undefined);
   await client.connect();
   return { client, [Symbol.asyncDispose]: () => client.end().catch(() => undefined) };

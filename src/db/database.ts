@@ -2,63 +2,63 @@ import pg from 'pg';
 import { cancelStatement } from './cancel.ts';
 import { Listener } from './listener.ts';
 
-/** A statement: its text, its values, and a name when it is hot enough to be prepared once per connection. */
+/** A statement: its text, its values, and a name if it is prepared once per connection. */
 export type Statement = { text: string; values?: unknown[]; name?: string };
 
 /** Runs statements, on the pool or inside one transaction. */
 export type Sql = {
   rows<Row>(statement: Statement): Promise<Row[]>;
-  /** How many rows the statement changed. */
+  /** The number of rows that the statement changed. */
   run(statement: Statement): Promise<number>;
 };
 
 export type Database = Sql & {
   /**
    * Runs `work` in one transaction and commits it; rolls back when it throws.
-   * No network call belongs in there: a slow peer would hold locks.
+   * `work` must not make network calls: a slow peer would prolong its locks.
    */
   transaction<Result>(work: (tx: Sql) => Promise<Result>, options?: TransactionOptions): Promise<Result>;
-  /** Calls back for every NOTIFY on the channel; resubscribes by itself after a lost connection. Returns the way to stop. */
+  /** Calls back for every NOTIFY on the channel; resubscribes after a lost connection. Returns a function that stops it. */
   listen(channel: string, onNotify: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 };
 
 export type TransactionOptions = {
-  /** Lifts every timeout of client and server: for migrations, which take as long as the tables are large. */
+  /** Without any timeout of client or server: for migrations, whose time depends on the size of the tables. */
   withoutTimeouts?: boolean;
 };
 
 export type DatabaseOptions = {
   maxConnections: number;
-  /** A connection without work is closed after it; default 10 s. */
+  /** An idle connection is closed after this time; default 10 s. */
   idleTimeoutMs?: number;
   /**
-   * PostgreSQL itself, for LISTEN. Where it differs, `url` is taken for a pooler that pools by transaction: no setting
-   * is made for longer than a transaction, and no statement is prepared by name.
+   * PostgreSQL itself, for LISTEN. If it differs from `url`, `url` is treated as a pooler that pools by transaction:
+   * settings are made per transaction only, and no statement is prepared by name.
    */
   directUrl?: string;
   /**
-   * Plans each named statement once per connection, whatever its values are. For roles whose few large statements are
-   * written to need one plan only: planning the claim costs a quarter of running it.
+   * Plans each named statement once per connection, for all values. For roles with few large statements that need only
+   * one plan: planning the claim takes a quarter of the time of running it.
    */
   plansOnce?: boolean;
   /** Called when an idle connection breaks; the pool replaces it. */
   onConnectionLost?: (cause: Error) => void;
 };
 
-// Longer than any statement of ours takes, shorter than the 5 s within which a caller must hear 503.
+// Longer than any statement of the service takes, shorter than the 5 s within which a client must get a 503.
 const STATEMENT_TIMEOUT_MS = 3_500;
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
 const CONNECT_TIMEOUT_MS = 3_000;
-// The client's timer cannot be switched off for one statement, only set: the most that it takes, 24 days.
+// The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-// Waiting for ever on a peer that vanished is for TCP to end.
+// TCP keep-alive ends the wait for a peer that is gone.
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 // bigint columns hold counts and credit units, all below 2^53; text would spread parsing over every store.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Opens a pool on any PostgreSQL 15 or newer. Connects lazily: a database that is away shows at the first statement. */
+/** Opens a pool on PostgreSQL 15 or newer. Connects at the first statement, which fails if the database is away. */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const directUrl = options.directUrl ?? url;
   const isPooled = directUrl !== url;
@@ -70,15 +70,15 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     query_timeout: QUERY_TIMEOUT_MS,
     application_name: 'verbatim',
     ...KEEP_ALIVE,
-    // A pooler refuses settings among the parameters of the connection, so they are made after it.
+    // A pooler rejects settings among the connection parameters, so they are made after connecting.
     ...(isPooled ? {} : { onConnect: (client) => setUp(client as pg.Client, options) }),
   });
   pool.on('error', (cause) => {
-    // The pool adds the connection itself: pages of a log line.
+    // The pool adds the connection object, which would fill pages of a log line.
     delete (cause as { client?: unknown }).client;
     options.onConnectionLost?.(cause);
   });
-  // A connection may break in the very moment in which it is handed over, before anybody listens: that would end the process.
+  // Without a listener, a connection that breaks before it is handed over would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const listener = new Listener({
     connectionString: directUrl,
@@ -97,7 +97,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
 async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
   const settings = [`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`];
-  // The one plan has to serve when a table that was empty has grown: never one that reads all of it.
+  // The plan must also be good after an empty table has grown: no plan that reads the whole table.
   if (plansOnce)
     settings.push(
       'set plan_cache_mode = force_generic_plan',
@@ -107,7 +107,7 @@ async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise
   await client.query(settings.join(';'));
 }
 
-// pg takes a timeout for one statement too; its types leave that out.
+// pg accepts a timeout per statement; its types leave it out.
 type Prepare = (statement: Statement) => pg.QueryConfig & { query_timeout?: number };
 type Queryable = { query(statement: pg.QueryConfig): Promise<pg.QueryResult> };
 
@@ -121,7 +121,7 @@ function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement)
   };
 }
 
-/** One statement on a connection that the pooler lends for it. The server knows no timeout there: the client cancels. */
+/** Runs one statement through the pooler. The server has no timeout there: the client cancels the statement. */
 async function queryPooled(pool: pg.Pool, statement: pg.QueryConfig): Promise<pg.QueryResult> {
   const client = await pool.connect();
   try {
@@ -130,7 +130,7 @@ async function queryPooled(pool: pg.Pool, statement: pg.QueryConfig): Promise<pg
     return result;
   } catch (cause) {
     const broken = isDatabaseAway(cause) ? (cause as Error) : undefined;
-    // The pooler forgets whom to cancel once the connection is closed; the caller does not wait for that.
+    // The connection must stay open until the pooler has cancelled the statement; the caller does not wait for that.
     if (isClientTimeout(cause)) void cancelStatement(client).then(() => client.release(broken));
     else client.release(broken);
     throw cause;
@@ -154,7 +154,7 @@ async function inTransaction<Result>(
     await client.query('commit');
     return result;
   } catch (cause) {
-    // A server that does not answer would keep the caller waiting for the rollback too; a closed connection rolls back.
+    // No rollback statement when the server does not answer: the connection is closed, which rolls back.
     if (isDatabaseAway(cause)) broken = cause as Error;
     else await client.query('rollback').catch((error: Error) => (broken = error));
     throw cause;
@@ -164,7 +164,7 @@ async function inTransaction<Result>(
   }
 }
 
-/** In the round trip of `begin`, so that a setting for the transaction costs none of its own. */
+/** `begin` with the settings of the transaction, in one round trip. */
 function beginOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): string {
   if (withoutTimeouts) {
     const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
@@ -178,17 +178,17 @@ function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPoole
   return isPooled ? withoutName : undefined;
 }
 
-/** Whether the database could not be reached or broke off: the caller may try again, nothing is wrong with the statement. */
+/** Whether the database could not be reached or the connection was lost: the statement is correct and may be retried. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return isConnectionMessage(error);
-  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: our own statement timeout.
+  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout.
   return (
     /^(08|53|57P|57014)/.test(code) || /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
   );
 }
 
-/** Whether the server refused a statement, so that its transaction did not happen; of a connection that broke nobody knows. */
+/** Whether the server rejected a statement and rolled back. False after a lost connection: the outcome is unknown. */
 export function isRolledBack(error: unknown): boolean {
   return (error as { severity?: unknown } | null)?.severity === 'ERROR';
 }

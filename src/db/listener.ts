@@ -5,8 +5,8 @@ type OnNotify = (payload: string) => void;
 const RELISTEN_DELAY_MS = 500;
 
 /**
- * One connection for all the channels of a process. It comes back by itself after it was lost. Whoever listens also
- * polls: a database that is away only makes work start later.
+ * One LISTEN connection for all channels of a process; it reconnects after it was lost. Callers also poll, so that missed
+ * notifications only delay their work.
  */
 export class Listener {
   readonly #config: pg.ClientConfig;
@@ -20,7 +20,7 @@ export class Listener {
     this.#config = config;
   }
 
-  /** Calls back for every NOTIFY on the channel, and once with '' after each time in which one may have been missed. */
+  /** Calls back for every NOTIFY on the channel, and with '' after each (re)connection: notifications may have been missed. */
   async add(channel: string, onNotify: OnNotify): Promise<() => Promise<void>> {
     const handlers = this.#channels.get(channel) ?? new Set();
     this.#channels.set(channel, handlers.add(onNotify));
@@ -56,7 +56,7 @@ export class Listener {
 
   async #open(): Promise<void> {
     const client = new pg.Client(this.#config);
-    client.on('notification', ({ channel, payload }) => this.#tell(channel, payload ?? ''));
+    client.on('notification', ({ channel, payload }) => this.#notify(channel, payload ?? ''));
     client.on('error', () => client.end().catch(() => undefined));
     client.on('end', () => {
       if (this.#client === client) this.#client = null;
@@ -68,7 +68,7 @@ export class Listener {
       if (this.#isWanted()) this.#client = client;
       else await client.end();
     } catch {
-      // A statement that timed out leaves a connection behind.
+      // After a statement timeout the connection is still open.
       client.end().catch(() => undefined);
       this.#reconnectLater();
     }
@@ -76,10 +76,10 @@ export class Listener {
 
   async #subscribe(client: pg.Client, channel: string): Promise<void> {
     await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-    this.#tell(channel, '');
+    this.#notify(channel, '');
   }
 
-  #tell(channel: string, payload: string): void {
+  #notify(channel: string, payload: string): void {
     for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
   }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
-// Any number, the same for every node: one migrates, the others wait.
+// Any number, the same on every node.
 const LOCK_KEY = 7_311_904;
 // Below PostgreSQL's deadlock_timeout of 1 s: of a migration and a request that wait for each other, the migration ends.
 const LOCK_TIMEOUT_MS = 300;
@@ -13,7 +13,7 @@ const MAX_ATTEMPTS = 600;
 
 export type Migration = { version: number; name: string; sql: string };
 
-/** The database was migrated by a newer release: this one does not know its tables. */
+/** The database was migrated by a newer release than this one. */
 export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
     super(
@@ -23,7 +23,7 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** The numbered files of `migrations/`, in order. Each runs once, ever; a file that was released is never edited. */
+/** The numbered files of `migrations/`, in order. Each runs once per database; a released file is never edited. */
 export function readMigrations(): Migration[] {
   const files = readdirSync(FOLDER)
     .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))

@@ -8,13 +8,13 @@ export type SessionLock = {
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const QUERY_TIMEOUT_MS = 4_000;
-// The server needs a moment to see that a process that was killed is gone; a restart is seldom faster than that.
+// After a restart, the server may still hold the lock of the killed process for a moment.
 const TRIES = { most: 10, everyMs: 100 };
 const AGAIN_AFTER_LOSS_MS = 1_000;
 
 /**
- * Tries to take a lock that one session in the whole cluster can hold, on a connection of its own. The lock ends with this
- * process, however that ends. It is taken again when the connection was lost, unless another has it by then.
+ * Tries to take a PostgreSQL advisory lock on a connection of its own. The lock ends with this process, also after a
+ * crash. After a lost connection the lock is taken again, unless another session holds it by then.
  * @throws Error  when the database cannot be reached
  */
 export async function holdSessionLock(url: string, name: string): Promise<SessionLock> {

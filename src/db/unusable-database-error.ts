@@ -1,2 +1,2 @@
-/** The settings name a database that this release can never work with; the message says what to change. */
+/** The settings name a database that this release cannot use; the message says what to change. */
 export class UnusableDatabaseError extends Error {}

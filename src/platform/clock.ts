@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { IdPrefix } from '../rules/ids.ts';
 import { newId } from '../rules/ids.ts';
 
-/** Time as the process sees it. Rules never ask it; whoever calls a rule passes `now`. */
+/** The time of the process. Rules do not use a clock: their callers pass `now`. */
 export type Clock = {
   /** Milliseconds since the epoch. */
   now(): number;

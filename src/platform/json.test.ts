@@ -16,10 +16,10 @@ test('raw JSON reaches the wire unchanged, at any depth', () => {
 
 const DATE = new Date('2026-11-21T09:30:00.000Z');
 const VALUES: [what: string, value: unknown][] = [
-  ['nothing', null],
+  ['null', null],
   ['numbers', [0, -0, 1.5, 1e300, Number.NaN, Number.POSITIVE_INFINITY]],
-  ['texts', ['', '"', '\\', '\u0000', '\ud800', '\u2028', '🎧', '</script>']],
-  ['truths', [true, false]],
+  ['strings', ['', '"', '\\', '\u0000', '\ud800', '\u2028', '🎧', '</script>']],
+  ['booleans', [true, false]],
   ['absent members', { a: undefined, b: 1, c: [undefined, 1] }],
   // biome-ignore lint/suspicious/noSparseArray: a hole is what this row is about.
   ['holes', [, 1, , 2]],
@@ -36,7 +36,7 @@ for (const [what, value] of VALUES) {
   });
 }
 
-test('what JSON has no word for is null', () => {
+test('values that JSON cannot represent are null', () => {
   assert.equal(writeJson(undefined), 'null');
   assert.equal(
     writeJson(() => 1),

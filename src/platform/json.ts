@@ -1,6 +1,6 @@
 /**
- * JSON text that must reach the wire unchanged: a client's metadata (numbers keep their digits, keys their order) and
- * the segments as they were stored. Parsing and writing it again would lose both.
+ * JSON text that is sent unchanged: a client's metadata (numbers keep their digits, keys their order) and the segments
+ * as they were stored. Parsing and serialising it again would lose both.
  */
 export class RawJson {
   readonly text: string;
@@ -11,7 +11,7 @@ export class RawJson {
   }
 }
 
-/** JSON text of a value, like `JSON.stringify`, with every `RawJson` inside it written as it stands. */
+/** JSON text of a value, like `JSON.stringify`, in which every `RawJson` is written unchanged. */
 export function writeJson(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   // Array.from fills holes, which map would leave out.

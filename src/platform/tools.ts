@@ -2,36 +2,36 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * Where the programs and libraries of the system's packages lie. `folder` is a tree with bin/, lib/ and share/ (or the
- * same under usr/) that holds packages unpacked without root; null: only the system's own places.
+ * Where the programs and libraries of system packages are. `folder` is a tree with bin/, lib/ and share/ (or the same
+ * under usr/) with packages that were unpacked without root; null: only the system's own folders.
  */
 export type ToolPaths = { folder: string | null };
 
 const PROGRAM_FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
 const SYSTEM_ROOTS = ['/usr', '/usr/local', '/opt/homebrew'];
 const TRIPLETS = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
-// Debian keeps these libraries in folders of their own and points at them with links that a package's files do not include.
-const LIBRARY_CORNERS = ['blas', 'lapack', 'pulseaudio'];
+// Debian keeps these libraries in separate folders; the links to them are not among a package's files.
+const LIBRARY_SUBFOLDERS = ['blas', 'lapack', 'pulseaudio'];
 
-/** The path of a program, or null when it is not there. */
+/** The path of a program; null when it is not installed. */
 export function findProgram(tools: ToolPaths, name: string): string | null {
   const folders = [...toolRoots(tools).map((root) => path.join(root, 'bin')), ...PROGRAM_FOLDERS];
   return folders.map((folder) => path.join(folder, name)).find(isFile) ?? null;
 }
 
-/** The first library that is there under one of these names, or null. */
+/** The path of the first library found under one of these names; null when none is installed. */
 export function findLibrary(tools: ToolPaths, names: string[]): string | null {
   const folders = [...toolRoots(tools), ...SYSTEM_ROOTS].flatMap(libraryFolders);
   return folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(isFile) ?? null;
 }
 
-/** The first folder `share/<name>` that is there, or null. */
+/** The first folder `share/<name>` that exists, or null. */
 export function findShared(tools: ToolPaths, name: string): string | null {
   const folders = [...toolRoots(tools), ...SYSTEM_ROOTS].map((root) => path.join(root, 'share', name));
   return folders.find((folder) => fs.existsSync(folder)) ?? null;
 }
 
-/** The environment of a tool's process: enough to run, and nothing of ours, which holds secrets. */
+/** The environment of a tool's process: without the service's variables, which hold secrets. */
 export function toolEnvironment(tools: ToolPaths): Record<string, string> {
   const environment: Record<string, string> = { PATH: PROGRAM_FOLDERS.join(':'), LC_ALL: 'C' };
   const folders = toolRoots(tools).flatMap(libraryFolders);
@@ -45,8 +45,8 @@ function toolRoots({ folder }: ToolPaths): string[] {
 
 function libraryFolders(root: string): string[] {
   const folders = [path.join(root, 'lib'), ...TRIPLETS.map((triplet) => path.join(root, 'lib', triplet))];
-  const corners = folders.flatMap((folder) => LIBRARY_CORNERS.map((corner) => path.join(folder, corner)));
-  return [...folders, ...corners].filter((folder) => fs.existsSync(folder));
+  const subfolders = folders.flatMap((folder) => LIBRARY_SUBFOLDERS.map((subfolder) => path.join(folder, subfolder)));
+  return [...folders, ...subfolders].filter((folder) => fs.existsSync(folder));
 }
 
 function isFile(candidate: string): boolean {

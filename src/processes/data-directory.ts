@@ -4,12 +4,12 @@ import type { Config } from '../config/settings.ts';
 import { dataPaths } from '../config/settings.ts';
 import { keys32 } from '../config/values.ts';
 
-/** A name for a node: in its data directory, or for the life of one process. */
+/** A new node id: kept in the data directory, or used by one process only. */
 export function newNodeId(): string {
   return `node_${randomBytes(10).toString('hex')}`;
 }
 
-/** The name that this data directory gives to its node, made at the first start (0600). Copies of it have the same one. */
+/** The node id of this data directory, created at the first start (0600). A copy of the directory has the same id. */
 export function keptNodeId(config: Config): string {
   const file = dataPaths(config.dataDir).nodeId;
   const id = keptText(file, newNodeId);
@@ -20,9 +20,9 @@ export function keptNodeId(config: Config): string {
 export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 
 /**
- * Makes the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
- * the first start made (0600).
- * @throws Error  if a file holds something else than what was written there
+ * Creates the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
+ * the first start created (0600).
+ * @throws Error  if the contents of a file are invalid
  */
 export function prepareDataDir(config: Config): Secrets {
   mkdirSync(config.dataDir, { recursive: true });
@@ -34,20 +34,20 @@ export function prepareDataDir(config: Config): Secrets {
   return { adminToken, secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey) };
 }
 
-/** The keys in the file, one in each line. */
+/** The keys in the file, one per line. */
 function keptKeys(file: string): Buffer[] {
   const keys = keys32(keptText(file, () => randomBytes(32).toString('base64')));
   if ('value' in keys) return keys.value;
   throw new Error(`${file} ${keys.mistake}; restore it from your backup`);
 }
 
-/** The text kept in a file; made and written when there is none. Two starts at once agree on one text. */
+/** The text in a file, which is created when it does not exist. Two processes that start at once get the same text. */
 function keptText(file: string, make: () => string): string {
   if (!existsSync(file)) {
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true });
     try {
-      // link, unlike rename, fails when somebody else was first; and the file never shows half-written.
+      // link, unlike rename, fails when the file exists; and the file is never partly written.
       linkSync(draft, file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -4,12 +4,12 @@ import type { Role } from '../config/settings.ts';
 /** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
 export type ProcessName = 'http' | Exclude<Role, 'api'>;
 
-/** Said to a role's process as it is started: it may prepare before its order comes. */
+/** Argument of a role's process: it may prepare before it receives its order. */
 export const PREPARE_EARLY = 'early';
 
 /**
- * Whether a role can do its work now. The reasons are sentences for the operator that anybody may read; the details, such
- * as addresses and paths, are for the log and the admin API.
+ * Whether a role can work now. The reasons are public sentences for the operator; the details, such as addresses and
+ * paths, are for the log and the admin API.
  */
 export type RoleStatus = { ready: boolean; reasons: string[]; details?: string[] };
 
@@ -18,23 +18,23 @@ export function starting(name: ProcessName): RoleStatus {
   return { ready: false, reasons: [`The ${name} process is starting.`] };
 }
 
-/** What the parent made before the roles start: secrets travel here, not in the environment that `ps` and children see. */
+/** What a role gets from the parent. It holds secrets, which in the environment `ps` and child processes could read. */
 export type StartOrder = {
   databaseUrl: string;
   /** PostgreSQL itself, where `databaseUrl` is a pooler that pools by transaction. */
   databaseDirectUrl?: string;
-  /** What the whole node may open, where something limits it. */
+  /** The most connections of the whole node, where they are limited. */
   maxConnections?: number;
   adminToken: string;
   /** In base64, separated by commas: the first encrypts. */
   secretsKeysBase64: string;
   /** Null on a node that opens no audio. */
   sandbox: Sandbox | null;
-  /** `<node>/<process>`: the name under which this process, and no other ever, holds leases. */
+  /** `<node>/<process>`: the unique name under which this process holds leases. */
   holder: string;
 };
 
-/** One process's metrics, as prom-client gives them; opaque to the parent. */
+/** One process's metrics from prom-client; the parent does not read them. */
 export type MetricsSnapshot = unknown;
 
 export type ToChild =
@@ -46,7 +46,7 @@ export type ToChild =
 
 export type ToParent =
   | { kind: 'status'; status: RoleStatus }
-  /** The role can never start as things are (port taken, say): the whole service ends with this sentence. */
+  /** The role cannot start, for example because its port is in use: the service ends with this message. */
   | { kind: 'fatal'; message: string }
   | { kind: 'metrics'; requestId: number; snapshot: MetricsSnapshot }
   | { kind: 'metrics-of-all-wanted'; requestId: number };

@@ -10,8 +10,8 @@ import { decideStart } from '../rules/database-failure.ts';
 const RETRY_DELAY_MS = 500;
 
 /**
- * Checks and migrates the database that the settings name. Waits for one that is not there yet: machines that start
- * together do not wait for each other. Resolves with null when the signal aborts.
+ * Checks and migrates the database that the settings name. Waits while the database is not reachable: it may be starting
+ * at the same time. Resolves with null when the signal aborts.
  * @throws UnusableDatabaseError  when waiting cannot help, with the setting to change
  */
 export async function prepareOutside(
@@ -42,7 +42,7 @@ export async function prepareOutside(
   return null;
 }
 
-/** Runs the migrations that the database lacks, however long they take. */
+/** Applies the missing migrations, without a timeout. */
 export async function bringUpToDate(url: string, log: Log): Promise<void> {
   const db = openDatabase(url, { maxConnections: 1 });
   try {

@@ -4,7 +4,7 @@ import type { Config } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 
-/** Audio cannot be isolated here as the settings demand; the message says what to do. */
+/** The settings require a sandbox that this machine does not allow; the message says what to do. */
 export class SandboxError extends Error {
   constructor({ missing, reason }: Sandbox) {
     super(
@@ -17,7 +17,7 @@ export class SandboxError extends Error {
 }
 
 /**
- * The sandbox of all processes of this node, with one line in the log about it; null for a node that opens no audio.
+ * The sandbox of all processes of this node; null for a node that opens no audio. Logs one line about it.
  * @throws SandboxError  when all protections are required and one is missing
  */
 export async function prepareSandbox(
@@ -33,7 +33,7 @@ export async function prepareSandbox(
   return sandbox;
 }
 
-/** Shows each protection in /metrics: 1 where it holds, 0 where it is missing. */
+/** Sets the metric of each protection: 1 if it is active, 0 if it is missing. */
 export function showProtections(gauge: Metrics['sandboxProtection'], { missing }: Sandbox): void {
   for (const protection of PROTECTIONS) gauge.set({ protection }, missing.includes(protection) ? 0 : 1);
 }

@@ -11,9 +11,9 @@ export class DirectoryTakenError extends Error {
 }
 
 /**
- * Takes `dir` for this process until `release`, or until the process dies, however it dies.
- * The lock is the kernel's, on a file, by way of SQLite, because Node cannot lock files by itself: a pid in a file would
- * lie after a kill -9, and in a container, where pids start anew.
+ * Locks `dir` for this process until `release`, or until the process ends, also by a crash.
+ * It is a file lock of the kernel, taken by SQLite because Node has no file locks. A pid in a file would be wrong after a
+ * kill -9, and in a container, where pids start again from 1.
  * @throws DirectoryTakenError
  */
 export function claimDirectory(dir: string): { release(): void } {
@@ -38,7 +38,7 @@ export function claimDirectory(dir: string): { release(): void } {
 
 const SQLITE_BUSY = 5;
 
-/** For the message above only: a full disk, on which it cannot be written, must not keep the directory from its owner. */
+/** For the message above only: on a full disk it cannot be written, and the start goes on. */
 function writePid(pidFile: string): void {
   try {
     fs.writeFileSync(pidFile, `${process.pid}\n`);

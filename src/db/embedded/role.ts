@@ -5,36 +5,36 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
 
-/** Owns the cluster; it cannot log in over any socket. */
+/** Owns the cluster; it cannot log in. */
 export const SUPERUSER = 'verbatim';
-/** Who the service is: the owner of its database and of all in it, and no more. */
+/** The role of the service: the owner of its database and of all its tables, without other rights. */
 const SERVICE_ROLE = 'service';
 const DATABASE = 'postgres';
 
-const LOGIN_RULES = `# Made by the service. Nobody but its own role may log in, not even the superuser.
+const LOGIN_RULES = `# Written by the service. Only its own role may log in, not even the superuser.
 local all ${SERVICE_ROLE} scram-sha-256
 `;
-// A cluster that was not shut down is recovered first, as at a start.
+// Includes the recovery of a cluster that was not shut down.
 const SETUP_TIMEOUT_MS = 120_000;
 
 export type RolePlace = {
   dir: string;
   cluster: string;
   settings: Record<string, string>;
-  /** For tests, which make a database each. */
+  /** For tests, which create a database each. */
   mayCreateDatabases: boolean;
 };
 
 /**
- * Makes the role of the service, once for a cluster, before PostgreSQL takes its first connection; a cluster of an
- * earlier release, where the service was superuser and needed no password, is changed to that.
- * The file with the password is written last, so that a setup which was cut short is made again.
+ * Creates the role of the service, once for a cluster, before PostgreSQL accepts connections. A cluster of an earlier
+ * release, where the service was superuser without a password, is changed.
+ * The file with the password is written last, so that an interrupted setup is repeated.
  */
 export async function prepareRole(place: RolePlace): Promise<void> {
   if (fs.existsSync(passwordFile(place.dir))) return;
   const password = randomBytes(32).toString('base64url');
   await runAsSuperuser(place, setupSql(password, place.mayCreateDatabases));
-  // PostgreSQL's user reads it, who is another when we are root.
+  // PostgreSQL's user must be able to read it; as root, that is another user.
   writeWhole(path.join(place.cluster, 'pg_hba.conf'), LOGIN_RULES, fs.statSync(place.cluster));
   writeWhole(passwordFile(place.dir), `${password}\n`);
 }
@@ -51,7 +51,7 @@ function passwordFile(dir: string): string {
 
 /** Statements end with a semicolon and an empty line. */
 function setupSql(password: string, mayCreateDatabases: boolean): string {
-  // Iterations slow down who guesses passwords. Nobody guesses 256 random bits, and every connection would pay for them.
+  // Iterations make guessing slow, which 256 random bits do not need, and they would slow down every connection.
   return `
 set scram_iterations = 1;
 
@@ -92,7 +92,7 @@ $$;
 `;
 }
 
-/** Runs statements in PostgreSQL's single-user mode: no socket, no login, and nobody else is connected. */
+/** Runs statements in PostgreSQL's single-user mode: without a socket, a login or other connections. */
 async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string): Promise<void> {
   const flags = Object.entries({ ...settings, exit_on_error: 'on' }).flatMap(([name, value]) => [
     '-c',
@@ -106,13 +106,13 @@ async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string
   server.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk).slice(-4_000);
   });
-  // It may have ended already; its exit code tells.
+  // If it has ended already, the exit code shows that.
   server.stdin.on('error', () => undefined).end(sql);
   const [code] = await once(server, 'close').finally(() => clearTimeout(timer));
   if (code !== 0) throw new Error(`The role of the service could not be made in ${cluster}: ${complaint.trim()}`);
 }
 
-/** Writes a file of mode 0600 that is never seen half-written, and is on the disk when this returns. */
+/** Writes a file of mode 0600 atomically, and flushes it to the disk. */
 function writeWhole(file: string, text: string, owner?: { uid: number; gid: number }): void {
   const draft = `${file}.new`;
   fs.writeFileSync(draft, text, { mode: 0o600, flush: true });

@@ -16,25 +16,25 @@ export type EmbeddedDatabase = {
   pid: number;
   /** Shuts PostgreSQL down cleanly and frees the directory; open connections are ended. */
   stop(): Promise<void>;
-  /** Calls back once if PostgreSQL ends without `stop`; the directory is free by then, so start it again. */
+  /** Calls back once if PostgreSQL ends without `stop`; the directory is unlocked, so it can be started again. */
   onExit(callback: (reason: string) => void): void;
 };
 
 export type EmbeddedOptions = {
-  /** Holds everything: cluster, socket, lock. Made when missing, mode 0700. */
+  /** Contains cluster, socket and lock. Created if missing, mode 0700. */
   dir: string;
   log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
-  /** More `name=value` settings of PostgreSQL. */
+  /** Further settings of PostgreSQL. */
   settings?: Record<string, string>;
-  /** For tests, which make a database each. */
+  /** For tests, which create a database each. */
   mayCreateDatabases?: boolean;
 };
 
 // Recovery after a crash replays at most max_wal_size (1 GB); a slow disk reads that in under two minutes.
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 5;
-// A fast shutdown takes tens of ms. The service promises to be gone 10 s after SIGTERM and gives its roles the most of
-// that; PostgreSQL killed loses nothing, its next start takes longer.
+// A fast shutdown takes tens of ms. The service must end within 10 s of SIGTERM, and its roles get most of that time.
+// A killed PostgreSQL loses nothing; its next start takes longer.
 const STOP_TIMEOUT_MS = 1_400;
 const TAIL_LINES = 20;
 
@@ -43,15 +43,15 @@ const SETTINGS = {
   port: '5432',
   unix_socket_permissions: '0700',
   max_connections: '200',
-  // Holds the hot part of a busy day: open deliveries, their events, and the index ends that grow.
+  // For the pages in use on a busy day: open deliveries, their events, and the ends of growing indexes.
   shared_buffers: '128MB',
-  // A container often has 64 MB of /dev/shm only; our statements are too short to gain from parallel workers.
+  // A container often has only 64 MB of /dev/shm, and the statements are too short to gain from parallel workers.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Lines about the server itself; never a statement or a row, which may hold what a caller wrote.
+  // Only lines about the server: a statement or a row may contain a client's text.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -59,8 +59,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts PostgreSQL 18 in `dir` (makes the cluster first when there is none) and waits until it takes connections.
- * What a crash left behind (ours, PostgreSQL's, or both) is cleared away first.
+ * Starts PostgreSQL 18 in `dir`, with a new cluster if there is none, and waits until it accepts connections. Processes
+ * and lock files left by a crash are removed first.
  * @throws DirectoryTakenError  while another process has `dir` open
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
@@ -85,7 +85,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
 }
 
-/** initdb writes into a folder of its own name, which gets the real name when it is whole: a kill leaves no half cluster. */
+/** initdb writes into a temporary folder, which is renamed when it is complete: a kill leaves no partial cluster. */
 async function makeCluster(dir: string, cluster: string): Promise<void> {
   const making = `${cluster}.making`;
   fs.rmSync(making, { recursive: true, force: true });
@@ -107,16 +107,18 @@ type Launch = { dir: string; cluster: string; settings: Record<string, string> }
 async function launch({ dir, cluster, settings }: Launch): Promise<ChildProcess> {
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [command, ...args] = asPostgresUser(dir, [programPath('postgres'), '-D', cluster, ...flags]);
-  // In a session of its own, so that Ctrl-C on the terminal does not reach it before our connections are closed.
+  // In a session of its own, so that Ctrl-C on the terminal does not end it before the connections are closed.
   const server = spawn(command!, args, {
-    ...{ cwd: '/', env: POSTGRES_ENVIRONMENT, stdio: ['ignore', 'ignore', 'pipe'] as const },
+    cwd: '/',
+    env: POSTGRES_ENVIRONMENT,
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
   await untilStarted(server, 'PostgreSQL');
   return server;
 }
 
-/** A process that could not be started has no pipes and never exits: nothing may be asked of it before. */
+/** A process that could not be started has no pipes and never exits. */
 async function untilStarted(child: ChildProcess, name: string): Promise<void> {
   await once(child, 'spawn').catch((cause: Error) => {
     throw new Error(`${name} could not be started: ${cause.message}`, { cause });
@@ -134,7 +136,7 @@ function followLog(server: ChildProcess, log: EmbeddedOptions['log']): string[] 
   return tail;
 }
 
-/** postmaster.pid names the process in its first line and, once connections are taken, `ready` in its eighth. */
+/** postmaster.pid has the pid in its first line and, once connections are accepted, `ready` in its eighth. */
 async function untilReady(server: ChildProcess, cluster: string, tail: string[]): Promise<void> {
   let failure: Error | undefined;
   server.once('close', () => {

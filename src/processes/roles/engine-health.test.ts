@@ -8,23 +8,23 @@ import { openLog } from '../../platform/log.ts';
 import type { RoleStatus } from '../messages.ts';
 import { watchEngines } from './engine-health.ts';
 
-/** A watch over one engine, on a clock that moves a second each time the watch has looked. */
+/** Watches one engine, on a clock that advances by a second at each poll. */
 function openEnvironment({ failing = false } = {}) {
-  const state = { now: 0, failing, trouble: null as EngineError | null, proofs: 0 };
+  const state = { now: 0, failing, trouble: null as EngineError | null, checks: 0 };
   const engine: Engine = {
     ...openFakeEngine({ says: 'hello' }),
     trouble: () => state.trouble,
     async warmUp() {
-      state.proofs += 1;
+      state.checks += 1;
       if (state.failing) throw new EngineError('engine_error', 'The model is gone.');
     },
   };
   const statuses: RoleStatus[] = [];
   const stopping = new AbortController();
-  let nextLook = Promise.withResolvers<() => void>();
+  let nextPoll = Promise.withResolvers<() => void>();
   const clock = {
     now: () => state.now,
-    sleep: () => new Promise<void>((resolve) => nextLook.resolve(resolve)),
+    sleep: () => new Promise<void>((resolve) => nextPoll.resolve(resolve)),
   };
   const report = (status: RoleStatus) => void statuses.push(status);
   const watch = watchEngines(
@@ -33,17 +33,17 @@ function openEnvironment({ failing = false } = {}) {
   );
   async function pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
-      const wake = await nextLook.promise;
-      nextLook = Promise.withResolvers();
+      const wake = await nextPoll.promise;
+      nextPoll = Promise.withResolvers();
       state.now += 1000;
       wake();
     }
-    await nextLook.promise;
+    await nextPoll.promise;
   }
   return {
     ...{ state, statuses, pass, ...watch },
     async [Symbol.asyncDispose]() {
-      const wake = await nextLook.promise;
+      const wake = await nextPoll.promise;
       stopping.abort();
       wake();
       await watch.watching;
@@ -56,18 +56,18 @@ const AWAY = new EngineError('engine_error', 'The server does not answer.', {
 });
 const READY = { ready: true, reasons: [] };
 
-test('an engine that has once worked is ready, and proves itself after a minute of idleness', async () => {
+test('an engine that has worked is ready, and is checked after an idle minute', async () => {
   await using fixture = openEnvironment();
 
   await fixture.pass(59);
-  const proofsBefore = fixture.state.proofs;
+  const checksBefore = fixture.state.checks;
   await fixture.pass(1);
 
-  assert.deepEqual([proofsBefore, fixture.state.proofs], [0, 1]);
+  assert.deepEqual([checksBefore, fixture.state.checks], [0, 1]);
   assert.deepEqual(fixture.statuses, [READY]);
 });
 
-test('an engine that fails its proof is not ready until it passes one, tried every five seconds', async () => {
+test('an engine that fails its check is not ready until a check succeeds, tried every five seconds', async () => {
   await using fixture = openEnvironment({ failing: true });
 
   await fixture.pass(60);
@@ -75,7 +75,7 @@ test('an engine that fails its proof is not ready until it passes one, tried eve
   fixture.state.failing = false;
   await fixture.pass(5);
 
-  assert.equal(fixture.state.proofs, 3);
+  assert.equal(fixture.state.checks, 3);
   assert.deepEqual(fixture.statuses, [
     READY,
     { ready: false, reasons: ['The model is gone.'], details: ['The model is gone.'] },
@@ -83,17 +83,17 @@ test('an engine that fails its proof is not ready until it passes one, tried eve
   ]);
 });
 
-test('work that succeeds is proof enough', async () => {
+test('an engine that transcribed within the minute is not checked', async () => {
   await using fixture = openEnvironment({ failing: true });
   await fixture.pass(59);
 
   await fixture.engines.lite.transcribe(new Int16Array(16_000), asked());
   await fixture.pass(59);
 
-  assert.equal(fixture.state.proofs, 0);
+  assert.equal(fixture.state.checks, 0);
 });
 
-test('trouble that the engine itself tells of is told within a second, and so is its end', async () => {
+test('a failure that the engine reports is reported within a second, and so is its end', async () => {
   await using fixture = openEnvironment();
   await fixture.pass(1);
 
@@ -113,29 +113,29 @@ test('trouble that the engine itself tells of is told within a second, and so is
   ]);
 });
 
-test('an engine that tells of trouble is asked to prove itself every five seconds, until the trouble is over', async () => {
+test('an engine that reports a failure is checked every five seconds until it works', async () => {
   await using fixture = openEnvironment();
   fixture.state.trouble = AWAY;
   fixture.state.failing = true;
   await fixture.pass(17);
-  const proofs = fixture.state.proofs;
+  const checks = fixture.state.checks;
 
   fixture.state.failing = false;
   fixture.state.trouble = null;
   await fixture.pass(5);
 
-  assert.equal(proofs, 3);
+  assert.equal(checks, 3);
   assert.deepEqual(
     fixture.statuses.map(({ ready, reasons }) => [ready, ...reasons]),
     [[true], [false, 'The server does not answer.'], [false, 'The model is gone.'], [true]],
   );
 });
 
-test('two plans with one engine are watched as one', async () => {
+test('an engine that two plans share is watched once', async () => {
   await using fixture = openEnvironment();
 
   await fixture.pass(60);
 
   assert.equal(fixture.engines.lite, fixture.engines.pro);
-  assert.equal(fixture.state.proofs, 1);
+  assert.equal(fixture.state.checks, 1);
 });

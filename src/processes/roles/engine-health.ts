@@ -7,15 +7,15 @@ import type { RoleStatus } from '../messages.ts';
 type Plans = { lite: Engine; pro: Engine };
 type WatchDeps = { clock: Clock; log: Log; report: (status: RoleStatus) => void; signal: AbortSignal };
 
-// A look costs nothing; a proof is one second of sound to decode, or a connection to a remote server.
-const LOOK_EVERY_MS = 1_000;
-const PROOF_EVERY_MS = 60_000;
-const PROOF_WHILE_UNREADY_EVERY_MS = 5_000;
+// A check decodes one second of audio, or connects to a remote server.
+const POLL_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 60_000;
+const CHECK_WHILE_UNREADY_EVERY_MS = 5_000;
 
 /**
- * Keeps /readyz honest about engines that have once worked: ready from the start, and not ready while one fails. An engine
- * that did nothing for a minute has to prove itself once more; work that succeeds is proof enough.
- * @returns the engines to work with from now on, and the watch's end, which follows the signal
+ * Reports the status of engines that have worked once: ready at first, and not ready while one of them fails. An engine
+ * without a successful transcription for a minute is checked.
+ * @returns the engines to use from now on, and a promise that resolves after the signal
  */
 export function watchEngines({ lite, pro }: Plans, deps: WatchDeps): { engines: Plans; watching: Promise<void> } {
   const watchedLite = watched(lite, deps.clock);
@@ -26,23 +26,23 @@ export function watchEngines({ lite, pro }: Plans, deps: WatchDeps): { engines: 
 
 type Watched = {
   engine: Engine;
-  /** Why it cannot work; null when it can. */
+  /** Why the engine cannot work; null if it works. */
   trouble(): unknown;
-  /** Lets it prove itself, when it is time for that. */
-  proveWhenDue(): Promise<void>;
+  /** Checks the engine if the last success was too long ago. */
+  checkWhenDue(): Promise<void>;
 };
 
 function watched(engine: Engine, clock: Clock): Watched {
   let underWay = 0;
-  let provenAtMs = clock.now();
+  let lastSuccessAtMs = clock.now();
   let failure: unknown = null;
 
-  async function prove(): Promise<void> {
+  async function check(): Promise<void> {
     failure = await engine.warmUp().then(
       () => null,
       (error: unknown) => error,
     );
-    provenAtMs = clock.now();
+    lastSuccessAtMs = clock.now();
   }
 
   const trouble = () => failure ?? engine.trouble?.() ?? null;
@@ -54,10 +54,10 @@ function watched(engine: Engine, clock: Clock): Watched {
         underWay += 1;
         try {
           const transcript = await engine.transcribe(piece, options);
-          // Silence is answered without the engine.
+          // Silence gives no segments without use of the engine.
           if (transcript.segments.length > 0) {
             failure = null;
-            provenAtMs = clock.now();
+            lastSuccessAtMs = clock.now();
           }
           return transcript;
         } finally {
@@ -66,26 +66,26 @@ function watched(engine: Engine, clock: Clock): Watched {
       },
     },
     trouble,
-    async proveWhenDue() {
-      const everyMs = trouble() === null ? PROOF_EVERY_MS : PROOF_WHILE_UNREADY_EVERY_MS;
-      if (underWay === 0 && clock.now() - provenAtMs >= everyMs) await prove();
+    async checkWhenDue() {
+      const everyMs = trouble() === null ? CHECK_EVERY_MS : CHECK_WHILE_UNREADY_EVERY_MS;
+      if (underWay === 0 && clock.now() - lastSuccessAtMs >= everyMs) await check();
     },
   };
 }
 
 async function watchAll(all: Watched[], { clock, log, report, signal }: WatchDeps): Promise<void> {
-  let told: string | null = null;
+  let reported: string | null = null;
   while (!signal.aborted) {
     const status = engineStatus(all.flatMap((one) => one.trouble() ?? []));
     const text = status.reasons.join(' ');
-    if (text !== told) {
+    if (text !== reported) {
       report(status);
       if (text !== '') log.warn({ reasons: status.details }, 'an engine does not work');
-      else if (told !== null) log.info('the engines work again');
-      told = text;
+      else if (reported !== null) log.info('the engines work again');
+      reported = text;
     }
-    await clock.sleep(LOOK_EVERY_MS, signal);
-    if (!signal.aborted) await untilDone(Promise.all(all.map((one) => one.proveWhenDue())), signal);
+    await clock.sleep(POLL_EVERY_MS, signal);
+    if (!signal.aborted) await untilDone(Promise.all(all.map((one) => one.checkWhenDue())), signal);
   }
 }
 
@@ -103,7 +103,7 @@ function describeWithCauses(error: unknown): string {
   return cause === undefined ? message : `${message} (${describeWithCauses(cause)})`;
 }
 
-/** A proof may take long; a stop does not wait for it, since the engine is closed next. */
+/** A stop does not wait for a slow check: the engine is closed next. */
 function untilDone(work: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const stop = () => resolve();

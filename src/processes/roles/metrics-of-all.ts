@@ -2,7 +2,7 @@ import type { MetricsSnapshot } from '../../platform/metrics.ts';
 import { mergeMetrics } from '../../platform/metrics.ts';
 import type { RoleContext } from './role.ts';
 
-/** The metrics of every process of the node as one text: the parent gathers them. */
+/** Returns the metrics of all processes of the node as one text, collected by the parent. */
 export function askMetricsOfAll({ send, onMessage }: Pick<RoleContext, 'send' | 'onMessage'>) {
   const waiting = new Map<number, (snapshots: MetricsSnapshot[]) => void>();
   let nextRequestId = 1;
@@ -19,6 +19,6 @@ export function askMetricsOfAll({ send, onMessage }: Pick<RoleContext, 'send' | 
     return await mergeMetrics(await promise);
   };
   let asking: ReturnType<typeof ask> | null = null;
-  // However many ask at once, the processes are asked once.
+  // Simultaneous calls share one request to the processes.
   return () => (asking ??= ask().finally(() => (asking = null)));
 }

@@ -18,7 +18,7 @@ function open() {
   return { reasons, tell: (message: ToChild) => tell(message) };
 }
 
-test('a node is not ready before each of its roles has said so', async () => {
+test('a node is not ready before each of its roles has reported that it is ready', async () => {
   const { reasons, tell } = open();
 
   const before = await reasons();

@@ -6,14 +6,14 @@ import { starting } from '../messages.ts';
 import type { RoleContext } from './role.ts';
 
 /**
- * What the node as a whole can do now: its database, its audio storage, its decoder, and each role as its process last
+ * Whether the node is ready: its database, its audio storage, its decoder, and the status that each role's process last
  * reported.
  */
 export function openReadiness(
   { config, db, onMessage }: Pick<RoleContext, 'config' | 'db' | 'onMessage'>,
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
-  // Nothing is ready before it has said so: the parent's first word may take a moment.
+  // Not ready until the parent has sent the first statuses.
   let statuses: Partial<Record<ProcessName, RoleStatus>> = Object.fromEntries(
     config.roles.filter((role) => role !== 'api').map((role) => [role, starting(role)]),
   );
@@ -31,7 +31,7 @@ export function openReadiness(
     if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
     for (const [name, status] of Object.entries(statuses)) {
-      // This process is the one that answers; its own status is that it does.
+      // This process answers the request, so it is ready.
       if (name === 'http' || status.ready) continue;
       reasons.push(...status.reasons);
       details.push(...(status.details ?? []));
@@ -41,12 +41,12 @@ export function openReadiness(
 
   let checking: Promise<NodeReadiness> | null = null;
   return {
-    // However many ask at once, one of the pool's connections is used.
+    // Simultaneous calls share one check, and so one connection of the pool.
     check: () => (checking ??= check().finally(() => (checking = null))),
   };
 }
 
-/** Migrations are done before any role is started, so that a database which answers has them. */
+/** The roles start after the migrations, so a reachable database has the right schema. */
 async function isReachable(db: RoleContext['db']): Promise<boolean> {
   return await db.rows({ text: 'select 1' }).then(
     () => true,

@@ -4,20 +4,20 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
 
-/** What a role is given before there is a database. */
+/** What a role gets before the database is available. */
 export type EarlyContext = {
   config: Config;
   log: Log;
   clock: Clock;
-  /** Tells the parent, and through it /readyz, whether the role can do its work. */
+  /** Reports to the parent, and so to /readyz, whether the role can work. */
   report(status: RoleStatus): void;
 };
 
-/** What every role is given. */
+/** What every role gets. */
 export type RoleContext = EarlyContext & {
   order: StartOrder;
   db: Database;
-  /** Ends the whole service: the role can never start as things are. */
+  /** Ends the whole service, because the role cannot start. */
   fail(message: string): void;
   /** Messages from the parent that are for this role alone. */
   onMessage(handler: (message: ToChild) => void): void;
