@@ -16,6 +16,18 @@ export const systemClock: Clock = {
   sleep: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
 };
 
+/** Waits for a promise, at most `ms` or until the signal aborts. True when the promise came first. Leaves no timer behind. */
+export async function waitAtMost(
+  clock: Clock,
+  promise: Promise<unknown>,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const done = new AbortController();
+  const timeout = clock.sleep(ms, signal ? AbortSignal.any([signal, done.signal]) : done.signal).then(() => false);
+  return await Promise.race([promise.then(() => true), timeout]).finally(() => done.abort());
+}
+
 /** A fresh id such as `job_01k…`: time-sortable, 80 random bits. */
 export function makeId(prefix: IdPrefix, clock: Clock = systemClock): string {
   return newId(prefix, clock.now(), randomBytes(10));

@@ -9,7 +9,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { makeId } from '../../platform/clock.ts';
+import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
@@ -95,7 +95,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (request.isAsync) return format.answerOpen(job);
-  await waitFor(completion.ended, deps, call.signal);
+  await waitAtMost(deps.clock, completion.ended, deps.config.syncWaitMs, call.signal);
   const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
   return answerEnded(ended ?? job, request, format);
 }
@@ -166,13 +166,6 @@ async function probe({ storage, tools, config, probes }: TranscribeDeps, account
   const result = await probeAudio(path, options, (work) => probes(account.id, work));
   if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
   return { format: result.format, durationMs: result.durationMs };
-}
-
-/** Waits for the job's end, the longest wait or the client's disconnection, whichever comes first. */
-async function waitFor(ended: Promise<void>, { clock, config }: TranscribeDeps, signal: AbortSignal): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([ended, clock.sleep(config.syncWaitMs, AbortSignal.any([signal, done.signal]))]);
-  done.abort();
 }
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(

@@ -1,6 +1,6 @@
 import { isDatabaseAway } from '../../db/database.ts';
 import type { Engine } from '../../engines/engine.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { ClaimedJob } from '../job.ts';
 import { claimNextJob } from '../queue/claim.ts';
@@ -59,9 +59,7 @@ class Worker {
     this.#wake.send();
     await this.#stopListening();
     await Promise.all(this.#loops);
-    const done = new AbortController();
-    await Promise.race([Promise.all(this.#executing), clock.sleep(STOP_MS, done.signal)]);
-    done.abort();
+    await waitAtMost(clock, Promise.all(this.#executing), STOP_MS);
     await Promise.all([completions.close(), leases[Symbol.asyncDispose]()]);
   }
 
@@ -74,7 +72,7 @@ class Worker {
       try {
         await this.#claimFreeSlots();
         failures = 0;
-        await sleepUnlessWoken(clock, POLL_MS, woken, signal);
+        await waitAtMost(clock, woken, POLL_MS, signal);
       } catch (cause) {
         const backOffMs = Math.min(BACK_OFF_MS.most, BACK_OFF_MS.first * 2 ** failures++);
         const fields = { err: cause, back_off_ms: backOffMs };
@@ -147,11 +145,4 @@ class WakeSignal {
     this.#next = Promise.withResolvers<void>();
     return this.#next.promise;
   }
-}
-
-/** Leaves no timer behind when it is woken. */
-async function sleepUnlessWoken(clock: Clock, ms: number, woken: Promise<void>, signal: AbortSignal): Promise<void> {
-  const done = new AbortController();
-  void woken.then(() => done.abort());
-  await Promise.race([woken, clock.sleep(ms, AbortSignal.any([signal, done.signal]))]);
 }

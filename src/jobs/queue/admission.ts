@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { countQueuedJobs } from '../store.ts';
+import { readAtMostEvery } from './read-at-most-every.ts';
 
 // A count of a full queue reads 100,000 index entries: cheap once a second, but not for each request.
 const COUNT_EVERY_MS = 1_000;
@@ -22,18 +23,10 @@ export function openQueueAdmission({
   clock: Clock;
   config: { maxQueuedJobs: number };
 }): QueueAdmission {
-  let countedAtMs = Number.NEGATIVE_INFINITY;
-  let counting: Promise<number> = Promise.resolve(0);
+  const count = readAtMostEvery(clock, COUNT_EVERY_MS, () => countQueuedJobs(db, config.maxQueuedJobs));
   return {
     async admit() {
-      if (clock.now() - countedAtMs >= COUNT_EVERY_MS) {
-        countedAtMs = clock.now();
-        counting = countQueuedJobs(db, config.maxQueuedJobs);
-        counting.catch(() => {
-          countedAtMs = Number.NEGATIVE_INFINITY;
-        });
-      }
-      if ((await counting) < config.maxQueuedJobs) return;
+      if ((await count()) < config.maxQueuedJobs) return;
       throw new ApiError('unavailable', 'Too many jobs are waiting. Try again later.', {
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
         extra: { retry_after: RETRY_AFTER_SECONDS },

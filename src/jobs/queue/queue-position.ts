@@ -4,6 +4,7 @@ import type { Queue } from '../../rules/jobs/queue-position.ts';
 import { queuePosition } from '../../rules/jobs/queue-position.ts';
 import type { Job } from '../job.ts';
 import { findRank, measureQueues } from './queue-position-store.ts';
+import { readAtMostEvery } from './read-at-most-every.ts';
 
 /** The position of a queued job, 1 for the next to start; null when the job is not queued. */
 export type QueuePositions = { of(job: Job): Promise<number | null> };
@@ -13,25 +14,15 @@ const MEASURE_EVERY_MS = 1_000;
 
 /** The other accounts' queues are read at most once a second; the job's own account's queue is read each time. */
 export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }): QueuePositions {
-  let measuredAtMs = Number.NEGATIVE_INFINITY;
-  let measuring: Promise<Queue[]> = Promise.resolve([]);
-
-  async function measure(): Promise<Queue[]> {
+  const queuesNow = readAtMostEvery(clock, MEASURE_EVERY_MS, async (): Promise<Queue[]> => {
     const queues = await measureQueues(db);
     return queues.map(({ lastStartedAt, ...queue }) => ({ ...queue, lastTurnMs: lastStartedAt?.getTime() ?? null }));
-  }
+  });
 
   return {
     async of(job) {
       if (job.state !== 'queued') return null;
-      if (clock.now() - measuredAtMs >= MEASURE_EVERY_MS) {
-        measuredAtMs = clock.now();
-        measuring = measure();
-        measuring.catch(() => {
-          measuredAtMs = Number.NEGATIVE_INFINITY;
-        });
-      }
-      const [found, queues] = await Promise.all([findRank(db, job), measuring]);
+      const [found, queues] = await Promise.all([findRank(db, job), queuesNow()]);
       if (found?.kind !== 'waiting') return found?.rank ?? null;
       return found.returnedJobs + queuePosition({ accountId: job.accountId, rank: found.rank, queues });
     },

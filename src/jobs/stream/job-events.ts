@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
@@ -43,7 +44,7 @@ export async function* streamJobEvents(
       yield* eventsOf(deps, job, sent);
       if (isTerminal(job.state)) return;
     }
-    const isChanged = await changesBeforeKeepAlive(changed, deps.clock, signal);
+    const isChanged = await waitAtMost(deps.clock, changed, KEEP_ALIVE_MS, signal);
     if (!isChanged) yield ': keep-alive\n\n';
   }
 }
@@ -94,15 +95,6 @@ function* segmentEvents(segments: object[], sent: Sent): Generator<string> {
 
 function segmentsIn(text: string | null): object[] {
   return JSON.parse(text ?? '[]') as object[];
-}
-
-/** True when the job changed, false when a keep-alive is due. */
-async function changesBeforeKeepAlive(changed: Promise<void>, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  const done = new AbortController();
-  const keepAlive = clock.sleep(KEEP_ALIVE_MS, AbortSignal.any([signal, done.signal])).then(() => false);
-  const isChanged = await Promise.race([changed.then(() => true), keepAlive]);
-  done.abort();
-  return isChanged;
 }
 
 /** A database that is away does not end the stream; missed changes are sent once it is back. */

@@ -1,0 +1,17 @@
+import type { Clock } from '../../platform/clock.ts';
+
+/** Calls `read` at most once per `everyMs`; calls in between get the latest result. A failed read is not reused. */
+export function readAtMostEvery<Value>(clock: Clock, everyMs: number, read: () => Promise<Value>) {
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let latest: Promise<Value>;
+  return (): Promise<Value> => {
+    if (clock.now() - readAtMs >= everyMs) {
+      readAtMs = clock.now();
+      latest = read();
+      latest.catch(() => {
+        readAtMs = Number.NEGATIVE_INFINITY;
+      });
+    }
+    return latest;
+  };
+}
