@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
+
+function later(ms: number): Date {
+  return new Date(Date.now() + ms);
+}
+
+test('the delay of a retry starts when the failed attempt is recorded; the last failure exhausts the delivery', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const now = later(1000);
+  const [first] = await fixture.claim(account, { limit: 1, now });
+
+  const failed = attemptOf(first!, { succeeded: false, retryAfterMs: 30_000 });
+  await fixture.finish(account, [failed], now);
+  const [waiting] = await fixture.deliveries();
+  const [second] = await fixture.claim(account, { limit: 1, now: later(40_000) });
+  const last = attemptOf(second!, { succeeded: false, retryAfterMs: null });
+  await fixture.finish(account, [last]);
+  const [exhausted] = await fixture.deliveries();
+
+  assert.equal(waiting?.state, 'waiting');
+  assert.equal(waiting.attempt, 2);
+  assert.equal(waiting.attemptId, failed.nextAttemptId);
+  assert.equal(waiting.nextAt?.getTime(), now.getTime() + 30_000);
+  assert.equal(exhausted?.state, 'exhausted');
+  assert.deepEqual(
+    (await fixture.attempts()).map((one) => [one['attempt'], one['status']]),
+    [
+      [1, 'failed'],
+      [2, 'failed'],
+    ],
+  );
+});
+
+test('the log keeps the response of the receiver byte for byte', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const [claimed] = await fixture.claim(account, { limit: 1 });
+  const attempt = attemptOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
+
+  await fixture.finish(account, [attempt]);
+
+  const [logged] = await fixture.attempts();
+  assert.deepEqual(logged?.['response_body'], attempt.responseBody);
+  assert.equal(logged?.['response_headers'], attempt.responseHeaders);
+  assert.equal(logged?.['status'], 'succeeded');
+  assert.equal(logged?.['dns_ms'], null);
+});
+
+test('each attempt counts once in the streak, in the order in which they ended', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  for (let i = 0; i < 6; i++) await fixture.emit(account);
+  const claimed = await fixture.claim(account, { limit: 6 });
+  const attempts = [false, false, true, false].map((succeeded, i) => attemptOf(claimed[i]!, { succeeded }));
+
+  const first = await fixture.finish(account, attempts);
+  const repeated = await fixture.finish(account, attempts);
+  const more = claimed.slice(4).map((one) => attemptOf(one, { succeeded: false }));
+  await fixture.finish(account, more);
+
+  assert.equal(first.settledIds.length, 4);
+  assert.equal(repeated.settledIds.length, 0);
+  const state = await fixture.webhookState(webhook.id);
+  assert.equal(state.failures, 3);
+  assert.ok(state.since);
+});
+
+test('a success ends the streak', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  await fixture.emit(account);
+  await fixture.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
+  const [claimed] = await fixture.claim(account, { limit: 1 });
+
+  await fixture.finish(account, [attemptOf(claimed!)]);
+
+  assert.deepEqual(await fixture.webhookState(webhook.id), { active: true, reason: null, failures: 0, since: null });
+});
+
+const STREAKS: [number, number | null][] = [
+  [0, null],
+  [4, 1_799_000],
+  [8, 3_600_000],
+  [9, 1_799_000],
+  [9, 1_800_000],
+  [9, 3_600_000],
+  [10, 1_000],
+  [20, 1_800_000],
+];
+for (const [failuresBefore, spanMs] of STREAKS) {
+  test(`failure ${failuresBefore + 1} after ${spanMs} ms disables exactly when the rule says so`, async () => {
+    await using fixture = await openDeliveryFixture();
+    const account = await fixture.account();
+    const webhook = await fixture.webhook(account);
+    await fixture.emit(account);
+    const now = later(1000);
+    const failingSinceMs = spanMs === null ? null : now.getTime() - spanMs;
+    await fixture.db.run({
+      text: 'update webhooks set consecutive_failures = $1, failing_since = $2',
+      values: [failuresBefore, failingSinceMs === null ? null : new Date(failingSinceMs)],
+    });
+    const [claimed] = await fixture.claim(account, { limit: 1, now });
+
+    const attempts = [attemptOf(claimed!, { succeeded: false })];
+    const { streaks } = await fixture.finish(account, attempts, now);
+
+    const streak = { consecutiveFailures: failuresBefore + 1, failingSinceMs: failingSinceMs ?? now.getTime() };
+    const shouldDisable = evaluateStreak({ ...streak, nowMs: now.getTime(), ...DISABLE_BOUNDS }) === 'disable';
+    const state = await fixture.webhookState(webhook.id);
+    assert.equal(streaks[0]?.disabled, shouldDisable);
+    assert.equal(state.active, !shouldDisable);
+    assert.equal(state.reason, shouldDisable ? 'consecutive_failures' : null);
+    assert.equal(state.failures, failuresBefore + 1);
+    assert.equal((await fixture.deliveries())[0]?.state, shouldDisable ? 'dropped' : 'waiting');
+  });
+}
+
+test('an attempt that ends after its webhook was deleted is logged, and the delivery is dropped', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  await fixture.emit(account);
+  const [claimed] = await fixture.claim(account, { limit: 1 });
+  await fixture.db.run({ text: 'delete from webhooks' });
+
+  const attempts = [attemptOf(claimed!, { succeeded: false })];
+  await fixture.finish(account, attempts);
+
+  assert.equal((await fixture.deliveries())[0]?.state, 'dropped');
+  assert.deepEqual((await fixture.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
+});
