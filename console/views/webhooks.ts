@@ -71,7 +71,7 @@ export function stateOf(webhook: Webhook): Child {
 }
 
 function listOf(webhooks: Page<Webhook>, query: Record<string, string>): Child {
-  if (webhooks.data.length === 0) return nothing('No webhooks yet. Make one below, and it is told when a job ends.');
+  if (webhooks.data.length === 0) return nothing('No webhooks yet. Create one below to be notified when a job ends.');
   const rows = webhooks.data.map((webhook) => [
     h('a', { href: `#/webhooks/${webhook.id}` }, webhook.url),
     stateOf(webhook),

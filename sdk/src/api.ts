@@ -80,7 +80,7 @@ export interface ErrorBody {
      */
     code: number;
     /**
-     * A stable word to program against.
+     * Stable; program against it.
      */
     type:
       | 'invalid_request'

@@ -49,13 +49,17 @@ export default handle;
 
 const TS_CONFIG = {
   compilerOptions: {
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: ['node'] },
-    ...{ strict: true, noEmit: true },
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
   },
   files: ['app.ts'],
 };
 
-/** A project of somebody's that has the built package installed, and the project's own dependencies. */
+/** A project in which the built package is installed, beside this project's dependencies. */
 function makeProject(): { folder: string } & Disposable {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'receiver-'));
   const modules = path.join(folder, 'node_modules');

@@ -93,7 +93,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const { toleranceSeconds } = options;
     try {
       return verifyDelivery({
-        ...{ secret: secrets, headers, body, headerPrefix, now: now() },
+        secret: secrets,
+        headers,
+        body,
+        headerPrefix,
+        now: now(),
         ...(toleranceSeconds === undefined ? {} : { toleranceSeconds }),
       });
     } catch (error) {

@@ -45,7 +45,7 @@ const LIBRARIES = { standardwebhooks: StandardWebhook, svix: SvixWebhook };
 
 for (const [name, Library] of Object.entries(LIBRARIES)) {
   for (const { secret, id, body } of vectors) {
-    test(`the library ${name} accepts our Standard Webhooks signature of ${id}, and refuses another body`, () => {
+    test(`the library ${name} accepts the Standard Webhooks signature of ${id}, and refuses another body`, () => {
       // These libraries read the clock themselves, so the signature is a fresh one.
       const timestampSeconds = Math.floor(Date.now() / 1000);
       const headers = {
@@ -77,7 +77,7 @@ function withHeaders(changes: Record<string, string | string[] | undefined>) {
   return { headers: { ...headersOf(FIRST), ...changes } };
 }
 
-/** A delivery that is signed as it should be, but whose body or timestamp is not one of ours. */
+/** A correctly signed delivery whose body or timestamp is malformed. */
 function signed(body: string, timestamp = FIRST.timestamp) {
   const signature = signBody({ secret: FIRST.secret, timestamp, body });
   return { ...withHeaders({ 'X-Service-Signature': signature, 'X-Service-Timestamp': timestamp }), body };
@@ -94,7 +94,7 @@ const CASES: [what: string, delivery: Parameters<typeof codeOf>[0], code: Verifi
   ['with a byte less', { body: FIRST.body.slice(0, -1) }, 'bad_signature'],
   ['with an empty body', { body: '' }, 'bad_signature'],
   ['with non-ASCII in the body', { body: LATIN1_TWIN }, 'bad_signature'],
-  ['written anew', { body: JSON.stringify(JSON.parse(FIRST.body), null, 1) }, 'bad_signature'],
+  ['serialised again', { body: JSON.stringify(JSON.parse(FIRST.body), null, 1) }, 'bad_signature'],
   ['by another secret', { secret: OTHER_SECRET }, 'bad_signature'],
   ['by one of several secrets', { secret: [OTHER_SECRET, FIRST.secret] }, 'accepted'],
   ['without secrets', { secret: [] }, 'bad_secret'],
@@ -140,9 +140,9 @@ const CASES: [what: string, delivery: Parameters<typeof codeOf>[0], code: Verifi
     withHeaders({ 'X-Service-Signature': 'a'.repeat(64), 'X-Service-Signature-Previous': 'b'.repeat(64) }),
     'bad_signature',
   ],
-  ['with another header prefix than told', { headerPrefix: 'Acme-' }, 'missing_header'],
+  ['with another header prefix than expected', { headerPrefix: 'Acme-' }, 'missing_header'],
   [
-    'with the header prefix told',
+    'with the expected header prefix',
     { headerPrefix: 'Acme-', headers: { 'acme-timestamp': FIRST.timestamp, 'ACME-SIGNATURE': FIRST.signature } },
     'accepted',
   ],

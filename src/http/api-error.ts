@@ -47,7 +47,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
 /** A body that did not arrive in time: answered 408 with the type invalid_request. The message is sent to the client. */
 export class BodyTimeoutError extends Error {}
 
-export type ApiErrorOptions = {
+type ApiErrorOptions = {
   /** The request field with the mistake; absent when there is no single one. */
   param?: string;
   /** Fields beside `error` in the body, such as `retry_after` or `job_id`. */

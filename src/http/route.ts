@@ -82,7 +82,7 @@ export type Answer = {
 };
 
 /** The schema of each media type of an answer that is not always JSON. */
-export type MediaSchema = { media: Record<string, TSchema> };
+type MediaSchema = { media: Record<string, TSchema> };
 
 /** The body of a status: a JSON value, other media types, or no body (null). */
 export type AnswerSchema = TSchema | MediaSchema | null;
@@ -125,7 +125,7 @@ export type Route = Access & {
 type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 
 /** The answers that a route's schema allows, discriminated by status. A route without described answers may answer anything. */
-export type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
+type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
 
 type DescribedAnswer<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends null

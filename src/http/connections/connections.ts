@@ -6,7 +6,7 @@ import { clientOf } from '../../rules/network/client-address.ts';
 export type ConnectionLimits = { max: number; maxPerAddress: number };
 
 /** Called for each connection that was closed because of a limit: an idle one, or the new one where none was idle. */
-export type OnClosed = (closed: ClosedConnection) => void;
+type OnClosed = (closed: ClosedConnection) => void;
 export type ClosedConnection = { which: 'idle' | 'new'; limit: 'all' | 'address' };
 
 // A client that reads nothing of its answer for this time is disconnected. Slow reading counts as reading.

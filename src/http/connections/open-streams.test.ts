@@ -26,7 +26,7 @@ function openEnvironment() {
     };
     return { ...open, remove: streams.add(open) };
   };
-  return { ...{ fixture, add }, [Symbol.asyncDispose]: () => streams.close() };
+  return { fixture, add, [Symbol.asyncDispose]: () => streams.close() };
 }
 
 test('one query checks the keys of all streams, each key once; a stream that does not end is destroyed', async () => {

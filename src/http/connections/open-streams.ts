@@ -5,9 +5,9 @@ import type { Log } from '../../platform/log.ts';
 /** The API key of a stream's request. */
 export type StreamKey = { shard: number; id: string };
 /** An answer that is being streamed; aborting `over` ends it after its current message. */
-export type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
+type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
-export type StreamKeyDeps = {
+type StreamKeyDeps = {
   /** The ids of those keys that are neither revoked nor expired. */
   findValidKeys(keys: StreamKey[]): Promise<Set<string>>;
   clock: Clock;

@@ -17,7 +17,7 @@ export type AnswerBox = { seal(name: string, text: string): Buffer; open(name: s
 
 type LeaseDeps = { db: Database; box: AnswerBox; log: Log };
 
-export type LeaseState = {
+type LeaseState = {
   name: KeyName;
   /** Hash of the request's method and URL. */
   route: string;

@@ -3,7 +3,7 @@ import type { KeyName } from './idempotency-store.ts';
 import { countKeys } from './idempotency-store.ts';
 
 /** Limits the stored Idempotency-Keys of an account. */
-export type KeyQuota = { isFull(sql: Sql, name: KeyName): Promise<boolean> };
+type KeyQuota = { isFull(sql: Sql, name: KeyName): Promise<boolean> };
 
 // Between two counts every request counts as one new key: an account can exceed the limit by what other processes
 // accept in this time, not by more.

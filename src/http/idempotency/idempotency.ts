@@ -11,7 +11,7 @@ import { openKeyQuota } from './idempotency-quota.ts';
 import type { KeyName, LeasedKey, LockedKey } from './idempotency-store.ts';
 import * as store from './idempotency-store.ts';
 
-export type IdempotencyDeps = {
+type IdempotencyDeps = {
   db: Database;
   box: AnswerBox;
   log: Log;

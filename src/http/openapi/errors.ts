@@ -11,7 +11,7 @@ const errorSchema = Type.Object(
     error: Type.Object({
       message: Type.String({ description: 'A sentence that says what to do.' }),
       code: Type.Integer({ description: 'Equal to the HTTP status.' }),
-      type: Type.String({ enum: Object.keys(ERROR_STATUS), description: 'A stable word to program against.' }),
+      type: Type.String({ enum: Object.keys(ERROR_STATUS), description: 'Stable; program against it.' }),
       param: Type.Optional(Type.String({ description: 'The field at fault, when one is.' })),
     }),
     retry_after: Type.Optional(Type.Integer({ description: 'With 429: seconds after which one request will pass.' })),

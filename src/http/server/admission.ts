@@ -8,7 +8,7 @@ import type { Route } from '../route.ts';
 import type { WrongTokens } from '../wrong-tokens.ts';
 import type { HttpMetrics } from './request-context.ts';
 
-export type AdmissionDeps = {
+type AdmissionDeps = {
   auth: Auth;
   limits: Limits;
   metrics: HttpMetrics;

@@ -9,7 +9,7 @@ import { sendAnswer } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
 import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
 
-export type RouteOptions = {
+type RouteOptions = {
   routes: Route[];
   /** Ends the streams of keys that end. Absent: such streams go on. */
   streams?: OpenStreams;

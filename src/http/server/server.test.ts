@@ -23,6 +23,7 @@ const OTHER_KEY = `vb_${'b'.repeat(43)}`;
 const ADMIN_TOKEN = 'admin-token-of-the-test';
 const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
 const COMMON = { summary: 'for the test', tag: 'Test' };
+const WITH_KEY = { ...COMMON, auth: 'key', scope: 'any' } as const;
 const ADMITTED: LimitState = { kind: 'admitted', limit: 10, remaining: 9, resetSeconds: 60 };
 
 /** A server with a few routes; the tests change `environment`. */
@@ -47,14 +48,35 @@ function openEnvironment(more: { routes?: Route[]; options?: Partial<ServerOptio
   return { environment, app, [Symbol.asyncDispose]: () => closeServer(app, 0) };
 }
 
+const FAILING_ROUTES: Route[] = [
+  defineRoute({
+    ...COMMON,
+    method: 'GET',
+    path: '/broken',
+    auth: 'none',
+    schema: { answers: {} },
+    handle: async () => {
+      throw new Error('select secret from /home/somebody');
+    },
+  }),
+  defineRoute({
+    ...COMMON,
+    method: 'GET',
+    path: '/unreachable',
+    auth: 'none',
+    schema: { answers: {} },
+    handle: async () => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    },
+  }),
+];
+
 function routesOf(environment: { uploadsStarted: number }): Route[] {
   return [
     defineRoute({
-      ...COMMON,
+      ...WITH_KEY,
       method: 'GET',
       path: '/v1/jobs',
-      auth: 'key',
-      scope: 'any',
       bucket: 'jobs',
       schema: { query: pageQuery, answers: {} },
       handle: async ({ query }) => ({
@@ -63,31 +85,25 @@ function routesOf(environment: { uploadsStarted: number }): Route[] {
       }),
     }),
     defineRoute({
-      ...COMMON,
+      ...WITH_KEY,
       method: 'GET',
       path: '/v1/jobs/:id',
-      auth: 'key',
-      scope: 'any',
       schema: { answers: {} },
       handle: async () => {
         throw new ApiError('not_found', 'There is no such job.');
       },
     }),
     defineRoute({
-      ...COMMON,
+      ...WITH_KEY,
       method: 'DELETE',
       path: '/v1/jobs/:id',
-      auth: 'key',
-      scope: 'any',
       schema: { answers: {} },
       handle: async () => ({ status: 204 }),
     }),
     defineRoute({
-      ...COMMON,
+      ...WITH_KEY,
       method: 'POST',
       path: '/v1/webhooks',
-      auth: 'key',
-      scope: 'any',
       schema: {
         answers: {},
         body: Type.Object({
@@ -99,11 +115,9 @@ function routesOf(environment: { uploadsStarted: number }): Route[] {
       handle: async ({ body }) => ({ status: 201, body }),
     }),
     defineRoute({
-      ...COMMON,
+      ...WITH_KEY,
       method: 'POST',
       path: '/v1/transcribe',
-      auth: 'key',
-      scope: 'any',
       bucket: 'transcribe',
       upload: true,
       schema: { answers: {} },
@@ -122,26 +136,7 @@ function routesOf(environment: { uploadsStarted: number }): Route[] {
       schema: { answers: {} },
       handle: async () => ({ status: 200, body: {} }),
     }),
-    defineRoute({
-      ...COMMON,
-      method: 'GET',
-      path: '/broken',
-      auth: 'none',
-      schema: { answers: {} },
-      handle: async () => {
-        throw new Error('select secret from /home/somebody');
-      },
-    }),
-    defineRoute({
-      ...COMMON,
-      method: 'GET',
-      path: '/unreachable',
-      auth: 'none',
-      schema: { answers: {} },
-      handle: async () => {
-        throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-      },
-    }),
+    ...FAILING_ROUTES,
   ];
 }
 

@@ -14,7 +14,7 @@ import { referenceRoutes } from './reference.ts';
 export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
 export type Readiness = { check(): Promise<NodeReadiness> };
 
-export type ServiceDeps = {
+type ServiceDeps = {
   readiness: Readiness;
   /** The other routes of this node, for /openapi.json and /docs. */
   documented: Route[];
@@ -26,7 +26,7 @@ export type ServiceDeps = {
 const TAG = 'Service';
 const NOT_READY_RETRY_SECONDS = '2';
 
-export type OperatorDeps = {
+type OperatorDeps = {
   readiness: Readiness;
   metricsText(): Promise<{ contentType: string; text: string }>;
 };
