@@ -550,7 +550,7 @@ export interface AuditEntry {
     key_id: string | null;
   };
   /**
-   * The peer of the connection: a proxy, where one stands before the service.
+   * The peer of the connection; a proxy, where one is in front of the service.
    */
   address: string;
   action:

@@ -1,7 +1,14 @@
-/** What the audit log names: an action of an operator or of a key. */
+/** The actions of operators and keys that the audit log records. */
 export const AUDIT_ACTIONS = [
-  ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
-  ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated'] as const),
+  'account.created',
+  'account.changed',
+  'credits.added',
+  'key.created',
+  'key.deleted',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.deleted',
+  'webhook.secret_rotated',
   'secrets.rotated',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -15,13 +15,13 @@ type Change = {
 
 /** Days for which entries are kept. */
 export const AUDIT_KEEP_DAYS = 365;
-// With entries of about 300 bytes an account fills 550 MB in the year that they are kept.
+// An entry has about 300 bytes: an account fills at most 550 MB in a year.
 const MAX_CHANGES_PER_DAY = 5_000;
 
 /**
  * Writes who changed what, in the transaction of the change.
- * @throws ApiError  429 when the account's keys have made 5,000 changes within 24 hours; deleting is always allowed, for
- *   what is deleted was counted when it was made
+ * @throws ApiError  429 when the account's keys have made 5,000 changes within 24 hours; deleting is always allowed,
+ *   because creating counted already
  */
 export async function recordChange(tx: Sql, actor: Actor, change: Change): Promise<void> {
   const { key, address, requestId } = actor;
@@ -31,8 +31,14 @@ export async function recordChange(tx: Sql, actor: Actor, change: Change): Promi
   }
   const { accountId, action, targetId, details = {} } = change;
   await insertChange(tx, {
-    ...{ id: makeId('aud'), accountId, action, targetId, details },
-    ...{ keyId: key?.id ?? null, address, requestId },
+    id: makeId('aud'),
+    accountId,
+    action,
+    targetId,
+    details,
+    keyId: key?.id ?? null,
+    address,
+    requestId,
   });
 }
 

@@ -25,7 +25,7 @@ const auditSchema = Type.Object(
     id: idSchema('aud', EXAMPLE.id),
     created_at: timeSchema,
     actor: Type.Object({ type: oneOf(['operator', 'key']), key_id: nullable(Type.String()) }),
-    address: Type.String({ description: 'The peer of the connection: a proxy, where one stands before the service.' }),
+    address: Type.String({ description: 'The peer of the connection; a proxy, where one is in front of the service.' }),
     action: oneOf(AUDIT_ACTIONS),
     account_id: Type.String({ description: 'The account that was changed; empty when all were.' }),
     target_id: Type.String({ description: 'The account, key, webhook or ledger entry.' }),

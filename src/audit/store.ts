@@ -25,14 +25,21 @@ export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | nu
         (id, account_id, key_id, action, target_id, details, address, request_id, created_at)
       values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp()))`,
     values: [
-      ...[change.id, change.accountId, change.keyId, change.action, change.targetId, JSON.stringify(change.details)],
-      ...[change.address, change.requestId, now],
+      change.id,
+      change.accountId,
+      change.keyId,
+      change.action,
+      change.targetId,
+      JSON.stringify(change.details),
+      change.address,
+      change.requestId,
+      now,
     ],
   });
 }
 
 /**
- * For how many seconds yet the keys of an account have made `limit` changes within 24 hours; 0 when they have not.
+ * Seconds until the keys of an account may make another change: until fewer than `limit` lie within 24 hours. 0 for now.
  * @param limit  1 or more
  */
 export async function secondsUntilFree(sql: Sql, accountId: string, limit: number): Promise<number> {

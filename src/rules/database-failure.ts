@@ -1,9 +1,9 @@
-/** What a start makes of a database that failed: it tries again, or it ends with advice for the operator. */
+/** Decision after a database failure at start: try again, or end with advice for the operator. */
 type StartDecision = { kind: 'retry' } | { kind: 'end'; advice: string };
 
 const DEFAULT_ADVICE = 'Correct DATABASE_URL.';
 
-// PgBouncer answers nearly everything with the code for a protocol violation: only its text tells what can never work.
+// PgBouncer uses the code for a protocol violation for nearly all errors: only the text shows which ones are permanent.
 const POOLER_REFUSALS: [RegExp, string][] = [
   [
     /unsupported startup parameter/i,
@@ -17,8 +17,8 @@ const POOLER_REFUSALS: [RegExp, string][] = [
 ];
 
 /**
- * Whether a failure to connect or to migrate may pass by itself. It passes while a server starts, stops, is not there
- * yet, or has too many clients; it does not for a wrong name, password, right, certificate or version.
+ * Whether a failure to connect or to migrate is transient: the server starts, stops, is not reachable yet, or has too many
+ * clients. A wrong name, password, privilege, certificate or version is permanent.
  * @param code  SQLSTATE, or the code of a system error; null for an error of the client's own timers
  */
 export function decideStart({ code, message }: { code: string | null; message: string }): StartDecision {

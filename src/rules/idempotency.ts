@@ -5,7 +5,7 @@ export type StoredKey = {
   /** Of that request's body; null until it was read to its end and something was written. */
   fingerprint: string | null;
   isAnswered: boolean;
-  /** The process that holds the key has not been heard of for too long. */
+  /** The process that holds the key has not renewed its lease. */
   isLeaseOver: boolean;
   /** Older than keys are kept. */
   isExpired: boolean;

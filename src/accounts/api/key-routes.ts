@@ -37,7 +37,7 @@ const wishSchema = Type.Object({
 
 type NewKeyBody = { name?: string | null; scopes?: Scope[]; expires_at?: string | null };
 
-/** What a key may do with the keys of its own account. */
+/** The routes with which a key manages the keys of its own account. */
 export function keyRoutes({ db }: Deps): Route[] {
   return [
     defineRoute({
@@ -127,8 +127,8 @@ async function listKeys(db: Database, accountId: string, query: { limit: number;
 type KeyWish = Pick<store.NewKey, 'name' | 'scopes' | 'expiresAt'>;
 
 /**
- * What the new key shall be, if whoever makes it may give that away.
- * @throws ApiError  400 or 403
+ * The properties of the new key.
+ * @throws ApiError  400, or 403 for a scope that the creating key does not have
  */
 function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key: maker }: Actor): KeyWish {
   const folded = SCOPES.filter((scope) => scopes.includes(scope));
@@ -142,7 +142,7 @@ function readNewKey({ name, scopes = [], expires_at: expiry }: NewKeyBody, { key
   return { name: name ?? null, scopes: folded, expiresAt: readExpiry(expiry ?? null, maker?.expiresAt ?? null) };
 }
 
-/** A key that expires makes none that outlives it: else whoever stole it would keep his way in. @throws ApiError  400 */
+/** A key cannot create a key that expires later: otherwise a stolen key could extend its own life. @throws ApiError  400 */
 function readExpiry(given: string | null, makersExpiry: Date | null): Date | null {
   const time = readTime('expires_at', given);
   if (time === null) return makersExpiry;

@@ -7,7 +7,7 @@ import { balanceSchema, showBalance } from './view.ts';
 
 export type AccountDeps = { db: Sql; rates: Rates };
 
-/** What an account's own keys may ask about it. */
+/** The routes with which an account's own keys read its balance. */
 export function accountRoutes({ db, rates }: AccountDeps): Route[] {
   return [
     defineRoute({

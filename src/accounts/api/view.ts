@@ -21,8 +21,12 @@ export const balanceSchema = Type.Object(
     plan: planSchema,
   },
   component('Balance', {
-    ...{ amount: 593.25, held: 12.5, units: 'credits', unlimited: false },
-    ...{ rates: { lite: 1, pro: 2 }, plan: 'pro' },
+    amount: 593.25,
+    held: 12.5,
+    units: 'credits',
+    unlimited: false,
+    rates: { lite: 1, pro: 2 },
+    plan: 'pro',
   }),
 );
 

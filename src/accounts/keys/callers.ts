@@ -3,9 +3,9 @@ import type { Log } from '../../platform/log.ts';
 import type { Caller } from '../account.ts';
 import { findCallerByKeyHash, noteKeyUse } from './key-store.ts';
 
-/** Finds out who calls, and writes when each key was last used. @returns null for a key that opens nothing */
+/** Finds the caller of a key and stores when the key was last used. The function returns null for an unknown key. */
 export function openCallers(db: Database, log: Log): (keyHash: Buffer) => Promise<Caller | null> {
-  // Of many requests at once with one key, one writes.
+  // Ids of keys whose use is being stored: one of several concurrent requests writes.
   const noting = new Set<string>();
 
   async function noteUse({ account, key }: Caller): Promise<void> {
@@ -14,7 +14,7 @@ export function openCallers(db: Database, log: Log): (keyHash: Buffer) => Promis
     try {
       await noteKeyUse(db, { shard: account.shard, id: key.id });
     } catch (error) {
-      // The next request tries again; this one is not to fail for it.
+      // The request does not fail because of this; the next one tries again.
       log.warn({ err: error }, 'could not note the use of a key');
     } finally {
       noting.delete(key.id);

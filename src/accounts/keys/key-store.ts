@@ -19,13 +19,12 @@ export type KeyRow = {
 const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
   last_used_at as "lastUsedAt"`;
 const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
-// The use of a key is written when the last one that was written is older: twice a minute at most, whatever its traffic.
+// A key's use is written only when the stored time is older than this: at most twice a minute per key.
 const USE_NOTED_SECONDS = 30;
 
 /**
- * Whose key this is; null for a key that nobody has or that has expired. Asked at every request: a key that was revoked
- * is refused at once. Keys are looked up by hash alone, before the shard is known, so a sharded database keeps this table
- * whole on each node.
+ * The account and key behind a hash; null for an unknown or expired key. Read at every request, so that a revoked key is
+ * refused at once. The shard is not known before the look-up, so a sharded database keeps this table whole on each node.
  * @param hash  SHA-256 of the key, 32 bytes
  */
 export async function findCallerByKeyHash(
@@ -52,7 +51,7 @@ export async function findCallerByKeyHash(
   return { account, key: { id: keyId, scopes, expiresAt }, isUseNoted };
 }
 
-/** Which of these keys still open their account: neither revoked nor expired. */
+/** The ids of those keys that are neither revoked nor expired. */
 export async function findValidKeys(
   sql: Sql,
   keys: readonly { shard: number; id: string }[],
@@ -70,7 +69,7 @@ export async function findValidKeys(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Writes that a key is used now, unless another process has just done so. */
+/** Stores that a key is used now, unless a use was stored within the last 30 s. */
 export async function noteKeyUse(
   sql: Sql,
   { shard, id }: { shard: number; id: string },
@@ -120,10 +119,7 @@ export async function insertKey(
       from accounts
       where shard = $1 and id = $2
       returning ${KEY_COLUMNS}`,
-    values: [
-      ...[shardOf(accountId), accountId, key.id, key.name, key.prefix, key.hash],
-      ...[key.scopes, key.expiresAt, now],
-    ],
+    values: [shardOf(accountId), accountId, key.id, key.name, key.prefix, key.hash, key.scopes, key.expiresAt, now],
   });
   return rows[0] ?? null;
 }

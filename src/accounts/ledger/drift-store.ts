@@ -20,7 +20,7 @@ export async function listLimitedAccounts(
 
 /**
  * Adds the account's next ledger entries to the sums of its check, at most `limit` of them, none younger than `minAgeMs`.
- * Returns how many there were. Of two nodes that do so at once one changes the check.
+ * Returns how many there were. When two nodes do this at once, one of them changes the check.
  */
 export async function advanceCheck(
   sql: Sql,
@@ -75,7 +75,7 @@ export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
   return rows[0]?.isRight ?? true;
 }
 
-/** Forgets the account's check: the next one sums its whole ledger. */
+/** Deletes the account's check: the next one sums the whole ledger. */
 export async function forgetCheck(sql: Sql, account: LedgerOwner): Promise<void> {
   await sql.run({
     text: 'delete from ledger_checks where shard = $1 and account_id = $2',

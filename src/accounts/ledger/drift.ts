@@ -4,17 +4,17 @@ import type { LedgerOwner } from './drift-store.ts';
 import { advanceCheck, forgetCheck, listLimitedAccounts, sumsUp } from './drift-store.ts';
 
 const ACCOUNTS_PER_PAGE = 500;
-// Milliseconds of work for one statement, far from its timeout.
+// Takes milliseconds, far below the statement timeout.
 const ENTRIES_PER_SLICE = 10_000;
-// Ids are made before their entries are committed, by the clocks of several nodes: a check stays so far behind.
+// Entries younger than this are left for the next check: an id is made before its entry is committed, by one of several clocks.
 const MIN_AGE_MS = 3_600_000;
 
 type Options = { signal?: AbortSignal; entriesPerSlice?: number; minAgeMs?: number };
 
 /**
- * How many accounts have a balance that is not the sum of their ledger; anything but 0 is a bug of ours. Reads only what
- * was added to the ledgers since the last check, in statements of bounded size. Null when the signal ended it before.
- * @throws what the database throws: then nothing is known
+ * How many accounts have a balance that is not the sum of their ledger; a number other than 0 is a bug. Reads only what
+ * was added to the ledgers since the last check, in statements of bounded size. Null when the signal aborted it.
+ * @throws  the error of the database; the count is unknown then
  */
 export async function countDriftedAccounts(sql: Sql, options: Options = {}): Promise<number | null> {
   let drifted = 0;

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Account } from '../account.ts';
 
-/** Whose balance moves. Unlimited accounts have no balance: nothing is written for them. */
+/** The account whose balance changes. Unlimited accounts have no balance: nothing is written for them. */
 type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;
 
 type LedgerEntry = { id: string; amountChange: number; note: string | null; createdAt: Date; amount: number };
@@ -18,8 +18,8 @@ type Move = {
 };
 
 /**
- * Sets a job's cost aside: amount → held. A job may hold several times, as its audio turns out longer. Concurrent holds
- * take turns on the account's row and never overdraw it.
+ * Moves a job's cost from `amount` to `held`. A job may hold several times, as more of its audio is decoded. Concurrent
+ * holds lock the account's row one after the other and never overdraw it.
  * @param units  whole units (rules/price.ts), 0 or more
  * @param now    null for the database's clock
  */
@@ -47,14 +47,14 @@ export async function settleJob(
   if (costUnits > heldUnits) throw new Error(`job ${jobId} costs ${costUnits} units and holds ${heldUnits}`);
   const kind = costUnits === 0 ? 'release' : 'capture';
   const amountChange = heldUnits - costUnits;
-  // Giving back is always right, even to an account that its operator debited below zero.
+  // No lower bound: an operator may have debited the account below zero in the meantime.
   const move: Move = { kind, amountChange, heldChange: -heldUnits, leastAmount: null, jobId, note: null };
   if (!(await enter(tx, account, move, now))) throw new Error(`account ${account.id} of job ${jobId} is gone`);
 }
 
 /**
- * Adds to (or, below zero, takes from) what an account can spend: the operator's word, so it may overdraw. Null if there
- * is no such account, or it is unlimited.
+ * Adds to (or, below zero, takes from) what an account can spend: an operator may overdraw it. Null if there is no
+ * such account, or it is unlimited.
  */
 export async function addCredit(
   sql: Sql,
@@ -73,8 +73,8 @@ async function amountOf(sql: Sql, account: Payer): Promise<number> {
 }
 
 /**
- * One statement moves the balance and writes why: their sums cannot part. The check constraint on `held` is the last
- * guard against a hold that is ended twice. Null when the account is gone, unlimited, or would fall under `leastAmount`.
+ * Changes the balance and writes the ledger entry in one statement, so that their sums stay equal. The check constraint on
+ * `held` rejects a hold that is ended twice. Null when the account is deleted, unlimited, or would fall under `leastAmount`.
  */
 async function enter(sql: Sql, account: Payer, move: Move, now: Date | null = null): Promise<LedgerEntry | null> {
   const rows = await sql.rows<LedgerEntry>({

@@ -11,9 +11,9 @@ type BucketLimits = Record<Bucket, RateLimit>;
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * The limits of all accounts, exact over every node: the database decides. Only refusals are remembered here, until the
- * moment they named: nothing can make a window open sooner, since refused requests are not counted.
- * @param monotonicMs  a clock that is never set; the process's by default
+ * The rate limits of all accounts, exact over all nodes: the database decides. Refusals are cached until their Retry-After
+ * has passed; a window cannot open earlier, because refused requests are not counted.
+ * @param monotonicMs  a monotonic clock; the process's by default
  */
 export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => number = () => performance.now()): Limits {
   const refusedUntilMs = new Map<string, number>();
@@ -40,7 +40,7 @@ export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => num
       const askedAtMs = monotonicMs();
       const answer = await admit(db, { account, bucket, limit });
       if (answer.kind === 'admitted') return { ...answer, limit: limit.count };
-      // Counted from before the question: the memory ends a little early rather than late.
+      // Counted from before the query: the cached refusal ends a little early rather than late.
       remember(key, askedAtMs + answer.retryAfterMs);
       return { kind: 'refused', limit: limit.count, retryAfterSeconds: answer.retryAfterSeconds };
     },

@@ -8,8 +8,8 @@ type Admission =
   | { kind: 'refused'; retryAfterSeconds: number; retryAfterMs: number };
 
 /**
- * Admits a request, or says when one will pass: at most `limit.count` are admitted in any span of `limit.windowMs`,
- * whichever node they come to. Refused requests leave no trace, so they never delay anybody.
+ * Admits a request, or returns when one will be admitted: at most `limit.count` in any span of `limit.windowMs`, over all
+ * nodes. Refused requests are not stored, so they delay no later request.
  * @param now  null for the database's clock, which all nodes share
  */
 export async function admit(
@@ -39,8 +39,8 @@ export async function admit(
 }
 
 /**
- * The row lock makes requests take turns; both the condition and the new value are computed once it is held, from a
- * clock read there. Times that lie more than a window ahead were written before the clock was set back: they are dropped.
+ * The row lock serialises requests; the condition and the new value are computed under the lock, from a clock read there.
+ * Times more than a window ahead were written before the clock was set back: they are dropped.
  */
 async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number; resetMs: number } | null> {
   const rows = await sql.rows<{ used: number; resetMs: number }>({
@@ -70,7 +70,7 @@ async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number;
   return rows[0] ?? null;
 }
 
-/** When the oldest request that stands in the way leaves the window: the one that leaves `count - 1` behind it. */
+/** Time until the blocking request leaves the window: the one after which `count - 1` are left. */
 async function readWait(sql: Sql, values: unknown[]): Promise<{ retryAfterSeconds: number; retryAfterMs: number }> {
   const [row] = await sql.rows<{ waitMs: number | null }>({
     name: 'read_rate_wait',

@@ -22,7 +22,7 @@ export function queuePosition({
   return rank + ahead.reduce((sum, jobs) => sum + jobs, 0);
 }
 
-/** Who never had a turn comes first, then who waits longest. */
+/** Accounts that never had a turn come first, then those whose last turn is the oldest. */
 function isBefore(left: Queue, right: Queue): boolean {
   const [leftMs, rightMs] = [left.lastTurnMs ?? 0, right.lastTurnMs ?? 0];
   return leftMs === rightMs ? left.accountId < right.accountId : leftMs < rightMs;

@@ -23,8 +23,8 @@ export const MAX_URL_CHARS = 2048;
 const MAX_NAME_CHARS = 253;
 const HTTPS_PORT = 443;
 
-// Parsers drop, trim or turn these round, each in its own way; a text that two parsers read alike holds none of them.
-const TREACHEROUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u;
+// Characters that URL parsers drop, trim or convert in different ways.
+const AMBIGUOUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u;
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
 const LOCAL_SUFFIXES =
@@ -38,10 +38,9 @@ const METADATA_NAMES = new Set([
 ]);
 
 /**
- * Whether a webhook may have this URL, as far as its text tells: https, port 443, no credentials, no literal address
- * that is not public, no name that is local by nature. Asked at creation, at every change and again at each attempt;
- * what is accepted stays accepted in its `href`.
- * A fragment is dropped, it never reaches a server. Where a name leads is for `evaluateAddresses` to say.
+ * Whether the text of a URL is allowed for a webhook: https, port 443, no credentials, no literal address that is not
+ * public, no local name. Called at creation, at every change and at each attempt; the `href` of an accepted URL is
+ * accepted again. A fragment is dropped. The addresses behind a name are for `evaluateAddresses`.
  * @param allowed  what the operator opened; it lifts the address rules, and the port rule for the ports it names
  */
 export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
@@ -62,9 +61,9 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
 }
 
 /**
- * Whether a target may be connected to, by all the addresses its name resolves to now. One that is not allowed spoils
- * the whole answer: a public receiver has no private address, so such an answer is an attack or a mistake.
- * The message does not name the address: it would tell outsiders about the network inside.
+ * Whether a target may be connected to, by all the addresses that its name resolves to now. One forbidden address refuses
+ * the target: a public receiver has no private address, so such an answer is an attack or a mistake.
+ * The message does not name the address: it would reveal the internal network.
  */
 export function evaluateAddresses(asked: {
   target: WebhookTarget;
@@ -85,12 +84,12 @@ const LOCAL_NAME = 'The url must not point to localhost or to another name that 
 const NOT_PUBLIC =
   'The url must point to public addresses only: not to private, loopback, link-local, reserved or cloud metadata ones.';
 
-/** What is wrong with the text before any parser sees it; null when nothing is. */
+/** What is wrong with the text before it is parsed; null when nothing is. */
 function faultOfText(raw: unknown): string | null {
   if (typeof raw !== 'string') return 'The url must be a string.';
   if (raw.length > MAX_URL_CHARS) return TOO_LONG;
   if (!/^https:\/\//i.test(raw)) return 'The url must begin with https://.';
-  if (!raw.isWellFormed() || TREACHEROUS.test(raw)) {
+  if (!raw.isWellFormed() || AMBIGUOUS.test(raw)) {
     return 'The url must not hold spaces, backslashes, control or invisible characters; percent-encode them.';
   }
   const authority = raw.slice('https://'.length).split(/[/?#]/, 1)[0]!;
@@ -103,10 +102,10 @@ function readUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   url.hash = '';
-  // The root's dot means the same host, but certificates and lists of names do without it.
+  // A trailing dot names the same host, but certificates and lists of names omit it.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   const isHttps = url.protocol === 'https:' && url.username === '' && url.password === '';
-  // What is stored is read again at each attempt: it must then say the same.
+  // The stored text is parsed again at each attempt: it must give the same URL.
   return isHttps && URL.canParse(url.href) && new URL(url.href).href === url.href ? url : null;
 }
 

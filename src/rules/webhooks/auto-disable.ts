@@ -10,10 +10,10 @@ type Streak = {
   disableMs: number;
 };
 
-// At 5, 7 and 9 of 10: early enough to act on, seldom enough to be read.
+// At 5, 7 and 9 of 10 failures.
 const WARN_AT = [0.5, 0.7, 0.9];
 
-/** What a failed attempt means for its webhook; judged once per attempt, after it was counted. */
+/** What follows for a webhook from a failed attempt; evaluated once per attempt, after it was counted. */
 export function evaluateStreak(streak: Streak): 'keep' | 'warn' | 'disable' {
   const { consecutiveFailures, failingSinceMs, nowMs, disableFailures, disableMs } = streak;
   if (failingSinceMs === null || consecutiveFailures < 1) return 'keep';

@@ -12,7 +12,7 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-/** What came of one POST: a status line and headers in time, or the way in which the exchange broke. */
+/** Result of one POST: a status line and headers in time, or a transport error. */
 export type PostResult =
   | { kind: 'answered'; status: number }
   | { kind: 'transport_error'; reason: Exclude<FailureReason, 'http_status' | 'redirect'>; message: string };

@@ -97,7 +97,7 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
     },
     async handle({ account, actor, body, note, idempotency }) {
       const target = readUrl(body.url);
-      // Checked again below, under a lock: nobody looks a name up for a webhook that the plan does not allow.
+      // Checked again below, under a lock. Checked here so that no name is resolved for a webhook over the plan's limit.
       await requireFreeWebhook(db, ownerOf(account), account.plan);
       const url = await resolveUrl(target, account.id);
       const id = makeId('wh', clock);
@@ -183,7 +183,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
         active: body.active,
         now: new Date(clock.now()),
       };
-      // What a crash left waiting when it was disabled must not be sent now.
+      // Deliveries that a crash left waiting when the webhook was disabled must not be sent now.
       if (body.active === true && !before.active) await dropWaiting(db, owner, before);
       const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
       const row = await db.transaction(async (tx) => {

@@ -18,7 +18,7 @@ export type WebhookRow = {
   updatedAt: Date;
 };
 
-/** Whose webhook; every statement names both. */
+/** The account that owns a webhook; every statement names both. */
 export type Owner = { shard: number; accountId: string };
 
 const COLUMNS = `id, url, events, description, active, disabled_reason as "disabledReason",
@@ -81,7 +81,7 @@ export async function findWebhook(sql: Sql, { shard, accountId }: Owner, id: str
   return rows[0] ?? null;
 }
 
-/** As `findWebhook`, and nobody changes or deletes it until the transaction ends. */
+/** As `findWebhook`, and locked until the transaction ends. */
 export async function lockWebhook(tx: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await tx.rows<WebhookRow>({
     text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3 for update`,
@@ -93,7 +93,7 @@ export async function lockWebhook(tx: Sql, { shard, accountId }: Owner, id: stri
 type WebhookChange = {
   url?: string | undefined;
   events?: EventType[] | undefined;
-  /** Null takes the description away. */
+  /** Null removes the description. */
   description?: string | null | undefined;
   active?: boolean | undefined;
   now: Date;
@@ -138,7 +138,7 @@ export async function updateWebhook(
   return rows[0] ?? null;
 }
 
-/** Puts a new secret in place. For `overlapMs` the one before goes on signing too; with 0 it ends at once. */
+/** Sets a new secret. For `overlapMs` the previous secret signs too; with 0 it ends at once. */
 export async function rotateSecret(
   sql: Sql,
   { shard, accountId }: Owner,
@@ -159,8 +159,7 @@ export async function rotateSecret(
 }
 
 /**
- * Makes first attempts that were put off due at once, at most 1,000: they may have waited for a secret that can be
- * opened. Call it in the transaction that changes the webhook.
+ * Makes postponed first attempts due at once, at most 1,000: they may have waited for a secret that can be opened. Call it in the transaction that changes the webhook.
  */
 export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: string): Promise<number> {
   return await tx.run({

@@ -5,11 +5,11 @@ import type { WebhookTarget } from '../../rules/network/url-guard.ts';
 import { evaluateAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { Resolver } from '../dns/resolve.ts';
 
-// A name server that is slow must not keep the caller waiting; each attempt resolves the name again.
+// A slow name server must not delay the caller; each attempt resolves the name again.
 const LOOKUP_WAIT_MS = 2_000;
 
 type ResolveOptions = {
-  /** On whose behalf the name is looked up. */
+  /** The account for which the name is resolved. */
   accountId: string;
   allowedTargets: AllowedTarget[];
   resolver: Resolver;
@@ -17,7 +17,7 @@ type ResolveOptions = {
 };
 
 /**
- * Where a webhook is to point, by the form of its URL, its literal address and its name.
+ * The target of a webhook, if the form of its URL, its literal address and its name are allowed.
  * @throws ApiError  400 forbidden_url, naming the rule of contract section 4
  */
 export function readWebhookUrl(raw: string, allowedTargets: AllowedTarget[]): WebhookTarget {
@@ -35,7 +35,7 @@ export async function resolveWebhookUrl(
   target: WebhookTarget,
   { accountId, allowedTargets, resolver, clock }: ResolveOptions,
 ): Promise<string> {
-  // Literals were judged with the form.
+  // parseWebhookUrl has checked literal addresses.
   if (target.literal !== null) return target.href;
   const addresses = await lookUpInTime(target.hostname, { accountId, resolver, clock });
   if (addresses.length === 0 && !target.isLocalName) return target.href;

@@ -20,8 +20,8 @@ type Emission = {
 
 /**
  * Writes an event and one delivery for every webhook that is active and subscribed now, inside the caller's
- * transaction: what the caller changed, the event and its deliveries come to be together or not at all.
- * Returns the event's id. An event that nobody subscribes to is kept all the same, to be recovered later.
+ * transaction: the caller's changes, the event and its deliveries are committed together.
+ * Returns the event's id. An event without subscribers is kept too, so that it can be recovered later.
  */
 export async function emitEvent(tx: Sql, emission: Emission): Promise<string> {
   const subscribers = await findSubscribers(tx, {

@@ -3,9 +3,8 @@ import { eventBody } from './body.ts';
 import { findEventsOfJob, replaceEventBody } from './store.ts';
 
 /**
- * Takes a job's content out of its events: from now on their bodies carry what is left of the job, and no metadata. The
- * one change that a body ever sees.
- * @param job  the job as it is shown, without what is to be forgotten
+ * Removes a job's content and metadata from its events. Nothing else changes an event's body.
+ * @param job  the job as the API shows it, without the erased content
  */
 export async function eraseEvents(
   tx: Sql,

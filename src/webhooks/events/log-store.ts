@@ -84,7 +84,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
         deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, deliveries.created_at, null,
-        -- While it is being sent, nobody knows when another follows.
+        -- Unknown while the attempt is being sent.
         case when leases.ends_at is null then deliveries.next_at end
       from deliveries
       left join delivery_leases leases on leases.shard = $1 and leases.webhook_id = deliveries.webhook_id

@@ -12,17 +12,17 @@ type OldEvents = {
 /**
  * Deletes events past their time with their deliveries, at most `limit`; returns how many. An event stays while a
  * delivery of it waits, or while the log shows a younger one (a redelivery), whose request is the event's body.
- * Its settled deliveries stay as long as the event: recovery asks them what was accepted.
+ * Its settled deliveries stay as long as the event: recovery reads from them which webhook accepted it.
  */
 export async function deleteOldEvents(db: Database, request: OldEvents): Promise<number> {
   return await db.transaction(async (tx) => {
     const ids = await lockOldEvents(tx, request);
-    // Looked at again in a statement of its own: somebody may have asked for a redelivery before the lock was taken.
+    // Checked again in a statement of its own: a redelivery may have been inserted before the lock was taken.
     return ids.length === 0 ? 0 : await deleteUnneeded(tx, request, ids);
   });
 }
 
-// Accounts of a shard with the time before which what they have may go. $2 is now, $3 and $4 are days.
+// Accounts of a shard, each with the time before which its events may be deleted. $2 is now, $3 and $4 are days.
 const PAST = `
   past as (
     select a.id as account_id,

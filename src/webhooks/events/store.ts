@@ -72,7 +72,7 @@ export async function notifyDeliveriesDue(tx: Sql, shard: number): Promise<void>
   await tx.run({ text: `select pg_notify('deliveries_due', $1)`, values: [String(shard)] });
 }
 
-/** The events that tell of a job; a job has one, or none. */
+/** The events of a job: one, or none. */
 export async function findEventsOfJob(
   tx: Sql,
   { shard, jobId }: { shard: number; jobId: string },
@@ -86,7 +86,7 @@ export async function findEventsOfJob(
   });
 }
 
-/** Puts another body in the place of an event's. For erasing alone: a body is sent as it was written otherwise. */
+/** Replaces the body of an event. Only for erasing a job: otherwise a body never changes. */
 export async function replaceEventBody(
   tx: Sql,
   { shard, id, body }: { shard: number; id: string; body: Buffer },

@@ -2,14 +2,14 @@ import type { Sql } from '../../db/database.ts';
 import { newId, timeOfId } from '../../rules/ids.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 
-/** Where a webhook's log is; the caller has checked that the webhook is the account's. */
+/** A webhook's log; the caller has checked that the account owns the webhook. */
 type LogPlace = { shard: number; webhookId: string };
 
 export type LogFilter = {
   status: LoggedAttempt['status'] | null;
   eventType: string | null;
   eventId: string | null;
-  /** Entries that came to be after, or before, a time; both exclusive. */
+  /** Entries created after, or before, a time; both exclusive. */
   after: Date | null;
   before: Date | null;
   limit: number;
@@ -37,7 +37,7 @@ const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "event
     when d.attempt = a.attempt + 1 and d.state = 'waiting' and a.status = 'failed' then d.next_at
   end as "nextAttemptAt"`;
 
-/** Attempts made or dropped, newest first. An id tells when its entry came to be, so pages go by id. */
+/** Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. */
 export async function listAttempts(sql: Sql, place: LogPlace, filter: LogFilter): Promise<LoggedAttempt[]> {
   return await sql.rows<LoggedAttempt>({
     text: `select ${ATTEMPT_COLUMNS}
@@ -68,7 +68,7 @@ export async function listPending(sql: Sql, place: LogPlace, filter: LogFilter):
         and ($8::text is null or d.attempt_id < $8)
       order by d.attempt_id desc
       limit $9`,
-    // An open delivery keeps no time of its attempt but the one in its id.
+    // The time of a pending attempt is stored in its id only.
     values: filterValues(place, filter).with(5, firstIdAfter(filter.after)).with(6, firstIdFrom(filter.before)),
   });
   return rows.map(withOwnTime);
@@ -78,7 +78,7 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
     d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
     null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
     null as "tlsMs", null as "firstByteMs", d.created_at as "createdAt", null as "completedAt",
-    -- While it is being sent, nobody knows when another follows.
+    -- Unknown while the attempt is being sent.
     case when l.ends_at is null then d.next_at end as "nextAttemptAt"
   from deliveries d
   join webhooks w on w.shard = $1 and w.id = d.webhook_id
@@ -94,7 +94,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
       left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
       left join events e on e.shard = $1 and e.id = a.event_id
       where a.shard = $1 and a.webhook_id = $2 and a.id = $3 and a.created_at = $4`,
-    // The id tells the time, and the time the one partition to look in.
+    // The id holds the time of creation, and that time selects the partition.
     values: [place.shard, place.webhookId, id, new Date(timeOfId(id))],
   });
   if (attempts[0]) return attempts[0];

@@ -2,10 +2,10 @@ import type { Database, Sql } from '../../db/database.ts';
 import type { LogDay } from '../../rules/webhooks/log-day.ts';
 import { dayOfName } from '../../rules/webhooks/log-day.ts';
 
-/** `busy`: somebody held a table for too long, and nothing was changed; try again later. */
+/** `busy`: a lock was not acquired in time, and nothing was changed; try again later. */
 export type DayChange = 'done' | 'already' | 'busy' | 'too full';
 
-// A change of partitions waits so long at most for whoever uses the log. Everybody who comes meanwhile waits behind it.
+// How long a change of partitions waits for its lock. All later queries on the log wait behind it.
 const LOCK_WAIT_MS = 200;
 // Rows that making a day moves out of the default partition, under its lock. More stay where they are: they are found
 // there all the same, and deleted row by row.
@@ -25,7 +25,7 @@ export async function listDays(sql: Sql): Promise<LogDay[]> {
   return rows.map(({ name }) => dayOfName(name)).filter((day) => day !== null);
 }
 
-/** The time that retention goes by: the database's, unless a test says otherwise. */
+/** The current time for retention: the database's, or `now` of a test. */
 export async function readNow(sql: Sql, now: Date | null): Promise<Date> {
   const text = `select coalesce($1::timestamptz, clock_timestamp()) as now`;
   const [row] = await sql.rows<{ now: Date }>({ text, values: [now] });

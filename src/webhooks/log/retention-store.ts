@@ -6,7 +6,7 @@ type OldAttempts = {
   partition: string;
   shard: number;
   plan: Plan;
-  /** What came to be then or earlier goes. */
+  /** Entries created then or earlier are deleted. */
   endsAt: Date;
   limit: number;
 };

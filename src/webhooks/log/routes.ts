@@ -60,7 +60,7 @@ const recoveredSchema = Type.Object(
   component('Recovered'),
 );
 
-// Of 2,000 events each: a request looks at 100,000 events, and lasts for seconds at most.
+// Of 2,000 events each: a request reads 100,000 events at most, which takes seconds.
 const MAX_RECOVERY_BATCHES = 50;
 // Ends the message for a disabled webhook.
 const PURPOSE = 'sending to it again';
@@ -105,7 +105,7 @@ function listDeliveries({ db }: DeliveryDeps): Route {
         limit: query.limit + 1,
         beforeId: decodeCursor('dlv', query.cursor),
       };
-      // In this order: an attempt that ends meanwhile is in both, never in none, and what was recorded is the truth.
+      // In this order: an attempt that ends in between is in both lists, and the recorded entry replaces the pending one.
       const pending = await listPending(db, place, filter);
       const made = await listAttempts(db, place, filter);
       const entries = new Map([...pending, ...made].map((entry) => [entry.id, entry]));
@@ -176,7 +176,7 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
       let after: EventPlace = { at: readTime('since', body.since)!.toISOString(), id: '' };
       let found = 0;
       for (let batch = 1; ; batch++) {
-        // A transaction for each batch: what a crash leaves undone, the same request finds once more.
+        // One transaction per batch: after a crash the same request finds the remaining events.
         const { ids, next, answer } = await db.transaction(async (tx) => {
           await lockRecovery(tx, webhook.id);
           activeOr409(await findWebhook(tx, ownerOf(account), webhook.id), PURPOSE);

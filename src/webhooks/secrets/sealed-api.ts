@@ -9,7 +9,7 @@ import type { SecretBox } from './secrets.ts';
 
 export type SealedDeps = { db: Database; secretBox: SecretBox; batch?: number };
 
-// One update each: a tenth of a second in all, and no locks that deliveries wait for.
+// One UPDATE each: 0.1 s for all, without locks that deliveries wait for.
 const BATCH = 100;
 
 const ID_PREFIX = 'wh_';
@@ -52,7 +52,7 @@ export function sealedRoutes({ db, secretBox, batch = BATCH }: SealedDeps): Rout
         for (const row of rows) {
           const fresh = resealed(row, secretBox);
           if (fresh === null) unreadable += 1;
-          // Else its owner has rotated it just now; what is left to do is found by the count at the end.
+          // False when the owner has rotated the secret in the meantime; the count at the end finds what is left.
           else if (await replaceSealed(db, row, fresh)) rotated += 1;
         }
         if (rows.length === batch) {

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts';
 /** A webhook's secrets as they are stored. */
 export type SealedRow = { shard: number; id: string; secret: Buffer; previousSecret: Buffer | null };
 
-/** Where a pass over all webhooks stands: after this one, in the order of the primary key. */
+/** Position of a pass over all webhooks: after this one, in the order of the primary key. */
 export type SealedPlace = { shard: number; id: string };
 
 const NOT_CURRENT = `(
@@ -40,7 +40,7 @@ export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number
   return row!.webhooks;
 }
 
-/** Puts the same secrets in place, sealed anew. Whether they were still those that were read. */
+/** Replaces the sealed secrets; false when they have changed since they were read. */
 export async function replaceSealed(
   sql: Sql,
   { shard, id, secret, previousSecret }: SealedRow,

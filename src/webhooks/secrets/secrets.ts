@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 
-/** Encrypts webhook secrets for the database; a dump of it alone forges no signature. */
+/** Encrypts webhook secrets for the database: a dump of the database is not enough to sign with them. */
 export type SecretBox = {
-  /** Ciphertext bound to the webhook: it opens for no other. */
+  /** Ciphertext bound to the webhook: with another webhook's id it does not open. */
   seal(webhookId: string, secret: string): Buffer;
   /** @throws Error  when the bytes were changed, belong to another webhook, or were sealed with a key that is not listed */
   open(webhookId: string, sealed: Buffer): string;
   /** The same secret sealed by the first key, with that key's id. @throws Error  as `open` */
   reseal(webhookId: string, sealed: Buffer): Buffer;
-  /** With what everything begins that the first key has sealed with its id. */
+  /** The first bytes of every secret that was sealed by the first key with its id. */
   currentHeader: Buffer;
 };
 
@@ -68,7 +68,7 @@ export function openSecretBoxOf(list: string): SecretBox {
 
 function readKey(bytes: Buffer): Key {
   const id = createHash('sha256').update('verbatim secrets key ').update(bytes).digest().subarray(0, KEY_ID_BYTES);
-  // Node takes 10 µs more for each use of a key that it is handed as bytes.
+  // A KeyObject saves 10 µs at each use over the key's bytes (measured).
   return { id, object: createSecretKey(bytes) };
 }
 

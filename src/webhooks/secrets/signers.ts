@@ -6,7 +6,7 @@ import type { SecretBox } from './secrets.ts';
 /** The keys behind one secret: of the X-Service-Signature, and of Standard Webhooks. */
 export type SigningKeys = { own: KeyObject; standard: KeyObject };
 
-/** A secret that this SECRETS_KEY does not open: the key was changed, or the row. */
+/** No key of SECRETS_KEY opens the secret: SECRETS_KEY or the row was changed. */
 export class UnreadableSecret extends Error {}
 
 /** Opens sealed secrets and keeps their keys for the next attempt. */
@@ -17,7 +17,7 @@ export type Signers = {
 
 const MAX_KEPT = 10_000;
 
-/** Opening a secret and making its keys costs as much as both signatures; a rotated secret is other bytes, and other keys. */
+/** Caches keys: opening a secret and making its keys costs as much as both signatures. A rotated secret has another cache key. */
 export function openSigners(secretBox: Pick<SecretBox, 'open'>): Signers {
   const kept = new Map<string, SigningKeys>();
 
