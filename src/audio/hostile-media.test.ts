@@ -15,7 +15,7 @@ import { probeAudio } from './media/probe.ts';
 
 const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };
 
-/** Seconds of sound that come out, however many chunks it takes. */
+/** The length of the decoded audio. */
 async function decodedSeconds(file: string, overrides: Partial<typeof options> & { signal?: AbortSignal } = {}) {
   let samples = 0;
   for await (const chunk of decodePcm(file, { ...options, ...overrides })) samples += chunk.length;
@@ -50,7 +50,7 @@ function hls(segment: string): string {
 }
 
 for (const { what, name, text } of PLAYLISTS) {
-  test(`${what} is refused and leads nowhere`, async () => {
+  test(`${what} is refused, and no other file or address is opened`, async () => {
     await using folder = await openTestFolder();
     await using web = await countRequests();
     const target = await folder.encode('of-another-tenant.ts', toneSpeech('a secret of another tenant'), '-c:a', 'mp2');
@@ -70,7 +70,7 @@ const REFUSED: { what: string; bytes: () => Buffer; says: RegExp }[] = [
   { what: 'a rate of 1 Hz', bytes: () => wavWith(silenceWav(1), { rateHz: 1 }), says: /sample rate .* says 1\./ },
   { what: 'a rate of 2 GHz', bytes: () => wavWith(silenceWav(1), { rateHz: 2e9 }), says: /sample rate/ },
   { what: 'nine channels', bytes: () => wavWith(silenceWav(1), { channels: 9 }), says: /at most 8 channels|decoded/ },
-  { what: 'sound past the limit', bytes: () => silenceWav(100.01), says: /longer than the limit of 100 seconds/ },
+  { what: 'audio over the limit', bytes: () => silenceWav(100.01), says: /longer than the limit of 100 seconds/ },
 ];
 
 for (const { what, bytes, says } of REFUSED) {
@@ -85,7 +85,7 @@ for (const { what, bytes, says } of REFUSED) {
   });
 }
 
-test('the probe refuses a film without sound', async () => {
+test('the probe refuses a video without audio', async () => {
   await using folder = await openTestFolder();
   const picture = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=1', '-map', '1:v', '-c:v', 'mpeg4'];
   const file = await folder.encode('silent.mp4', new Int16Array(SAMPLE_RATE), ...picture);
@@ -95,7 +95,7 @@ test('the probe refuses a film without sound', async () => {
   assert.deepEqual(probed, { kind: 'refused', message: 'The file holds no audio track.' });
 });
 
-test('a file that cannot be walked through in 3 s is taken with the length that was seen of it', async () => {
+test('a file whose packets cannot be read in 3 s is accepted with the length read so far', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('tiny-packets.webm', webmOfTinyPackets(60_000_000));
   const startedAtMs = performance.now();
@@ -103,20 +103,20 @@ test('a file that cannot be walked through in 3 s is taken with the length that 
   const probed = await probeAudio(file, options);
 
   assert.ok(probed.kind === 'audio' && probed.format === 'webm', JSON.stringify(probed));
-  // A millisecond each thousand packets.
+  // A thousand packets have one millisecond.
   assert.ok(probed.durationMs < 8_572, `${probed.durationMs} ms`);
   const tookMs = performance.now() - startedAtMs;
   assert.ok(tookMs < 4_000, `${tookMs} ms`);
 });
 
-test('a wav file of no samples is no sound', async () => {
+test('a WAV file without samples is rejected', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(0));
 
   await assert.rejects(decodedSeconds(file), { name: 'AudioError', message: /no sound/ });
 });
 
-test('a header that claims hours is not believed: the file is too small to hold them', async () => {
+test('a length in the header that exceeds the size of the file is ignored', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', wavWith(silenceWav(2), { dataBytes: 0xffffffff }));
 
@@ -126,7 +126,7 @@ test('a header that claims hours is not believed: the file is too small to hold 
   assert.equal(await decodedSeconds(file), 2);
 });
 
-test('a truncated mp3 gives what it holds', async () => {
+test('a truncated MP3 is decoded up to its end', async () => {
   await using folder = await openTestFolder();
   const file = await folder.encode('upload.mp3', toneSpeech('a rather long sentence that is cut off'));
   await truncate(file, 10_000);
@@ -136,17 +136,17 @@ test('a truncated mp3 gives what it holds', async () => {
   assert.ok(seconds > 1 && seconds < 6, `${seconds} s`);
 });
 
-test('a small file that grows without end is stopped at the limit, not after it', async () => {
+test('decoding of a decompression bomb stops at the limit', async () => {
   await using folder = await openTestFolder();
   const bomb = await folder.encode('bomb.flac', new Int16Array(1200 * SAMPLE_RATE));
   const { size } = await stat(bomb);
 
   await assert.rejects(decodedSeconds(bomb), { name: 'AudioError', message: /longer than the limit of 100 seconds/ });
-  // How small exactly depends on the version of the encoder.
+  // The exact size depends on the version of the encoder.
   assert.ok(size * 100 < 1200 * SAMPLE_RATE * 2, `${size} bytes`);
 });
 
-test('sound of exactly the limit passes', async () => {
+test('audio of exactly the limit is accepted', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(3));
 
@@ -154,7 +154,7 @@ test('sound of exactly the limit passes', async () => {
   await assert.rejects(decodedSeconds(file, { maxAudioSeconds: 2.9999 }), AudioError);
 });
 
-test('an abort ends the decoding with its reason', async () => {
+test('an abort ends the decoding with the reason of the signal', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(90));
   const controller = new AbortController();
@@ -167,13 +167,15 @@ test('an abort ends the decoding with its reason', async () => {
   await assert.rejects(decoding, reason);
 });
 
-test('a decoder that is not installed is our fault, and the error says what to type', async () => {
+test('the error for a missing decoder names the command that installs it', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', silenceWav(1));
   const { openSandboxed } = await import('./sandbox/bounded-process.ts');
 
   const opening = openSandboxed('ffmpeg-of-nowhere' as 'ffmpeg', [file], {
-    ...{ tools: { folder: folder.path }, memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 1 },
+    tools: { folder: folder.path },
+    memoryMaxBytes: 2 ** 30,
+    cpuMaxSeconds: 1,
   });
 
   await assert.rejects(opening, /apt-get install ffmpeg/);

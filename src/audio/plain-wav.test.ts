@@ -15,7 +15,7 @@ const options = { tools: TEST_TOOLS, maxAudioSeconds: 100 };
 
 type Changes = { edit?: (file: Buffer) => void; before?: Buffer; after?: Buffer };
 
-/** The plain file with its header changed, other chunks before the samples, or other bytes behind them. */
+/** The plain file with a changed header, other chunks before the samples, or other bytes after them. */
 function wav({ edit, before = Buffer.alloc(0), after = Buffer.alloc(0) }: Changes = {}): Buffer {
   const file = Buffer.from(wavFile(PCM));
   edit?.(file);
@@ -32,18 +32,18 @@ function chunk(name: string, bytes: number): Buffer {
 const claims = (bytes: number) => (file: Buffer) => file.writeUInt32LE(bytes, 40);
 
 const PLAIN: [string, Buffer, { offset?: number; length?: number }][] = [
-  ['the plainest', wav(), {}],
+  ['with nothing else', wav(), {}],
   ['with a list of tags before the samples', wav({ before: chunk('LIST', 26) }), { offset: HEADER_BYTES + 34 }],
   ['with a chunk of odd length', wav({ before: chunk('note', 5) }), { offset: HEADER_BYTES + 14 }],
-  ['with tags behind the samples', wav({ after: chunk('LIST', 26) }), {}],
+  ['with tags after the samples', wav({ after: chunk('LIST', 26) }), {}],
   ['of unknown length', wav({ edit: claims(0xffff_ffff) }), {}],
-  ['of a length never filled in', wav({ edit: claims(0) }), {}],
-  ['that claims more than it holds', wav({ edit: claims(2 ** 31) }), {}],
-  ['cut off in the middle of a sample', wav().subarray(0, HEADER_BYTES + 1001), { length: 1000 }],
+  ['with a length of 0', wav({ edit: claims(0) }), {}],
+  ['that claims more samples than it has', wav({ edit: claims(2 ** 31) }), {}],
+  ['truncated inside a sample', wav().subarray(0, HEADER_BYTES + 1001), { length: 1000 }],
 ];
 
 for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of PLAIN) {
-  test(`a plain wav file ${what} is read as ffmpeg reads it, without ffmpeg`, async () => {
+  test(`a plain WAV file ${what} is read without ffmpeg`, async () => {
     await using folder = await openTestFolder();
     const file = await folder.write('upload', bytes);
     const noTools = { ...options, tools: { folder: '/nowhere' } };
@@ -68,13 +68,13 @@ const OTHERS: [string, Buffer][] = [
   ['that ends in its header', wav().subarray(0, 30)],
   ['whose format comes too late', wav({ edit: (file) => file.write('note', 12) })],
   ['whose format is too short', wav({ edit: (file) => file.writeUInt32LE(14, 16) })],
-  ['with too much before its samples', wav({ before: chunk('LIST', 5000) })],
-  ['that is none', Buffer.from('RIFF and so on, but nothing of the kind')],
+  ['with a header over 4 KiB', wav({ before: chunk('LIST', 5000) })],
+  ['in name only', Buffer.from('RIFF and so on, but nothing of the kind')],
   ['of nothing', Buffer.alloc(0)],
 ];
 
 for (const [what, bytes] of OTHERS) {
-  test(`a wav file ${what} is left to ffmpeg`, async () => {
+  test(`a WAV file ${what} is left to ffmpeg`, async () => {
     await using folder = await openTestFolder();
     const file = await folder.write('upload', bytes);
 
@@ -82,13 +82,13 @@ for (const [what, bytes] of OTHERS) {
   });
 }
 
-test('a file that is gone is left to whoever says so', async () => {
+test('a missing file gives null', async () => {
   await using folder = await openTestFolder();
 
   assert.equal(await findPlainWav(path.join(folder.path, 'nothing')), null);
 });
 
-test('a plain wav file past the limit is refused, and not read past it', async () => {
+test('a plain WAV file over the limit is refused, and reading stops at the limit', async () => {
   await using folder = await openTestFolder();
   const file = await folder.write('upload', wav());
   const short = { ...options, maxAudioSeconds: 2 };

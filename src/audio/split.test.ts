@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { randomFrom } from '../../test/fixtures/random.ts';
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 import type { FindSpeech } from './split.ts';
 import { cutPieces } from './split.ts';
 
-/** Noise from a seed: sample values of up to `amplitude` either way. */
+/** Random samples between -`amplitude` and `amplitude`. */
 function noise(seconds: number, amplitude: number, random: () => number): Pcm {
   return Int16Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, () => (random() * 2 - 1) * amplitude);
-}
-
-/** A small generator of even quality (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function isSame(one: Pcm, other: Pcm): boolean {
@@ -33,9 +23,9 @@ async function* inChunks(pcm: Pcm, nextLength: () => number): AsyncGenerator<Pcm
   }
 }
 
-test('pieces laid end to end are the audio, whatever its length and however it comes in', async () => {
+test('the pieces together are the audio, for any length and any chunks', async () => {
   const seed = 20_261_121;
-  const random = seeded(seed);
+  const random = randomFrom(seed).next;
   for (let round = 0; round < 25; round += 1) {
     const audio = noise(random() * 130, 3000, random);
     const chunkMax = 1 + Math.floor(random() * 200_000);
@@ -58,8 +48,8 @@ test('pieces laid end to end are the audio, whatever its length and however it c
   }
 });
 
-test('a cut falls into the pause between 20 and 30 s', async () => {
-  const audio = noise(50, 8000, seeded(1));
+test('the cut is in the pause between 20 and 30 s', async () => {
+  const audio = noise(50, 8000, randomFrom(1).next);
   audio.fill(0, 23.4 * SAMPLE_RATE, 23.6 * SAMPLE_RATE);
 
   const pieces = await Array.fromAsync(cutPieces(inChunks(audio, () => 4096)));
@@ -68,8 +58,8 @@ test('a cut falls into the pause between 20 and 30 s', async () => {
   assert.ok(pieces[1]!.startSeconds > 23.4 && pieces[1]!.startSeconds < 23.6, `cut at ${pieces[1]!.startSeconds}`);
 });
 
-test('a cut falls into the pause under a rumble that is louder than the speech, and spares a short stop', async () => {
-  const random = seeded(2);
+test('with a rumble louder than the speech, the cut is still in the long pause, not in a short stop', async () => {
+  const random = randomFrom(2).next;
   const audio = noise(50, 3000, random);
   audio.fill(0, 23.4 * SAMPLE_RATE, 23.65 * SAMPLE_RATE);
   audio.fill(0, 27 * SAMPLE_RATE, 27.1 * SAMPLE_RATE);
@@ -81,7 +71,7 @@ test('a cut falls into the pause under a rumble that is louder than the speech, 
   assert.ok(pieces[1]!.startSeconds > 23.4 && pieces[1]!.startSeconds < 23.65, `cut at ${pieces[1]!.startSeconds}`);
 });
 
-test('of two pauses, a detector turns the cut away from the one with speech, unless the other is far louder', async () => {
+test('of two pauses, the cut is in the one without detected speech, unless that one is far louder', async () => {
   const loudnesses = [
     [100, 130],
     [100, 200],
@@ -89,13 +79,13 @@ test('of two pauses, a detector turns the cut away from the one with speech, unl
 
   const cuts = [];
   for (const [inSpeech, outside] of loudnesses) {
-    const audio = noise(50, 8000, seeded(3));
-    audio.set(noise(0.3, inSpeech!, seeded(4)), 22 * SAMPLE_RATE);
-    audio.set(noise(0.3, outside!, seeded(5)), 27 * SAMPLE_RATE);
+    const audio = noise(50, 8000, randomFrom(3).next);
+    audio.set(noise(0.3, inSpeech!, randomFrom(4).next), 22 * SAMPLE_RATE);
+    audio.set(noise(0.3, outside!, randomFrom(5).next), 27 * SAMPLE_RATE);
     const asked: number[] = [];
     const findSpeech = async (some: Pcm) => {
       asked.push(some.length / SAMPLE_RATE);
-      // Of the seconds from 19.5 to 30.
+      // Relative to 19.5 s.
       return [
         { startSeconds: 0, endSeconds: 7.4 },
         { startSeconds: 7.9, endSeconds: 10.5 },
@@ -114,8 +104,8 @@ test('of two pauses, a detector turns the cut away from the one with speech, unl
   assert.deepEqual(cuts, [27, 22]);
 });
 
-test('a detector that cannot tell, or hears speech everywhere, changes nothing', async () => {
-  const audio = noise(100, 3000, seeded(6));
+test('a detector that fails, or detects speech everywhere, does not change the cuts', async () => {
+  const audio = noise(100, 3000, randomFrom(6).next);
   const everywhere = [{ startSeconds: 0, endSeconds: 10.5 }];
   const starts = async (findSpeech?: FindSpeech) =>
     (
@@ -133,7 +123,7 @@ test('a detector that cannot tell, or hears speech everywhere, changes nothing',
   assert.deepEqual(await starts(async () => everywhere), plain);
 });
 
-test('audio of exactly 30 s stays whole, and one sample more makes a second piece', async () => {
+test('audio of exactly 30 s is one piece, one more sample makes two', async () => {
   const lengths = [30 * SAMPLE_RATE, 30 * SAMPLE_RATE + 1];
 
   const counts = await Promise.all(
@@ -145,7 +135,7 @@ test('audio of exactly 30 s stays whole, and one sample more makes a second piec
   assert.deepEqual(counts, [1, 2]);
 });
 
-test('silence is passed on, in long pieces, and no audio makes no piece', async () => {
+test('silence gives long pieces, and empty audio gives no piece', async () => {
   const silence = await Array.fromAsync(cutPieces(inChunks(new Int16Array(60 * SAMPLE_RATE), () => 10_000)));
   const nothing = await Array.fromAsync(cutPieces(inChunks(new Int16Array(0), () => 1)));
 

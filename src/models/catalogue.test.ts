@@ -14,7 +14,7 @@ test('every file of every model is pinned by commit, size and SHA-256', () => {
   }
 });
 
-test('names are folders and are told once, files stay inside the folder', () => {
+test('names are unique and valid as folder names, and files stay inside the folder', () => {
   const names = CATALOGUE.map(({ name }) => name);
 
   assert.equal(new Set(names).size, names.length);
@@ -26,13 +26,13 @@ test('names are folders and are told once, files stay inside the folder', () => 
   }
 });
 
-test('no two large files of the catalogue are the same one', () => {
+test('no two large files have the same digest', () => {
   const large = CATALOGUE.flatMap(({ files }) => files).filter(({ sizeBytes }) => sizeBytes > 1_000_000);
 
   assert.equal(new Set(large.map(({ sha256 }) => sha256)).size, large.length);
 });
 
-test('every model says whose it is, under which licence, and for whom', () => {
+test('every model has an attribution, a licence and an advice', () => {
   for (const { name, licence, attribution, advice, languages, wer, family } of CATALOGUE) {
     assert.ok(licence && attribution && advice, name);
     assert.equal(languages.length === 0, family === 'vad', name);
@@ -43,7 +43,7 @@ test('every model says whose it is, under which licence, and for whom', () => {
   assert.equal(findModel('parakeet-0.6b-v3').languages.length, 25);
 });
 
-test('the model that is offered first is English, small, and transcribes', () => {
+test('the first model is a small English speech model', () => {
   const first = findModel(FIRST_MODEL);
 
   assert.deepEqual(first.languages, ['en']);

@@ -12,7 +12,7 @@ import { pulledModels } from './folder.ts';
 
 const MAIN = path.join(import.meta.dirname, '..', 'cli', 'main.ts');
 
-test('the list names every model with its size, WER, languages and licence, and marks those that are there', async () => {
+test('the list has every model with its size, WER, languages and licence, and marks pulled ones', async () => {
   await using fixture = await openModelFixture('parakeet-110m');
   await fixture.pull();
   await mkdir(path.join(fixture.modelsDir, 'own-model'));
@@ -32,7 +32,7 @@ test('the list names every model with its size, WER, languages and licence, and 
   assert.match(text, /Put there by hand: own-model/);
 });
 
-test('the list is had as JSON too', async () => {
+test('the list is available as JSON', async () => {
   await using fixture = await openModelFixture();
 
   const models = JSON.parse(await run(fixture, ['list', '--json'])) as Record<string, unknown>[];
@@ -41,7 +41,7 @@ test('the list is had as JSON too', async () => {
   assert.deepEqual([models[0]!['name'], models[0]!['isPulled'], models[0]!['sizeBytes']], ['tone', false, 316_000]);
 });
 
-test('a pull shows how far it is, whose the model is, and how to use it; a second one does nothing', async () => {
+test('a pull shows progress, attribution and usage; a second pull does nothing', async () => {
   await using fixture = await openModelFixture();
 
   const first = await run(fixture, ['pull', 'tone']);
@@ -63,7 +63,7 @@ test('a removed model is gone', async () => {
   assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
-test('what is mistyped is answered with the usage', async () => {
+test('an unknown command shows the usage', async () => {
   await using fixture = await openModelFixture();
 
   assert.match(await run(fixture, []), /^usage: verbatim models list/);
@@ -72,7 +72,7 @@ test('what is mistyped is answered with the usage', async () => {
   }
 });
 
-test('the command line takes the folder from DATA_DIR and the hub from HF_ENDPOINT, and says what is wrong in a line', async () => {
+test('the command uses DATA_DIR and HF_ENDPOINT, and reports errors in one line', async () => {
   await using fixture = await openModelFixture();
   const dataDir = path.dirname(fixture.modelsDir);
   const verbatim = (words: string[], hub: string) => {

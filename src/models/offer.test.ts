@@ -14,7 +14,7 @@ import { isHubReachable } from './hub.ts';
 import type { Offer } from './offer.ts';
 import { offerFirstModel } from './offer.ts';
 
-test('a demo fetches the first model without asking', async () => {
+test('the demo pulls the first model without a question', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered, text } = offer(fixture, { how: 'pull' });
 
@@ -23,7 +23,7 @@ test('a demo fetches the first model without asking', async () => {
   assert.deepEqual(await pulledModels(fixture.modelsDir), [FIRST_MODEL]);
 });
 
-test('at a terminal a yes fetches it', async () => {
+test('at a terminal, yes pulls the model', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered, input, text } = offer(fixture, { how: 'ask', isTerminal: true });
   input.write('y\n');
@@ -46,7 +46,7 @@ test('a no is remembered: the next start does not ask', async () => {
   assert.equal(fixture.hub.listings, listings);
 });
 
-test('a question that no one answers is a no', async () => {
+test('a question without an answer counts as no', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered } = offer(fixture, { how: 'ask', isTerminal: true, answerMs: 50 });
 
@@ -54,7 +54,7 @@ test('a question that no one answers is a no', async () => {
   assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
-test('the end of the input is a no', async () => {
+test('the end of the input counts as no', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered, input } = offer(fixture, { how: 'ask', isTerminal: true });
   input.end();
@@ -62,7 +62,7 @@ test('the end of the input is a no', async () => {
   assert.equal(await offered, 'declined');
 });
 
-test('without a terminal nothing is asked, and no hub is looked for', async () => {
+test('without a terminal there is no question and no request to the hub', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered, text } = offer(fixture, { how: 'ask' });
 
@@ -71,7 +71,7 @@ test('without a terminal nothing is asked, and no hub is looked for', async () =
   assert.equal(fixture.hub.listings, 0);
 });
 
-test('where a model is, nothing is offered; a voice detector is none', async () => {
+test('nothing is offered when there is a model; a voice detector does not count', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const detector = { ...fixture.model, name: 'silero-vad', family: 'vad' as const };
   await mkdir(path.join(fixture.modelsDir, 'silero-vad'), { recursive: true });
@@ -83,7 +83,7 @@ test('where a model is, nothing is offered; a voice detector is none', async () 
   assert.deepEqual([first, second], ['pulled', 'present']);
 });
 
-test('a hub that is away is said in one line', async () => {
+test('an unreachable hub is reported in one line', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const { offered, text } = offer(fixture, { how: 'pull', hubUrl: 'http://127.0.0.1:1' });
 
@@ -91,7 +91,7 @@ test('a hub that is away is said in one line', async () => {
   assert.match(text(), /^No better model .* out of reach; going on with pocketsphinx\.\n$/);
 });
 
-test('a pull that breaks off is said in one line, and the start goes on', async () => {
+test('a failed pull is reported in one line, and the start continues', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   fixture.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
   const { offered, text } = offer(fixture, { how: 'pull' });
@@ -100,7 +100,7 @@ test('a pull that breaks off is said in one line, and the start goes on', async 
   assert.match(text(), /403 for model\.onnx\. Going on without/);
 });
 
-test('a hub is one that answers as a hub does, within the time', async () => {
+test('only a response of a hub, in time, counts as reachable', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);
   const silent = createServer(() => undefined);
   const portal = createServer((_, response) => response.end('<html>Please log in</html>'));

@@ -38,7 +38,7 @@ for (const { title, bar, line } of BARS) {
   });
 }
 
-test('the bar is never wider than its terminal', () => {
+test('the bar is never wider than the terminal', () => {
   for (let columns = 1; columns < 120; columns += 1) {
     const line = renderBar({ name: 'parakeet', doneBytes: 1, totalBytes: 1000 * MB, bytesPerSecond: 100, columns });
 
@@ -46,7 +46,7 @@ test('the bar is never wider than its terminal', () => {
   }
 });
 
-test('on a terminal the line is drawn over, at most ten times a second, and left at the end', () => {
+test('on a terminal the line is redrawn at most ten times per second, and ended at the end', () => {
   let nowMs = 0;
   const written: string[] = [];
   const screen = { isTTY: true, columns: 80, write: (text: string) => written.push(text) };
@@ -62,7 +62,7 @@ test('on a terminal the line is drawn over, at most ten times a second, and left
   assert.equal(written.at(-1), '\n');
 });
 
-test('elsewhere every tenth has a line of its own', () => {
+test('elsewhere there is one line for every 10 %', () => {
   const written: string[] = [];
   const progress = openProgress('tone', { write: (text) => written.push(text) }, () => 0);
 
@@ -77,7 +77,7 @@ test('elsewhere every tenth has a line of its own', () => {
   );
 });
 
-test('what an earlier pull left does not count for the speed', () => {
+test('bytes of an earlier pull do not count for the speed', () => {
   let nowMs = 0;
   const written: string[] = [];
   const progress = openProgress(

@@ -11,7 +11,7 @@ import { pulledModels, readManifest, removeModel } from './folder.ts';
 import type { ModelProblem } from './model.ts';
 import { ModelError } from './model.ts';
 
-test('a model is pulled into a folder of its name, with a manifest of what was kept', async () => {
+test('a model is pulled into a folder of its name, with a manifest of its files', async () => {
   await using fixture = await openModelFixture();
 
   const pulled = await fixture.pull();
@@ -26,7 +26,7 @@ test('a model is pulled into a folder of its name, with a manifest of what was k
   assert.deepEqual(await pulledModels(fixture.modelsDir), ['tone']);
 });
 
-test('progress counts the bytes of the whole model up to its end', async () => {
+test('progress counts the bytes of all files', async () => {
   await using fixture = await openModelFixture();
   const seen: number[] = [];
 
@@ -40,7 +40,7 @@ test('progress counts the bytes of the whole model up to its end', async () => {
   );
 });
 
-test('a model that is there is not asked for again', async () => {
+test('a pulled model is not requested again', async () => {
   await using fixture = await openModelFixture();
   await fixture.pull();
   const before = fixture.hub.listings;
@@ -51,7 +51,7 @@ test('a model that is there is not asked for again', async () => {
   assert.equal(fixture.hub.listings, before);
 });
 
-test('a cut connection is taken up at the very byte where it ended', async () => {
+test('a download resumes at the byte where the connection broke', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
 
@@ -64,7 +64,7 @@ test('a cut connection is taken up at the very byte where it ended', async () =>
   assert.equal(more.length, 0);
 });
 
-test('a file arrives whole, wherever the line breaks and however often', async () => {
+test('a file is complete however often and wherever the connection breaks', async () => {
   const random = randomFrom(20_261);
   for (let round = 0; round < 8; round += 1) {
     await using fixture = await openModelFixture();
@@ -82,7 +82,7 @@ test('a file arrives whole, wherever the line breaks and however often', async (
 });
 
 for (const afterBytes of [0, 100_000]) {
-  test(`a connection that falls silent after ${afterBytes} bytes is given up, and the file goes on`, async () => {
+  test(`a connection that stalls after ${afterBytes} bytes is closed, and the download resumes`, async () => {
     await using fixture = await openModelFixture();
     fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes });
 
@@ -92,7 +92,7 @@ for (const afterBytes of [0, 100_000]) {
   });
 }
 
-test('a server that cannot go on in the middle is asked for the whole file', async () => {
+test('a server without range support is asked for the whole file', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.ignoresRanges = true;
   fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 });
@@ -102,7 +102,7 @@ test('a server that cannot go on in the middle is asked for the whole file', asy
   assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
 });
 
-test('five tries in a row that bring nothing end the pull, and what came is kept', async () => {
+test('five consecutive attempts without data end the pull, and the bytes so far are kept', async () => {
   await using fixture = await openModelFixture();
   const refusals = Array.from({ length: 5 }, (): Misdeed => ({ kind: 'status', status: 503 }));
   fixture.hub.misbehave('model.onnx', { kind: 'cut', afterBytes: 100_000 }, ...refusals);
@@ -113,7 +113,7 @@ test('five tries in a row that bring nothing end the pull, and what came is kept
   assert.deepEqual(await pulledModels(fixture.modelsDir), []);
 });
 
-test('an aborted pull ends with the reason, and the next one goes on where it was', async () => {
+test('an aborted pull rejects with the reason, and the next pull resumes', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const abort = new AbortController();
@@ -133,7 +133,7 @@ test('an aborted pull ends with the reason, and the next one goes on where it wa
   );
 });
 
-test('a process killed in the middle of a pull leaves no model, and the next pull ends it', async () => {
+test('a process killed during a pull leaves no model, and the next pull completes it', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const stalled = fixture.hub.stalled();
@@ -155,7 +155,7 @@ test('a process killed in the middle of a pull leaves no model, and the next pul
   assert.deepEqual(await readFile(path.join(fixture.modelsDir, 'tone', 'model.onnx')), fixture.large.bytes);
 });
 
-test('bytes of another size than the catalogue names are refused before any are fetched', async () => {
+test('a file of another size than in the catalogue is refused before the download', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.listedSizes.set('model.onnx', MODEL_BYTES - 1);
 
@@ -164,7 +164,7 @@ test('bytes of another size than the catalogue names are refused before any are 
   assert.deepEqual(fixture.hub.downloads, []);
 });
 
-test('a file that the hub says is another one is refused before any bytes are fetched', async () => {
+test('a file with another digest on the hub is refused before the download', async () => {
   await using fixture = await openModelFixture();
   const pinned = { ...fixture.model.files[0]!, sha256: 'a'.repeat(64) };
 
@@ -178,7 +178,7 @@ test('a file that the hub says is another one is refused before any bytes are fe
 });
 
 for (const name of ['model.onnx', 'tokens.txt']) {
-  test(`wrong bytes of the right size are thrown away: ${name}`, async () => {
+  test(`wrong bytes of the right size are discarded: ${name}`, async () => {
     await using fixture = await openModelFixture();
     const file = [fixture.large, fixture.small].find((one) => one.path === name)!;
     fixture.hub.served.set(name, Buffer.alloc(file.bytes.length, 'x'));
@@ -189,7 +189,7 @@ for (const name of ['model.onnx', 'tokens.txt']) {
     await assert.rejects(stat(fixture.part(name)), { code: 'ENOENT' });
   });
 
-  test(`where the catalogue knows no SHA-256, the hub's own sum decides: ${name}`, async () => {
+  test(`without a SHA-256 in the catalogue, the digest of the hub is used: ${name}`, async () => {
     await using fixture = await openModelFixture();
     const file = [fixture.large, fixture.small].find((one) => one.path === name)!;
     const unpinned = { ...fixture.model, files: fixture.model.files.map((one) => ({ ...one, sha256: null })) };
@@ -203,7 +203,7 @@ for (const name of ['model.onnx', 'tokens.txt']) {
   });
 }
 
-test('a part that was damaged on the disk is fetched anew', async () => {
+test('a part that was damaged on disk is downloaded again', async () => {
   await using fixture = await openModelFixture();
   await mkdir(path.dirname(fixture.part('model.onnx')), { recursive: true });
   await writeFile(fixture.part('model.onnx'), Buffer.alloc(100_000, 'x'));
@@ -224,7 +224,7 @@ test('more bytes than a file has are not written', async () => {
   assert.ok((await stat(fixture.part('model.onnx'))).size <= MODEL_BYTES);
 });
 
-test('files of an earlier revision do not come into the folder', async () => {
+test('files of an earlier revision are removed', async () => {
   await using fixture = await openModelFixture();
   await mkdir(path.dirname(fixture.part('old.onnx')), { recursive: true });
   await writeFile(fixture.part('old.onnx'), 'old');
@@ -234,7 +234,7 @@ test('files of an earlier revision do not come into the folder', async () => {
   assert.deepEqual(await readdir(folder), ['manifest.json', 'model.onnx', 'tokens.txt']);
 });
 
-test('a second pull at the same time is told to wait', async () => {
+test('a second pull at the same time is refused', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
   const abort = new AbortController();
@@ -248,7 +248,7 @@ test('a second pull at the same time is told to wait', async () => {
   await assert.rejects(first, { name: 'AbortError' });
 });
 
-test('a model that is there is told to be so even while another one is pulled', async () => {
+test('a pulled model is reported as such while another pull runs', async () => {
   await using fixture = await openModelFixture();
   await fixture.pull();
   fixture.hub.misbehave('model.onnx', { kind: 'stall', afterBytes: 100_000 });
@@ -264,7 +264,7 @@ test('a model that is there is told to be so even while another one is pulled', 
   await assert.rejects(other, { name: 'AbortError' });
 });
 
-test('what cannot be had is said in a sentence', async () => {
+test('errors of the hub are reported in a sentence', async () => {
   await using fixture = await openModelFixture();
   const elsewhere = { ...fixture.model, repository: 'project/other' };
   const other = { ...fixture.model.files[0]!, path: 'other.onnx' };
@@ -279,7 +279,7 @@ test('what cannot be had is said in a sentence', async () => {
   await assertRefuses(fixture.pull({ hubUrl: 'http://127.0.0.1:1' }), 'unreachable', /cannot be reached/);
 });
 
-test('a file that the hub will not give is not asked for again and again', async () => {
+test('a file that the hub refuses is not requested again', async () => {
   await using fixture = await openModelFixture();
   fixture.hub.misbehave('model.onnx', { kind: 'status', status: 403 });
 

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import test from 'node:test';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { until } from '../../../test/fixtures/until.ts';
@@ -25,8 +25,12 @@ async function openEnvironment() {
     storage,
     accept: (stream: Readable, options: Partial<Parameters<typeof acceptUpload>[0]> = {}) =>
       acceptUpload({
-        ...{ open: () => stream, contentType: TYPE, contentLength: null },
-        ...{ storage, limits: LIMITS, clock: systemClock },
+        open: () => stream,
+        contentType: TYPE,
+        contentLength: null,
+        storage,
+        limits: LIMITS,
+        clock: systemClock,
         ...options,
       }),
     files: () => readdir(folder),
@@ -35,15 +39,15 @@ async function openEnvironment() {
   };
 }
 
-const file = (bytes = 'sound', name = 'file') =>
+const file = (bytes = 'audio', name = 'file') =>
   `--xx\r\nContent-Disposition: form-data; name="${name}"; filename="a.wav"\r\n\r\n${bytes}\r\n`;
 const field = (name: string, value: string, type = '') =>
   `--xx\r\nContent-Disposition: form-data; name="${name}"${type && `\r\nContent-Type: ${type}`}\r\n\r\n${value}\r\n`;
 const END = '--xx--\r\n';
-/** latin1, so that a test can write any byte. */
+/** latin1, so that a test can write every byte value. */
 const bodyOf = (...parts: string[]) => Readable.from([Buffer.from(parts.join(''), 'latin1')], { objectMode: false });
 
-test('the file and the fields on both sides of it are taken', async () => {
+test('the file and the fields before and after it are accepted', async () => {
   await using fixture = await openEnvironment();
 
   const upload = await fixture.accept(
@@ -56,7 +60,7 @@ test('the file and the fields on both sides of it are taken', async () => {
   assert.equal(await fixture.read(upload.file.key), 's\r\n--x');
 });
 
-test('a field keeps its bytes whatever charset its part claims', async () => {
+test('the charset of a part does not change the bytes of its field', async () => {
   await using fixture = await openEnvironment();
   const value = Buffer.from('"é"', 'utf8').toString('latin1');
 
@@ -65,7 +69,7 @@ test('a field keeps its bytes whatever charset its part claims', async () => {
   assert.equal(upload.fields.get('metadata'), '"é"');
 });
 
-test('a path and control characters in the name of the file are dropped', async () => {
+test('a path and control characters are removed from the file name', async () => {
   await using fixture = await openEnvironment();
   const part = '--xx\r\nContent-Disposition: form-data; name="f"; filename="../../etc/a\tb.wav"\r\n\r\nx\r\n';
 
@@ -110,8 +114,8 @@ const REFUSED: {
   },
   { title: 'a file too large', body: file('x'.repeat(1001)) + END, is: ['too_large'] },
   { title: 'a declared length too large', body: file() + END, contentLength: 70_000, is: ['too_large'] },
-  { title: 'a preamble without end', body: 'x'.repeat(70_000) + file() + END, is: ['too_large'] },
-  { title: 'an epilogue without end', body: file() + END + 'x'.repeat(70_000), is: ['too_large'] },
+  { title: 'an endless preamble', body: 'x'.repeat(70_000) + file() + END, is: ['too_large'] },
+  { title: 'an endless epilogue', body: file() + END + 'x'.repeat(70_000), is: ['too_large'] },
   { title: 'an empty file', body: file('') + END, is: ['unprocessable_audio'] },
   { title: 'an empty body', body: '', is: ['invalid_request'] },
   { title: 'no closing boundary', body: file(), is: ['invalid_request'] },
@@ -136,7 +140,7 @@ for (const { title, body, contentType = TYPE, contentLength = null, is } of REFU
   });
 }
 
-test('a limit is inclusive: as many bytes as are allowed are taken', async () => {
+test('a file and a field of exactly the largest size are accepted', async () => {
   await using fixture = await openEnvironment();
 
   const upload = await fixture.accept(bodyOf(field('metadata', '1'.repeat(20)), file('x'.repeat(1000)), END));
@@ -184,7 +188,7 @@ test('an upload that averages less than 8 KiB/s after its first minute is ended 
   assert.deepEqual(await fixture.files(), []);
 });
 
-test('time in which the sender waits for the storage does not make an upload slow', async () => {
+test('time in which the sender waits for the storage does not count towards its pace', async () => {
   await using fixture = await openEnvironment();
   const clock = openManualClock();
   const stream = new PassThrough();
@@ -199,7 +203,7 @@ test('time in which the sender waits for the storage does not make an upload slo
   const limits = { ...LIMITS, maxFileBytes: 2 ** 20, maxStallMs: 30 };
   const accepting = fixture.accept(stream, { clock, limits, storage: slowStorage });
   stream.end(file('x'.repeat(300_000)) + END);
-  await until('the sender to be held back', () => stream.isPaused());
+  await until('the stream to pause', () => stream.isPaused());
 
   await clock.advance(3_600_000);
   disk.resolve();
@@ -207,7 +211,7 @@ test('time in which the sender waits for the storage does not make an upload slo
   assert.equal((await accepting).file.sizeBytes, 300_000);
 });
 
-test('an upload ends when the disk has less than the reserve left, and gives back what it took', async () => {
+test('an upload is refused when the disk falls below the reserve, and its file is removed', async () => {
   await using fixture = await openEnvironment();
   const diskBytes = 64 * MEBIBYTE;
   const reserveBytes = 16 * MEBIBYTE;
@@ -227,8 +231,8 @@ test('an upload ends when the disk has less than the reserve left, and gives bac
     yield Buffer.from(file('').slice(0, -2));
     for (;;) {
       yield Buffer.alloc(MEBIBYTE);
-      // As a socket does: the writes get their turn.
-      await turnOfTheLoop();
+      // As with a socket, pending writes run between two chunks.
+      await nextEventLoopTurn();
     }
   }
   const stream = Readable.from(endless(), { objectMode: false });
@@ -242,7 +246,7 @@ test('an upload ends when the disk has less than the reserve left, and gives bac
   assert.ok(writtenBytes < diskBytes, 'before the disk is full');
 });
 
-test('a refused upload leaves the rest of the body to the caller, who can still answer', async () => {
+test('a refused upload does not consume the rest of the body, so that the caller can respond', async () => {
   await using fixture = await openEnvironment();
   const stream = new PassThrough();
   stream.write(field('speed', '2'));
@@ -277,8 +281,8 @@ test('memory does not grow with the file', async () => {
 const FLOODS = [
   { what: 'a header of a part', start: '--xx\r\nX-Long: ' },
   { what: 'the headers of a part', start: '--xx\r\n', line: 'x-a: b\r\n' },
-  { what: 'what comes before the first part', start: '' },
-  { what: 'what comes after the last part', start: file() + END },
+  { what: 'the preamble', start: '' },
+  { what: 'the epilogue', start: file() + END },
 ];
 for (const { what, start, line = 'x' } of FLOODS) {
   test(`memory does not grow with ${what}`, async () => {
@@ -291,14 +295,14 @@ for (const { what, start, line = 'x' } of FLOODS) {
         yield chunk;
         const { arrayBuffers, heapUsed } = process.memoryUsage();
         peakBytes = Math.max(peakBytes, arrayBuffers + heapUsed);
-        await turnOfTheLoop();
+        await nextEventLoopTurn();
       }
     }
     const { arrayBuffers, heapUsed } = process.memoryUsage();
     const stream = Readable.from(flood(), { objectMode: false });
 
     const limits = { ...LIMITS, maxFileBytes: 2 ** 30 };
-    // What comes after the last part is no mistake.
+    // An epilogue is allowed.
     const upload = await fixture.accept(stream, { limits }).catch(() => null);
 
     const grownBytes = peakBytes - arrayBuffers - heapUsed;
@@ -307,25 +311,25 @@ for (const { what, start, line = 'x' } of FLOODS) {
   });
 }
 
-test('two hundred odd bodies end in an upload or a refusal, and nothing stays on disk', async () => {
+test('each of 200 malformed bodies is accepted or refused, and nothing stays on disk', async () => {
   await using fixture = await openEnvironment();
   const random = randomFrom(20261121);
-  let taken = 0;
+  let accepted = 0;
 
   for (let round = 0; round < 200; round++) {
-    const outcome = await fixture.accept(oddStream(random)).catch((error: unknown) => error);
+    const outcome = await fixture.accept(malformedStream(random)).catch((error: unknown) => error);
     if (outcome instanceof Error) assert.equal(outcome.name, 'ApiError', `round ${round}: ${outcome.stack}`);
-    else if (++taken) await fixture.storage.remove((outcome as { file: { key: string } }).file.key);
+    else if (++accepted) await fixture.storage.remove((outcome as { file: { key: string } }).file.key);
     assert.deepEqual(await fixture.files(), [], `round ${round}`);
   }
-  assert.ok(taken > 10 && taken < 190, `${taken} of 200 were taken`);
+  assert.ok(accepted > 10 && accepted < 190, `${accepted} of 200 were accepted`);
 });
 
-/** A form of random parts with a few random injuries, in chunks of random size, sometimes torn off. */
-function oddStream(random: ReturnType<typeof randomFrom>): Readable {
-  const odd = [field('metadata', '\xc3\x28'), field('', 'x'), file('y'), field('speed', '2')];
+/** A form of random parts with a few random defects, in chunks of random size, sometimes truncated. */
+function malformedStream(random: ReturnType<typeof randomFrom>): Readable {
+  const invalid = [field('metadata', '\xc3\x28'), field('', 'x'), file('y'), field('speed', '2')];
   const parts = [field('plan', 'pro'), file('x'.repeat(random.integer(1200))), field('metadata', '{}')];
-  if (random.next() < 0.3) parts[random.integer(parts.length)] = random.pick(odd);
+  if (random.next() < 0.3) parts[random.integer(parts.length)] = random.pick(invalid);
   let body = parts.join('') + random.pick([END, END, END, END, '', '--xx']);
   for (let i = random.integer(3); i > 0; i--) {
     const at = random.integer(body.length + 1);
@@ -333,11 +337,11 @@ function oddStream(random: ReturnType<typeof randomFrom>): Readable {
     body = body.slice(0, at) + junk + body.slice(at + random.integer(12));
   }
   const bytes = Buffer.from(body, 'latin1');
-  const tornAt = random.next() < 0.2 ? random.integer(bytes.length + 1) : -1;
+  const truncatedAt = random.next() < 0.2 ? random.integer(bytes.length + 1) : -1;
   async function* chunks() {
     for (let at = 0; at < bytes.length; ) {
       const size = 1 + random.integer(200);
-      if (tornAt >= 0 && at >= tornAt) throw new Error('aborted');
+      if (truncatedAt >= 0 && at >= truncatedAt) throw new Error('aborted');
       yield bytes.subarray(at, at + size);
       at += size;
     }
@@ -345,16 +349,16 @@ function oddStream(random: ReturnType<typeof randomFrom>): Readable {
   return Readable.from(chunks(), { objectMode: false });
 }
 
-test('the fingerprint is that of the form, whatever its order and its boundary', async () => {
+test('the fingerprint does not depend on the order of the parts and the boundary', async () => {
   await using fixture = await openEnvironment();
   const [plan, metadata] = [field('plan', 'pro'), field('metadata', '{}')];
   const same = [
     [plan, metadata, file(), END],
     [file(), metadata, plan, END],
-    [metadata, file('sound', 'other'), plan, END],
+    [metadata, file('audio', 'other'), plan, END],
   ];
   const different = [
-    [plan, metadata, file('Sound'), END],
+    [plan, metadata, file('Audio'), END],
     [plan, file(), END],
     [field('plan', 'lite'), metadata, file(), END],
     [field('plan', '{}'), field('metadata', 'pro'), file(), END],
@@ -367,13 +371,13 @@ test('the fingerprint is that of the form, whatever its order and its boundary',
   const stream = Readable.from([Buffer.from([plan, metadata, file(), END].join('').replaceAll('--xx', '--yyy'))], {
     objectMode: false,
   });
-  const elsewhere = await fixture.accept(stream, { contentType: 'multipart/form-data; boundary=yyy' });
+  const otherBoundary = await fixture.accept(stream, { contentType: 'multipart/form-data; boundary=yyy' });
 
-  assert.equal(new Set([...sames, elsewhere.fingerprint]).size, 1);
+  assert.equal(new Set([...sames, otherBoundary.fingerprint]).size, 1);
   assert.equal(new Set([sames[0], ...others]).size, different.length + 1);
 });
 
-test('a field that may come more than once is taken as a list, any other is refused', async () => {
+test('a repeated field is accepted as a list where allowed, otherwise refused', async () => {
   await using fixture = await openEnvironment();
   const limits = { ...LIMITS, listFields: ['plan'] };
   const parts = [field('plan', 'a'), field('plan', 'b'), file()];

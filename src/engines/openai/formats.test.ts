@@ -29,16 +29,20 @@ const FORMATS: { file: string; format: string; encode: string[] }[] = [
   { file: 'film.mkv', format: 'mkv', encode: [...picture('mpeg4'), '-c:a', 'flac'] },
 ];
 
-/** A moving picture that runs on for a while after the sound. */
+/** A video track that is longer than the audio. */
 function picture(codec: string): string[] {
   return ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=15', '-c:v', codec, '-map', '0:a', '-map', '1:v'];
 }
 
-test('the tone model gives the exact text, word for word in time, through every format', async (t) => {
+test('every format gives the exact text and word times with the tone model', async (t) => {
   await using folder = await openTestFolder();
   await using engine = await openSherpa(TONE_MODEL, {
-    ...{ modelsDir: folder.path, slots: 1, threadsPerSlot: 1, apiKey: null },
-    ...{ tools: TEST_TOOLS, log: openLog('silent') },
+    modelsDir: folder.path,
+    slots: 1,
+    threadsPerSlot: 1,
+    apiKey: null,
+    tools: TEST_TOOLS,
+    log: openLog('silent'),
   });
   const speech = toneSpeech(TEXT);
 
@@ -49,7 +53,9 @@ test('the tone model gives the exact text, word for word in time, through every 
       const probed = await probeAudio(path, audioOptions);
       const pieces = await Array.fromAsync(cutPieces(decodePcm(path, audioOptions)));
       const transcript = await engine.transcribe(pieces[0]!.samples, {
-        ...{ language: null, timeoutMs: 60_000, signal: new AbortController().signal },
+        language: null,
+        timeoutMs: 60_000,
+        signal: new AbortController().signal,
       });
 
       assert.equal(probed.kind === 'audio' && probed.format, format);
@@ -61,7 +67,7 @@ test('the tone model gives the exact text, word for word in time, through every 
   }
 });
 
-/** Each word begins with its first letter and ends with its last, give or take two steps of the model (40 ms each). */
+/** Each word starts with its first letter and ends with its last, within two steps of the model (40 ms each). */
 function assertTimes(words: Word[]): void {
   let sign = 0;
   for (const word of words) {

@@ -10,7 +10,8 @@ import { openOpenai } from './openai.ts';
 const speech = new Int16Array(2 * SAMPLE_RATE).fill(1000);
 const USUAL = {
   body: JSON.stringify({
-    ...{ text: 'good morning', language: 'english' },
+    text: 'good morning',
+    language: 'english',
     segments: [{ start: 0.1, end: 1.5, text: ' good morning', avg_logprob: -0.1 }],
     words: [
       { word: 'good', start: 0.1, end: 0.5 },
@@ -29,11 +30,14 @@ async function openServer() {
 testConformance('openai', async () => {
   const { server, engine } = await openServer();
   return {
-    ...{ engine, speech, expected: /^good morning$/ },
+    engine,
+    speech,
+    expected: /^good morning$/,
     stall: () => server.answerAll('stall'),
     unstall: () => server.answerAll(USUAL),
     crash: async () => server.crash(),
-    ...{ processes: () => [], isRunning: () => false },
+    processes: () => [],
+    isRunning: () => false,
     async [Symbol.asyncDispose]() {
       await engine[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
@@ -58,7 +62,10 @@ test('the request carries the piece as a WAV file, the fields of the API and the
     language: 'en',
     segments: [
       {
-        ...{ text: 'good morning', startSeconds: 0.1, endSeconds: 1.5, confidence: 0.905 },
+        text: 'good morning',
+        startSeconds: 0.1,
+        endSeconds: 1.5,
+        confidence: 0.905,
         words: [
           { text: 'good', startSeconds: 0.1, endSeconds: 0.5, confidence: null },
           // The server's time lies past the end of the piece.

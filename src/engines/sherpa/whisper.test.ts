@@ -12,11 +12,15 @@ import { openSherpa } from './sherpa.ts';
 import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
 
 const options = {
-  ...{ modelsDir: '/nowhere', slots: 1, threadsPerSlot: 1, apiKey: null },
-  ...{ tools: TEST_TOOLS, log: openLog('silent') },
+  modelsDir: '/nowhere',
+  slots: 1,
+  threadsPerSlot: 1,
+  apiKey: null,
+  tools: TEST_TOOLS,
+  log: openLog('silent'),
 };
 
-test('a Whisper model is asked for languages of its own list only, and hears 29.4 s at once', async () => {
+test('a Whisper model accepts its own languages only, and pieces of 29.4 s', async () => {
   await using folder = await openTestFolder();
   const metadata = { model_type: 'whisper-large-v3', is_multilingual: '1', all_language_codes: 'en,no,yue' };
   const empty = modelFile({ nodes: [], constants: [], inputs: [], outputs: [] }, metadata);
@@ -33,7 +37,7 @@ test('a Whisper model is asked for languages of its own list only, and hears 29.
   );
 });
 
-test('a text of six tokens for each second may be cut, a shorter one is not', () => {
+test('a text of six tokens per second may be cut, a shorter one is not', () => {
   const tokens = (count: number) => ({ text: '', tokens: Array.from({ length: count }, () => ' a') });
 
   assert.equal(mayBeCut(tokens(60), 10), true);
@@ -42,7 +46,7 @@ test('a text of six tokens for each second may be cut, a shorter one is not', ()
   assert.equal(mayBeCut(tokens(0), 0.1), false);
 });
 
-test('a language is told in its canonical spelling', () => {
+test('the language is given as its canonical code', () => {
   const languageOf = (lang: string) => readSherpaResult({ text: 'a', lang }, 1).language;
 
   assert.deepEqual(['jw', '<|tl|>', 'no', ''].map(languageOf), ['jv', 'fil', 'no', null]);
