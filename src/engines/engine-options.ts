@@ -14,6 +14,4 @@ export type EngineOptions = {
   log: Log;
   /** Called with the engine's name for each engine process that crashed; another one replaces it. */
   onRestart?: (name: string) => void;
-  /** Called once the first process of an engine has been started. */
-  onBegun?: () => void;
 };

@@ -40,8 +40,6 @@ async function main(): Promise<void> {
   let node: Node | null = null;
   const roles = new Supervisor(processesFor(config), {
     entry: new URL('./roles/role-process.ts', import.meta.url),
-    // A model that is fetched now is then the engine.
-    preparesEarly: !offersModel,
     log,
     onFatal: (message) => {
       console.error(message);

@@ -4,9 +4,6 @@ import type { Role } from '../config/settings.ts';
 /** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
 export type ProcessName = 'http' | Exclude<Role, 'api'>;
 
-/** Argument of a role's process: it may prepare before it receives its order. */
-export const PREPARE_EARLY = 'early';
-
 /**
  * Whether a role can work now. The reasons are public sentences for the operator; the details, such as addresses and
  * paths, are for the log and the admin API.

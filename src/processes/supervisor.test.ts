@@ -16,7 +16,6 @@ function openSupervisor(node: string) {
   try {
     const roles = new Supervisor(['janitor'], {
       entry: new URL('../../test/fixtures/processes/role-process.ts', import.meta.url),
-      preparesEarly: false,
       log: openLog('silent'),
       onFatal: running.resolve,
     });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { roleEnvironment } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
 import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
-import { PREPARE_EARLY, starting } from './messages.ts';
+import { starting } from './messages.ts';
 import { MetricsRequests } from './metrics-requests.ts';
 
 // The first restart follows soon; a process that keeps crashing is restarted after doubling delays.
@@ -33,7 +33,6 @@ type NodeOrder = Omit<StartOrder, 'holder'> & { nodeId: string };
 
 export type SupervisorOptions = {
   entry: URL;
-  preparesEarly: boolean;
   log: Log;
   onFatal: (message: string) => void;
   /** Called when a process ended that may have held leases, before it is started again. */
@@ -137,8 +136,8 @@ export class Supervisor {
 }
 
 /** @throws Error  for some of the reasons why a process cannot be started; the others are reported by its `error` event */
-function forkRole(name: ProcessName, { entry, preparesEarly }: SupervisorOptions): ChildProcess {
-  return fork(entry, preparesEarly ? [name, PREPARE_EARLY] : [name], {
+function forkRole(name: ProcessName, { entry }: SupervisorOptions): ChildProcess {
+  return fork(entry, [name], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),

@@ -69,7 +69,6 @@ export function rankModels(names: string[]): string[] {
 
 async function openWarm(spec: EngineSpec, options: EngineOptions): Promise<OpenedEngine> {
   const engine = await openEngine(spec, options);
-  options.onBegun?.();
   try {
     await engine.warmUp();
     return { spec, engine };

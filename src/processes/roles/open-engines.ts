@@ -4,36 +4,18 @@ import type { EngineOptions } from '../../engines/engine-options.ts';
 import type { EngineSpec } from '../../engines/engine-spec.ts';
 import type { OpenedEngine } from '../../engines/registry/open.ts';
 import { openWorkingEngine } from '../../engines/registry/open.ts';
-import type { Metrics } from '../../platform/metrics.ts';
-import { openMetrics } from '../../platform/metrics.ts';
 import { engineStatus } from './engine-health.ts';
-import type { EarlyContext } from './role.ts';
+import type { RoleContext } from './role.ts';
 
 // An engine may be installed, or a remote one come up, while the service runs.
 const RETRY_ENGINE_MS = 5_000;
-// A process is started within a few ms.
-const HEAD_START_MS = 100;
 
 export type Engines = { lite: Engine; pro: Engine };
-type Hooks = { onRestart(engine: string): void; onBegun(): void };
-export type OpeningEngines = { metrics: Metrics; stopping: AbortController; opening: Promise<Engines | null> };
+type Hooks = { onRestart(engine: string): void };
+type Context = Pick<RoleContext, 'config' | 'log' | 'clock' | 'report'>;
 
-/**
- * Loads the engines: a matter of a second or more, in which the database starts and the transcriber's code is loaded.
- * Resolves once their first process is on its way, which the loading of code would hold up.
- */
-export async function prepare(context: EarlyContext): Promise<OpeningEngines> {
-  const metrics = openMetrics();
-  const stopping = new AbortController();
-  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
-  const begun = Promise.withResolvers<void>();
-  const opening = untilEngines(context, { onRestart, onBegun: begun.resolve }, stopping.signal);
-  await Promise.race([begun.promise, context.clock.sleep(HEAD_START_MS)]);
-  return { metrics, stopping, opening };
-}
-
-/** The engines of both plans, once each has really decoded something; null when the stop comes first. */
-async function untilEngines(context: EarlyContext, hooks: Hooks, signal: AbortSignal): Promise<Engines | null> {
+/** The engines of both plans, after each has decoded some audio; null if the signal aborts before. */
+export async function waitForEngines(context: Context, hooks: Hooks, signal: AbortSignal): Promise<Engines | null> {
   let lastReason = '';
   while (!signal.aborted) {
     try {
@@ -49,7 +31,7 @@ async function untilEngines(context: EarlyContext, hooks: Hooks, signal: AbortSi
   return null;
 }
 
-async function openEngines({ config, log }: EarlyContext, hooks: Hooks): Promise<Engines> {
+async function openEngines({ config, log }: Pick<Context, 'config' | 'log'>, hooks: Hooks): Promise<Engines> {
   const options: EngineOptions = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,

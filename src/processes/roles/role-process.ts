@@ -4,21 +4,13 @@ import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { connectionShare } from '../../rules/network/connection-share.ts';
 import type { ProcessName, StartOrder, ToChild, ToParent } from '../messages.ts';
-import { PREPARE_EARLY } from '../messages.ts';
-import type { EarlyContext, RoleContext, RoleModule, RunningRole } from './role.ts';
+import type { RoleContext, RoleModule, RunningRole } from './role.ts';
 
-// Each takes what it prepared itself.
-// biome-ignore lint/suspicious/noExplicitAny: see above
-const MODULES: Record<ProcessName, () => Promise<RoleModule<any>>> = {
+const MODULES: Record<ProcessName, () => Promise<RoleModule>> = {
   http: () => import('./api.ts'),
   transcriber: () => import('./transcriber.ts'),
   deliverer: () => import('./deliverer.ts'),
   janitor: () => import('./janitor.ts'),
-};
-
-/** What takes long and needs no database: begun while that starts, and the rest of the role's code is loaded. */
-const PREPARATIONS: Partial<Record<ProcessName, () => Promise<{ prepare(context: EarlyContext): unknown }>>> = {
-  transcriber: () => import('./open-engines.ts'),
 };
 
 // Longer than between two statements of a busy process, shorter than others wait for a connection.
@@ -27,18 +19,15 @@ const SHARED_IDLE_TIMEOUT_MS = 1_000;
 let hasFailed = false;
 
 /**
- * Life of a role's process: load the code, wait for the order, start, obey `stop`. Signals are the parent's business: a
- * terminal's Ctrl-C reaches every process of the group, and a role that ended on it would look like a crash.
+ * Runs a role's process: load the code, wait for the order, start the role, stop on `stop`. It ignores signals, which the
+ * parent handles: Ctrl-C reaches every process of the group, and a role that ended on it would count as crashed.
  */
-async function main(name: ProcessName, when: string | undefined): Promise<void> {
+async function main(name: ProcessName): Promise<void> {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
   const inbox = openInbox();
   const config = readConfig();
   const log = openLog(config.logLevel, { role: name });
-  const early: EarlyContext = { config, log, clock: systemClock, report: (status) => send({ kind: 'status', status }) };
-  const prepare = async () => (await PREPARATIONS[name]?.())?.prepare(early);
-  const prepared = when === PREPARE_EARLY ? await prepare() : undefined;
   const module = await MODULES[name]();
   const { openDatabase } = await import('../../db/database.ts');
   const order = await inbox.order;
@@ -47,14 +36,17 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
 
   const db = openDatabase(order.databaseUrl, {
     maxConnections: connectionShare(name, order.maxConnections ?? null),
-    // Behind a pooler that pools by session, what lies idle here is missing elsewhere.
+    // Behind a pooler that pools by session, idle connections are missing elsewhere.
     ...(order.maxConnections && { idleTimeoutMs: SHARED_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
     plansOnce: module.plansOnce ?? false,
     onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
   });
   const context: RoleContext = {
-    ...early,
+    config,
+    log,
+    clock: systemClock,
+    report: (status) => send({ kind: 'status', status }),
     order,
     db,
     fail(message) {
@@ -64,7 +56,7 @@ async function main(name: ProcessName, when: string | undefined): Promise<void> 
     onMessage: inbox.onMessage,
     send,
   };
-  const role = await module.start(context, prepared ?? (await prepare()));
+  const role = await module.start(context);
   inbox.onMessage((message) => {
     if (message.kind === 'metrics-wanted') void answerMetrics(role, message.requestId);
   });
@@ -78,7 +70,7 @@ async function answerMetrics(role: RunningRole, requestId: number): Promise<void
   send({ kind: 'metrics', requestId, snapshot: await role.metrics() });
 }
 
-/** Sorts what the parent says. A parent that is gone means stop: nothing of the service outlives it. */
+/** Dispatches the parent's messages. When the parent has ended, the process stops. */
 function openInbox() {
   const order = Promise.withResolvers<StartOrder | null>();
   const stopped = Promise.withResolvers<void>();
@@ -104,10 +96,10 @@ function send(message: ToParent): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
-main(process.argv[2] as ProcessName, process.argv[3]).then(
+main(process.argv[2] as ProcessName).then(
   () => process.exit(0),
   (error: unknown) => {
-    // The parent says what the operator can mend, in a sentence.
+    // The parent has printed the message of a fatal error.
     if (!hasFailed) console.error(error);
     process.exit(1);
   },

@@ -4,17 +4,13 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
 
-/** What a role gets before the database is available. */
-export type EarlyContext = {
+/** What every role gets. */
+export type RoleContext = {
   config: Config;
   log: Log;
   clock: Clock;
   /** Reports to the parent, and so to /readyz, whether the role can work. */
   report(status: RoleStatus): void;
-};
-
-/** What every role gets. */
-export type RoleContext = EarlyContext & {
   order: StartOrder;
   db: Database;
   /** Ends the whole service, because the role cannot start. */
@@ -25,7 +21,7 @@ export type RoleContext = EarlyContext & {
 };
 
 export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
-export type RoleModule<Prepared = unknown> = {
-  start(context: RoleContext, prepared?: Prepared): Promise<RunningRole>;
+export type RoleModule = {
+  start(context: RoleContext): Promise<RunningRole>;
   plansOnce?: boolean;
 };

@@ -3,24 +3,25 @@ import { dataPaths } from '../../config/settings.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
-import { jobMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { jobMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { watchEngines } from './engine-health.ts';
-import type { Engines, OpeningEngines } from './open-engines.ts';
+import type { Engines } from './open-engines.ts';
+import { waitForEngines } from './open-engines.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 const REPORT_RETRY_MS = 5_000;
 
-/** Turns queued jobs into transcripts. Without an engine it waits for one, and says in /readyz what to do. */
-export async function start(
-  context: RoleContext,
-  { metrics, stopping, opening }: OpeningEngines,
-): Promise<RunningRole> {
+/** Transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
+export async function start(context: RoleContext): Promise<RunningRole> {
+  const metrics = openMetrics();
+  const stopping = new AbortController();
+  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
   const { config, db, log, clock, report } = context;
   const storage = await openStorage(config);
   const tools = { folder: config.toolsDir };
 
-  const running = opening.then(async (opened) => {
+  const running = waitForEngines(context, { onRestart }, stopping.signal).then(async (opened) => {
     if (!opened) return null;
     await reportEngines(context, opened, stopping.signal);
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
