@@ -1,4 +1,4 @@
-/** What is known of an Idempotency-Key that was used before. */
+/** A stored Idempotency-Key. */
 export type StoredKey = {
   /** Hash of the method and URL of the request that took the key. */
   route: string;
@@ -7,19 +7,19 @@ export type StoredKey = {
   isAnswered: boolean;
   /** The process that holds the key has not renewed its lease. */
   isLeaseOver: boolean;
-  /** Older than keys are kept. */
+  /** Its retention has ended. */
   isExpired: boolean;
-  /** What the request made, when it was committed before an answer was kept. */
+  /** The job that the request created, where it was committed before the answer was saved. */
   jobId: string | null;
 };
 
 /**
- * - `run`: the key is free, or whoever had it left nothing behind
- * - `replay`: the same request was answered: give that answer again
- * - `resume`: the same request made a job and died before its answer: answer with that job
+ * - `run`: the key is free, or its earlier request stored nothing
+ * - `replay`: the same request was answered: send that answer again
+ * - `resume`: the same request created a job and crashed before its answer: answer with that job
  * - `in_progress`: another request holds the key now
  * - `conflict`: the key belongs to another request
- * - `read_body`: only the body can tell
+ * - `read_body`: the body is needed for the decision
  */
 export type KeyDecision = 'run' | 'replay' | 'resume' | 'in_progress' | 'conflict' | 'read_body';
 
@@ -56,8 +56,8 @@ export function isIdempotencyKey(value: string): boolean {
 const KEPT_REFUSALS = [402, 409, 422];
 
 /**
- * Whether an answer is given again: what was done, and refusals for the state of things. The other refusals (malformed,
- * not permitted, not found, too many, our fault) changed nothing and are cheap to repeat: the key stays free.
+ * Whether an answer is saved and sent again: successes, and refusals that depend on stored state. Other refusals (malformed,
+ * not permitted, not found, too many, internal) changed nothing and are cheap to repeat: the key stays free.
  */
 export function isKeptStatus(status: number): boolean {
   return status < 300 || KEPT_REFUSALS.includes(status);
