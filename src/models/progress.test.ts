@@ -26,7 +26,7 @@ const BARS = [
     line: 'tone  50 %  50 MB of 100 MB  5.0 MB/s',
   },
   {
-    title: 'a long wait is told in hours',
+    title: 'a long wait is shown in hours',
     bar: { name: 'tone', doneBytes: 0.1 * MB, totalBytes: 1000 * MB, bytesPerSecond: 0.1 * MB, columns: 100 },
     line: 'tone  [..............................]  0 %  0.1 MB of 1000 MB  0.1 MB/s  2.8 h left',
   },

@@ -25,8 +25,8 @@ const FORMATS: { file: string; format: string; encode: string[] }[] = [
   { file: 'speech.webm', format: 'webm', encode: ['-c:a', 'libopus', '-b:a', '32k'] },
   { file: 'speech.aac', format: 'aac', encode: ['-b:a', '96k'] },
   { file: 'live.webm', format: 'webm', encode: ['-c:a', 'libopus', '-b:a', '32k', '-f', 'webm', '-live', '1'] },
-  { file: 'film.mp4', format: 'mp4', encode: [...picture('mpeg4'), '-c:a', 'aac', '-b:a', '96k'] },
-  { file: 'film.mkv', format: 'mkv', encode: [...picture('mpeg4'), '-c:a', 'flac'] },
+  { file: 'video.mp4', format: 'mp4', encode: [...picture('mpeg4'), '-c:a', 'aac', '-b:a', '96k'] },
+  { file: 'video.mkv', format: 'mkv', encode: [...picture('mpeg4'), '-c:a', 'flac'] },
 ];
 
 /** A video track that is longer than the audio. */
