@@ -12,7 +12,7 @@ import { openService, temporaryFolder } from '../test/fixtures/service.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUsOfFamily } from './processor-time.ts';
 
-// A plain WAV is read by the service itself; of anything else a decoder is asked what it is. Both files have 100 KB.
+// The service reads a plain WAV itself; other formats need a decoder. Both files have 100 KB.
 const WAV_SECONDS = 3.2;
 const MP3_SECONDS = 6.4;
 const CONNECTIONS = 8;
@@ -27,7 +27,7 @@ mkdirSync(bareFolder);
 const profileFolder = process.env['BENCH_PROFILE'];
 const bare = fork(path.join(import.meta.dirname, 'bare-acceptor.ts'), [bareFolder]);
 const [barePort] = (await once(bare, 'message')) as [number];
-// Nothing is transcribed meanwhile: this is about the way in.
+// No transcriber runs: only the uploads are measured.
 await using service = await openService({
   ...{ LOG_LEVEL: 'info', ROLES: 'api,deliverer,janitor', MAX_QUEUED_JOBS: '1000000' },
   ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },

@@ -1,5 +1,5 @@
-// What accepting an upload costs at the least: a bare Fastify that streams the file of a form to the disk, as durably as
-// the service does, and answers 202. In a process of its own; tells its port over the fork's channel.
+// The lower bound for accepting an upload: a bare Fastify that streams the file of a form to the disk, as durably as
+// the service does, and answers 202. Runs as a child process and sends its port over the fork's channel.
 import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';

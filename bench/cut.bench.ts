@@ -1,4 +1,4 @@
-// Where long audio is cut: how many cuts fall inside a word, by our rule (the quietest 200 ms), with and without Silero VAD,
+// Where long audio is cut: how many cuts fall inside a word, by the service's rule (the quietest 200 ms), with and without Silero VAD,
 // and by the silence that Silero VAD and ffmpeg find, on speech whose words are known to the sample, under noise. Debian's
 // flite speaks it. BENCH_SEED takes other passages.
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -113,8 +113,8 @@ function isFliteHere(): boolean {
 
 /** Sounds and when they end, as flite tells them; silence is `pau`. */
 function soundsOf(voice: string, text: string, file: string): { sound: string; end: number }[] {
-  const told = execFileSync('flite', ['-voice', voice, '-t', text, '-psdur', '-o', file], { encoding: 'utf8' });
-  return told
+  const spoken = execFileSync('flite', ['-voice', voice, '-t', text, '-psdur', '-o', file], { encoding: 'utf8' });
+  return spoken
     .trim()
     .split(/\s+/)
     .map((one) => ({ sound: one.split(':')[0]!, end: Number(one.split(':')[1]) }));

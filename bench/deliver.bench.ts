@@ -1,5 +1,5 @@
 // Durable deliveries per second, against what Node's fastest HTTP client posts to the same receiver in the same run.
-// Each delivery is claimed under a lease, signed, sent, judged, logged and committed by the deliverer's own process, on
+// Each delivery is claimed under a lease, signed, sent, evaluated, logged and committed by the deliverer's own process, on
 // the embedded PostgreSQL with every safety on. Both sides and the receiver share this machine's cores.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

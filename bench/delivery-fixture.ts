@@ -27,7 +27,7 @@ export type Watcher = {
   url(path: string): string;
   /** The same at 32 addresses: attempts at one host share its connections. */
   urlsOfMany(path: string): string[];
-  /** What came since the last time. */
+  /** Requests since the last call. */
   take(): Promise<Arrival[]>;
 };
 export type RunningDeliverer = { pid: number; stop(): Promise<void>; peakMiB(): number };
@@ -99,7 +99,7 @@ export async function openDeliveryFixture() {
     ...{ folder, files, db, server, openWatcher, startDeliverer },
     webhooks: (accounts: number, webhooksEach: number, urls: string[]) =>
       db.transaction((tx) => makeWebhooks(tx, { accounts, webhooksEach, urls, secretsKey: SECRETS_KEY })),
-    /** Ends all that is open, so that one scenario leaves nothing to the next. */
+    /** Settles all open deliveries, so that each scenario starts without any. */
     async clear() {
       await db.run({ text: 'truncate accounts, webhooks, events, deliveries, attempts' });
     },
@@ -113,7 +113,7 @@ export async function openDeliveryFixture() {
 }
 
 /**
- * Commits events at a steady rate, whatever becomes of them, over the webhooks in turn.
+ * Commits events at a steady rate for the webhooks in turn, whether or not they are delivered.
  * @returns when each was committed, by its id
  */
 export async function emitSteadily(
@@ -141,7 +141,7 @@ export async function emitSteadily(
   }
 }
 
-/** From the commit of each event to its first attempt at the receiver, in ms; those that never came are counted apart. */
+/** From the commit of each event to its first attempt at the receiver, in ms; events that never arrived are counted separately. */
 export function waitsOf(committed: Map<string, number>, arrivals: Arrival[]): { waits: number[]; missing: number } {
   const first = new Map<string, number>();
   for (const { eventId, atMs } of arrivals) if (!first.has(eventId)) first.set(eventId, atMs);

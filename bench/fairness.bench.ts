@@ -1,4 +1,4 @@
-// What one account's trouble costs the others: the time from the commit of an event to its first attempt at healthy
+// How failing receivers of one account delay others: the time from the commit of an event to its first attempt at healthy
 // receivers, beside dead, hanging and recovering ones, against the same without them on the same deliverer.
 //   npm run bench fairness -- [--only dead,same-account,jobs,hanging,outage] [--pending 100000] [--hanging 10000]
 //     [--jobs 5000] [--due 20000]
@@ -76,7 +76,7 @@ async function besideDeadOfSameAccount(): Promise<void> {
   );
 }
 
-/** (d) Receivers that take the connection and say nothing, or take the request and never answer. */
+/** (d) Receivers that accept the connection and send nothing, or read the request and never answer. */
 async function besideHanging(manner: 'silent' | 'answering'): Promise<void> {
   await fixture.clear();
   const hanging = await fixture.openWatcher(manner);
@@ -90,7 +90,7 @@ async function besideHanging(manner: 'silent' | 'answering'): Promise<void> {
   report('  memory of the deliverer at its most, MiB', String(round(peakMiB)), '<= 1200');
 }
 
-/** (e) Everything fell due at once while the receivers were down; then it comes back by the schedule. */
+/** (e) All deliveries became due at once while the receivers were down, and are retried by the schedule. */
 async function afterOutage(): Promise<void> {
   const count = Number(values.due);
   const webhooks = await fixture.webhooks(20, 5, [watcher.url('/failing-first')]);
@@ -124,7 +124,7 @@ function perSecond(arrivals: Arrival[]): number[] {
   return Array.from(counts, (count) => count ?? 0);
 }
 
-/** The healthy webhooks' waits without the trouble, then with it, on one deliverer. */
+/** The waits of the healthy webhooks without and with the failing receivers, on one deliverer. */
 async function compare(
   trouble: string,
   healthy: BenchWebhook[],
@@ -176,7 +176,7 @@ function usage(deliverer: RunningDeliverer) {
   return { nodeS: processorUs(deliverer.pid) / 1e6, postgresS: processorUsOfFamily(fixture.server.pid) / 1e6 };
 }
 
-/** A port of 127.0.0.1 on which nobody listens. */
+/** A port of 127.0.0.1 that is not open. */
 async function closedPort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -14,7 +14,7 @@ export function report(figure: string, measured: string, goal: string): void {
   console.log(`${figure.padEnd(62)} ${measured.padEnd(34)} goal ${goal}`);
 }
 
-/** The time in ms on a clock that all processes of this machine share, and that nobody sets. */
+/** The time in ms on a clock that all processes of this machine share and that is never set. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,5 +1,5 @@
 // From the commit of a job's event to the first byte of attempt 1 at the receiver, on an idle service.
-// The bench commits the events itself, on the service's database, so that both ends are seen by one clock.
+// The bench commits the events itself, on the service's database, so that both times are from one clock.
 
 import { writeFileSync } from 'node:fs';
 import https from 'node:https';
@@ -17,7 +17,7 @@ import { report, spread } from './figures.ts';
 
 const EVENTS = 1000;
 const WARM_UP = 50;
-// Idle means idle: each event meets a deliverer that has finished with the one before.
+// Each event is committed only when the deliverer has finished the one before.
 const PAUSE_MS = 10;
 
 const folder = temporaryFolder();

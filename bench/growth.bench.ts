@@ -1,6 +1,5 @@
-// What a long past costs: claims and pages when many deliveries, attempts, jobs and events have gathered, against none,
-// on two servers in turn; and how long others wait while a whole day of the log is dropped. One account holds all of it,
-// so that its shard is as full as a shard gets.
+// Time of claims and pages with many old deliveries, attempts, jobs and events, compared with none, on two servers in turn;
+// and the waits of other statements while a day of the log is dropped. One account owns all rows: the worst case for a shard.
 //   npm run bench growth -- [--finished 10000000] [--delayed 1000000] [--jobs 1000000]
 import { rmSync, statfsSync } from 'node:fs';
 import path from 'node:path';
@@ -53,7 +52,7 @@ const ANY_ENTRY: LogFilter = {
   ...{ status: null, eventType: null, eventId: null, after: null, before: null },
   ...FIRST_PAGE,
 };
-// Durability costs the filling half of its time, and a crash of the bench loses nothing.
+// Without fsync the filling takes half the time; a crash of the bench loses nothing of value.
 const FILLING = { fsync: 'off', max_wal_size: '8GB', maintenance_work_mem: '256MB' };
 
 type Environment = Awaited<ReturnType<typeof openEnvironment>>;
@@ -91,7 +90,7 @@ function requireFreeSpace(): void {
   }
 }
 
-/** A server of its own with a past of that size, as after some quiet minutes: vacuumed, and with statistics. */
+/** A server with so many old rows, vacuumed and analysed. */
 async function openEnvironment(name: string, size: typeof SIZE) {
   const dir = path.join(folder, name);
   const log = openLog('warn');

@@ -15,7 +15,7 @@ import { report, round, spread } from './figures.ts';
 const SLOTS = os.availableParallelism();
 const SECONDS = 600;
 const FIRST_ROUNDS = 9;
-// Asking every 20 ms took a tenth of both cores from what is measured.
+// Polling every 20 ms would use a tenth of both cores.
 const POLL_MS = 250;
 const sample = wavSamples(readFileSync(new URL('../examples/sample.wav', import.meta.url)));
 const shortFiles = Array.from({ length: Math.ceil(SECONDS / (sample.length / SAMPLE_RATE)) }, () => sample);

@@ -1,4 +1,4 @@
-// How much memory the service takes more while 1 GiB streams in: the http process and the parent, sampled from /proc.
+// Growth of the service's memory while 1 GiB is uploaded: the http process and the parent, sampled from /proc.
 import { readFileSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';

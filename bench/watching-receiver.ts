@@ -1,6 +1,6 @@
-// A TLS receiver that remembers when each request came, in a process of its own and driven over the fork's channel. What
-// it answers stands in the path: /ok 204 at once, /slow 204 after 4 s, /failing 500, /failing-first 500 to attempt 1,
-// /hang nothing ever. Started as `silent` it takes connections and says nothing at all, not even in TLS.
+// A TLS receiver that records the time of each request, in a child process, controlled over the fork's channel. The path
+// chooses the answer: /ok 204 at once, /slow 204 after 4 s, /failing 500, /failing-first 500 to attempt 1,
+// /hang nothing ever. Started as `silent` it accepts connections and sends nothing, not even a TLS handshake.
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import https from 'node:https';

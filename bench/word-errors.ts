@@ -1,4 +1,4 @@
-/** Words that were said, and how many of them a transcript got wrong: replaced, left out or put in. */
+/** The number of spoken words, and of words that the transcript replaced, left out or added. */
 export type WordErrors = { words: number; errors: number };
 
 /** The fewest edits that turn one text into the other, counted in words; case and punctuation do not count. */

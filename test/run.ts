@@ -11,15 +11,15 @@ import { startOutside } from './fixtures/database/outside-postgres.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
-/** What speaks SQL. It runs on both kinds of database; the launcher's own tests start theirs. */
+/** Tests that use SQL. They run on both kinds of database. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];
-// Longer than the slowest test by far: a test that hangs fails, with its name, instead of stopping everything.
+// Much longer than the slowest test: a test that hangs fails with its name, and the run continues.
 const TEST_TIMEOUT_MS = 180_000;
 
 const log = { debug() {}, warn() {} };
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
-// What an interrupted test leaves behind goes with the rest.
+// Files of an interrupted test are removed with the rest.
 const temporary = path.join(home, 'tmp');
 fs.mkdirSync(temporary);
 const interrupted = new AbortController();
@@ -31,14 +31,14 @@ try {
   fs.rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
-/** The whole tree comes last, so that the closing lines speak of it; unless the stores failed before. */
+/** The whole tree runs last, so that the closing lines are about it; it does not run when the stores failed. */
 async function runTests(given: string[]): Promise<number> {
   if (given.length > 0) return onEmbedded(given);
   return (await onOutside(filesOf(STORE_SUITE, NO_STORE))) || (await onEmbedded(filesOf(EVERYTHING)));
 }
 
 async function onEmbedded(files: string[]): Promise<number> {
-  // Tests need no protection from a power cut, and several files share the server.
+  // Tests need no durability, and several files share the server.
   const settings = { fsync: 'off', max_connections: '400' };
   const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings, mayCreateDatabases: true });
   try {

@@ -11,10 +11,10 @@ import { until } from '../fixtures/until.ts';
 import type { Receiver } from '../fixtures/webhooks/receiver.ts';
 import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test asserts is what it knows of an answer's shape.
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 type Json = any;
 
-test('a copy of a stopped data directory goes on; without its secrets key, webhooks wait for new secrets', async () => {
+test('a copied data directory works; without its secrets key, webhooks need new secrets', async () => {
   await using receiver = await openReceiver();
   const original = await open(receiver, temporaryFolder());
   const { key } = await original.account();

@@ -19,14 +19,14 @@ import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 const PLACES = 4;
 const AUDIO = new Uint8Array(toneWav('ab'));
 const SPOKEN = { body: JSON.stringify({ text: 'ab', segments: [] }) };
-// What is promised, in ms.
+// The promised limits, in ms.
 const SAME_NODE_MS = 3_000;
 const OTHER_NODE_MS = 15_000;
 const DATABASE_PAUSE_MS = 8_000;
 
 type Job = { id: string; state: string; attempts: number; lease: number; holder: string | null };
 
-/** A service whose engine takes as long as the test wants, and its database. */
+/** A service with an engine whose answers the test controls, and its database. */
 async function openEnvironment(kind: (typeof DATABASES)[number], places = PLACES) {
   const receiver = await openReceiver();
   const engine = await openSpeechServer('hold');
@@ -46,7 +46,7 @@ async function openEnvironment(kind: (typeof DATABASES)[number], places = PLACES
   };
 }
 
-/** The jobs as the database has them; connects for each look, since databases are killed here. */
+/** The jobs in the database; each call opens a connection, because the test kills databases. */
 class JobTable {
   readonly #service: ServiceUnderLoad;
 
@@ -104,7 +104,7 @@ async function finish(engine: SpeechServer, jobs: JobTable): Promise<void> {
 }
 
 for (const kind of DATABASES) {
-  test(`after kill -9 of everything, the jobs that were under way are so again at once, before all that wait; ${kind} PostgreSQL`, async () => {
+  test(`after kill -9 of everything, running jobs are started again at once, before waiting jobs; ${kind} PostgreSQL`, async () => {
     await using here = await openEnvironment(kind);
     await submit(here.service, here.receiver, 34);
     await until('jobs under way', async () => (await here.jobs.underWay()).length === PLACES);
@@ -122,7 +122,7 @@ for (const kind of DATABASES) {
   });
 }
 
-test('after kill -9 of the transcriber alone, its jobs are under way again at once, before all that wait', async () => {
+test('after kill -9 of the transcriber alone, its jobs are started again at once, before waiting jobs', async () => {
   await using here = await openEnvironment('external');
   await submit(here.service, here.receiver, 12);
   await until('jobs under way', async () => (await here.jobs.underWay()).length === PLACES);
@@ -141,7 +141,7 @@ test('after kill -9 of the transcriber alone, its jobs are under way again at on
   await finish(here.engine, here.jobs);
 });
 
-test('after kill -9 of the deliverer, what it was sending is sent again at once, under the same attempt number', async () => {
+test('after kill -9 of the deliverer, its deliveries are sent again at once, with the same attempt number', async () => {
   const hanging = Promise.withResolvers<{ status: number }>();
   await using receiver = await openReceiver({ reply: (_, index) => (index === 0 ? hanging.promise : { status: 204 }) });
   await using engine = await openSpeechServer(SPOKEN);
@@ -159,14 +159,14 @@ test('after kill -9 of the deliverer, what it was sending is sent again at once,
   const second = await receiver.waitFor(2);
   hanging.resolve({ status: 204 });
 
-  // The process that takes its place has to start first.
+  // The new process needs time to start.
   assert.ok(second.receivedAt - killedAtMs < OTHER_NODE_MS, `${second.receivedAt - killedAtMs} ms`);
   for (const name of ['x-service-event-id', 'x-service-attempt'])
     assert.equal(second.headers[name], first.headers[name]);
   assert.notEqual(second.headers['x-service-delivery-id'], first.headers['x-service-delivery-id']);
 });
 
-test('the jobs of a node that is killed whole are taken up by another node within 15 s', async () => {
+test('another node starts the jobs of a killed node within 15 s', async () => {
   await using here = await openEnvironment('external');
   const { service, jobs } = here;
   await submit(service, here.receiver, PLACES);
@@ -174,7 +174,7 @@ test('the jobs of a node that is killed whole are taken up by another node withi
   const before = (await jobs.underWay()).map(({ id }) => id);
   const first = (await jobs.all())[0]!.holder!.split('/')[0];
 
-  // On the same files, and so with the same node-id: the first one keeps the name.
+  // The same data directory has the same node-id: the first node keeps it.
   await service.addNode('transcriber');
   for (const pid of service.servicePids()) process.kill(pid, 'SIGKILL');
   await underWayWithin(jobs, before, OTHER_NODE_MS);
@@ -182,7 +182,7 @@ test('the jobs of a node that is killed whole are taken up by another node withi
   assert.ok((await jobs.underWay()).every(({ holder }) => !holder!.startsWith(first!)));
 });
 
-test('a node on a copy of another data directory leaves the jobs of that one alone', async () => {
+test('a node on a copy of another data directory does not take the jobs of the copied node', async () => {
   await using here = await openEnvironment('external', 2);
   const { service, jobs } = here;
   await submit(service, here.receiver, 2);
@@ -205,7 +205,7 @@ test('a node on a copy of another data directory leaves the jobs of that one alo
   await finish(here.engine, jobs);
 });
 
-test('a database that stands still for 8 s takes no job from the node that works on it', async () => {
+test('a node keeps its jobs when the database stops for 8 s', async () => {
   await using here = await openEnvironment('external');
   const { service, jobs, engine } = here;
   await submit(service, here.receiver, 6);
@@ -217,7 +217,7 @@ test('a database that stands still for 8 s takes no job from the node that works
   for (const pid of database) signal(pid, 'SIGSTOP');
   await pause(DATABASE_PAUSE_MS);
   for (const pid of database) signal(pid, 'SIGCONT');
-  // Whoever would take a job that was thought to be lost does so within a lease.
+  // Another worker would claim a job whose lease expired within one lease.
   await pause(OTHER_NODE_MS);
 
   assert.deepEqual(

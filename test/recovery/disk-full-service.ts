@@ -16,8 +16,8 @@ import { isAlive } from '../fixtures/processes/process-list.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 
-// Runs in a process of its own, in which a small disk is mounted at <folder>/disk: a service under load whose disk runs
-// full and has fixture again. Says what came of it on standard output.
+// Runs in a process of its own, in which a small disk is mounted at <folder>/disk: a service under load whose disk becomes
+// full and then has free space again. Writes a report as JSON to standard output.
 
 export type FullDisk = 'all' | 'audio';
 
@@ -41,7 +41,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
   const disk = path.join(folder, 'disk');
   const dataDir = path.join(what === 'all' ? disk : folder, 'data');
   mkdirSync(dataDir);
-  // The audio alone on the small disk, as an operator who gives it a disk of its own.
+  // Only the audio is on the small disk, as with a separate disk for uploads.
   if (what === 'audio') symlinkSync(disk, path.join(dataDir, 'audio'));
   const seen: Seen[] = [];
   await using receiver = await openReceiver({
@@ -50,7 +50,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
       return { status: 204 };
     },
   });
-  // The small disk has less than the reserve from the start; here it is to run full.
+  // The disk is smaller than the reserve: without this setting, all uploads would be refused before it is full.
   const env = { LOG_LEVEL: 'info', MIN_FREE_DISK_BYTES: '0' };
   await using service = await openServiceUnderLoad('embedded', receiver, env, dataDir);
   const accounts = [await openAccount(service, receiver), await openAccount(service, receiver)];
@@ -98,7 +98,7 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
   }
 }
 
-/** What the janitor does within the hour: a connection that broke off leaves audio of which nobody knows yet whose it is. */
+/** Runs the janitor's sweeps, which delete the audio of uploads whose connection broke. */
 async function sweepAudio(db: Database, audio: string): Promise<void> {
   const storage = await openFileStorage(audio);
   for (const name of readdirSync(audio)) utimesSync(path.join(audio, name), 0, 0);
@@ -106,7 +106,7 @@ async function sweepAudio(db: Database, audio: string): Promise<void> {
   await sweepOrphans({ db, storage });
 }
 
-/** Uses up what PostgreSQL has set aside for its write-ahead log. */
+/** Fills the space that PostgreSQL has reserved for its write-ahead log. */
 async function writeLog(service: ServiceUnderLoad): Promise<void> {
   const db = openDatabase(service.databaseUrl, { maxConnections: 1 });
   try {

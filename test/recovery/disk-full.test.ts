@@ -25,7 +25,7 @@ const HARMLESS = {
   creditsStillHeld: 0,
 };
 
-test('while no byte is left on the disk callers hear 503; with fixture again the database and all else go on', {
+test('a full disk is answered 503; once it has free space, the database and the service work again', {
   skip,
 }, async () => {
   const report = await runFull('all', '256m');
@@ -33,7 +33,7 @@ test('while no byte is left on the disk callers hear 503; with fixture again the
   assert.deepEqual(outcomeOf(report), { ...HARMLESS, statuses: ['202', '503'], databaseEnded: true });
 });
 
-test('while the disk of the uploads alone is full they hear 503, and the rest of the service does not notice', {
+test('a full disk of the uploads is answered 503 for uploads only; all other requests succeed', {
   skip,
 }, async () => {
   const report = await runFull('audio', '32m');
@@ -56,7 +56,7 @@ async function runFull(what: 'all' | 'audio', size: string): Promise<FullDiskRep
   }
 }
 
-/** What does not depend on how fast the machine is. */
+/** The results that do not depend on the machine's speed. */
 function outcomeOf(report: FullDiskReport) {
   const { answers, databaseEnded, refusedWithoutRetryAfter, processesEnded, filesLeft, jobsNotCompleted } = report;
   const { repeatedDeliveries: _allowed, ...findings } = report.findings;

@@ -9,7 +9,7 @@ import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-test('an engine process that is killed comes back, is counted, and leaves the service ready', async () => {
+test('a killed engine process is started again and counted, and the service stays ready', async () => {
   const engine = `sherpa-onnx:${TONE_MODEL}`;
   await using service = await openService({ ENGINE_LITE: engine, ENGINE_PRO: engine, TRANSCRIBE_CONCURRENCY: '1' });
   const engines = () =>
@@ -25,7 +25,7 @@ test('an engine process that is killed comes back, is counted, and leaves the se
   assert.equal((await fetch(`${service.baseUrl}/readyz`)).status, 200);
 });
 
-test('a voice detector whose file is damaged is told of in the log, and harms no job', async () => {
+test('a damaged file of the voice detector is logged, and jobs succeed without the detector', async () => {
   const engine = `sherpa-onnx:${TONE_MODEL}`;
   const dataDir = temporaryFolder();
   const folder = path.join(dataDir, 'models', 'silero-vad');

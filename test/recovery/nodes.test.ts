@@ -14,7 +14,7 @@ import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const TEXT = 'from one to the other';
 
-test('an upload that one node took is transcribed by another and delivered by the first, over a bucket', async () => {
+test('with a bucket, one node receives an upload, another transcribes it, and the first delivers the event', async () => {
   await using db = await openTestDatabase();
   await using s3 = await openS3Server();
   await using receiver = await openReceiver();
@@ -68,7 +68,7 @@ function openNode(roles: string, shared: Record<string, string> & { ADMIN_TOKEN:
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
-  // Where a node that made its token itself would keep it: the way to make accounts reads it there.
+  // A node that generates its token writes it to this file; accounts are created with the token in it.
   writeFileSync(path.join(dataDir, 'admin-token'), shared.ADMIN_TOKEN);
   return openService({ ...shared, ROLES: roles, NODE_EXTRA_CA_CERTS: caFile }, dataDir);
 }

@@ -45,7 +45,7 @@ const REFUSED: [string, 'transaction' | 'statement', boolean, RegExp][] = [
   ['pools by transaction, as DATABASE_DIRECT_URL', 'transaction', true, /DATABASE_DIRECT_URL.*PostgreSQL itself/s],
 ];
 for (const [title, mode, isDirect, expected] of REFUSED) {
-  test(`a PgBouncer that ${title} ends the start with the setting to change`, { skip }, async () => {
+  test(`a start behind a PgBouncer that ${title} fails and names the setting to change`, { skip }, async () => {
     await using db = await openTestDatabase();
     await using bouncer = await startPgBouncer(db.url, mode);
     const urls: Record<string, string> = isDirect
@@ -56,7 +56,7 @@ for (const [title, mode, isDirect, expected] of REFUSED) {
   });
 }
 
-test('two settings that name different databases end the start', { skip }, async () => {
+test('settings that name different databases end the start', { skip }, async () => {
   await using db = await openTestDatabase();
   await using other = await openTestDatabase();
   await using bouncer = await startPgBouncer(db.url, 'transaction');
@@ -76,7 +76,7 @@ test('a database name or a password that is wrong ends the start', { skip }, asy
   await assert.rejects(openService({ DATABASE_URL: password.href }), /DATABASE_URL cannot be used.*password/s);
 });
 
-test('a statement that takes too long ends on the server too, where no timeout can be set there', {
+test('a statement that times out is cancelled on the server, where the pooler allows no timeout', {
   skip,
 }, async () => {
   await using db = await openTestDatabase();
@@ -115,7 +115,7 @@ function open(receiver: Receiver, settings: Record<string, string>): Promise<Tes
   );
 }
 
-/** All that a job touches: an upload with its hold, the queue, LISTEN, the ledger, events, signed deliveries. */
+/** A job from upload to delivery: it uses the ledger, the queue, LISTEN, events and signed deliveries. */
 async function transcribeAndReceive(service: TestService, receiver: Receiver): Promise<void> {
   const { key } = await service.account({ credits: 10 });
   const headers = { 'x-api-key': key };

@@ -6,7 +6,7 @@ import { until } from '../fixtures/until.ts';
 
 const ROLES = ['http', 'transcriber', 'deliverer', 'janitor'];
 
-test('each role is a process of its own, and one that is killed comes back', async () => {
+test('each role is a process of its own, and a killed process is started again', async () => {
   await using service = await openService();
   const [victim] = roleProcesses(service.pid, 'deliverer');
   process.kill(victim!.pid, 'SIGKILL');
@@ -50,7 +50,7 @@ test('when the parent is killed, every other process ends by itself and the next
   assert.equal(answer.status, 200);
 });
 
-test('a PostgreSQL that is killed comes back under a running service', async () => {
+test('a killed PostgreSQL is started again while the service runs', async () => {
   await using service = await openService();
   const { key } = await service.account();
   const [postgres] = descendantsOf(service.pid).filter(({ arguments: [program] }) => program?.endsWith('/postgres'));
@@ -64,7 +64,7 @@ test('a PostgreSQL that is killed comes back under a running service', async () 
   assert.equal(answer.status, 200);
 });
 
-test('a port that is taken ends the start with a sentence', async () => {
+test('a port in use ends the start with an error message', async () => {
   await using service = await openService();
 
   const second = openService({ PORT: String(new URL(service.baseUrl).port) });

@@ -6,7 +6,7 @@ import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
-/** What a release may do to a schema that older nodes still use: every table has a column more. */
+/** A migration of a newer release while older nodes run: it adds a column to every table. */
 const NEWER = {
   version: 9999,
   name: '9999_newer.sql',
@@ -26,12 +26,12 @@ const NEWER = {
     $$`,
 };
 
-test('a node goes on while a newer release migrates its database, and cannot be started anew on it', async () => {
+test('a running node keeps working while a newer release migrates its database, and cannot be started on it again', async () => {
   await using receiver = await openReceiver();
   const engine = `sherpa-onnx:${TONE_MODEL}`;
-  await using house = await openWebhookService([receiver.port], { ENGINE_LITE: engine, ENGINE_PRO: engine });
-  const node = await house.start('api,transcriber,deliverer,janitor');
-  const caller = await house.caller(node);
+  await using environment = await openWebhookService([receiver.port], { ENGINE_LITE: engine, ENGINE_PRO: engine });
+  const node = await environment.start('api,transcriber,deliverer,janitor');
+  const caller = await environment.caller(node);
   const webhook = await caller.webhook(receiver.url);
   const statuses: number[] = [];
   async function submit(text: string) {
@@ -42,10 +42,10 @@ test('a node goes on while a newer release migrates its database, and cannot be 
     statuses.push((await caller.call('GET', '/v1/jobs')).status);
   }
 
-  // Whatever statement is prepared was prepared on the older schema.
+  // These requests prepare the statements on the older schema.
   await submit('before');
   await receiver.waitFor(1);
-  await Promise.all([migrate(house.db, [...readMigrations(), NEWER]), submit('while')]);
+  await Promise.all([migrate(environment.db, [...readMigrations(), NEWER]), submit('while')]);
   await receiver.waitFor(2);
   await submit('after');
   await receiver.waitFor(3);
@@ -59,6 +59,9 @@ test('a node goes on while a newer release migrates its database, and cannot be 
   assert.deepEqual(statuses, [202, 200, 202, 200, 202, 200]);
   assert.equal(deliveries.data.length, 3);
   assert.doesNotMatch(node.logText(), /"level":"error"/);
-  await assert.rejects(house.start('api'), /The database has schema 9999, this release knows \d+\. Start the newer/);
+  await assert.rejects(
+    environment.start('api'),
+    /The database has schema 9999, this release knows \d+\. Start the newer/,
+  );
   assert.equal((await fetch(`${node.baseUrl}/readyz`)).status, 200);
 });

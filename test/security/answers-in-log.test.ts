@@ -43,7 +43,7 @@ after(async () => {
   receiver.close();
 });
 
-/** Sends a test ping to the receiver, and reads what the log keeps of the answer. */
+/** Sends a test ping to the receiver, and reads the logged answer. */
 async function openLog() {
   const { call, webhook } = await service.caller(await service.start('api'));
   const { path } = await webhook(`https://127.0.0.1:${receiver.port}/`);
@@ -70,7 +70,7 @@ test(`whatever bytes a receiver answers with, the entry in the log is valid JSON
 
   const note = await kept(Buffer.from('x-note: \\u0000" \\'), Buffer.from('\\u0000" \\'));
   for (let round = 0; round < ROUNDS; round++) {
-    // What HTTP itself refuses in a header is no answer.
+    // Bytes that HTTP forbids in a header are no valid answer.
     const value = bytes(random.integer(2_000), (byte) => byte >= 0x20 && byte !== 0x7f);
     const body = bytes(random.integer(2_000), () => true);
     const { headers, body: shown } = await kept(Buffer.concat([Buffer.from('x-any: a'), value]), body);

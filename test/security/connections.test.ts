@@ -6,7 +6,7 @@ import { openService } from '../fixtures/service.ts';
 
 const LIMITS = { MAX_CONNECTIONS: '20', MAX_CONNECTIONS_PER_ADDRESS: '8' };
 
-test('connections that say nothing, from one address or from many, take nobody else the service', async () => {
+test('silent connections from one address or from many do not block other clients', async () => {
   await using service = await openService({ ROLES: 'api', ...LIMITS });
   const port = Number(new URL(service.baseUrl).port);
   const sockets: net.Socket[] = [];

@@ -9,14 +9,14 @@ import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // Runs in a network of its own (own-network.ts), where public and private addresses alike are on the loopback: the whole
 // service, with no exception from its rules, a name server whose answers change, receivers on public addresses, and
-// canaries on all others. Says what happened as JSON.
+// canaries on all others. Writes the results as JSON.
 
 const PUBLIC = ['93.184.216.34', '2606:2800:220:1::1'];
 const INSIDE = [
   ...['127.0.0.1', '10.0.0.5', '192.168.7.7', '169.254.169.254', '100.100.100.200', '168.63.129.16'],
   ...['::1', 'fd00::5', '64:ff9b::a00:5', '2002:a00:5::1', '2001:0:a00:5::1'],
 ];
-/** What a name may lead to that it must not. */
+/** Forbidden addresses that a name may resolve to. */
 const BAD_ANSWERS: Record<string, readonly string[]> = {
   loopback: ['127.0.0.1'],
   private: ['10.0.0.5'],

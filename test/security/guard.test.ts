@@ -29,7 +29,7 @@ let canary: Awaited<ReturnType<typeof openCanary>>;
 let environment: Awaited<ReturnType<typeof openWebhookService>>;
 let api: TestService;
 
-// The node with the API lets webhooks point to the canary; the one that delivers does not, as after a change of setting.
+// The API node allows webhooks to the canary; the delivering node does not, as after a change of settings.
 before(async () => {
   canary = await openCanary();
   environment = await openWebhookService([canary.port], { WEBHOOK_RETRY_DELAYS: '0,0.05,0.05,0.05' });
@@ -113,7 +113,7 @@ const FORMS = [
   ],
   ...['https://a.example\\@127.0.0.1/', 'https://a.ex\tample/', 'https://a.example/\u202e', 'javascript:alert(1)', ''],
 ];
-test('no spelling of a forbidden address or name makes a webhook, and no other form than https on 443 does', async () => {
+test('a webhook cannot be created for any spelling of a forbidden address or name, nor for a url other than https on 443', async () => {
   const urls = [...SPELLINGS.map((host) => `https://${host}/`), ...FORMS];
   const { call } = await environment.caller(api);
   const create = (url: string) => call('POST', '/v1/webhooks', { url, events: ['webhook.test'] });
@@ -129,7 +129,7 @@ test('no spelling of a forbidden address or name makes a webhook, and no other f
 });
 
 for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', 'localhost']) {
-  test(`an attempt, a retry, a test, a redelivery and a recovery to ${host} are refused, and nobody is connected to`, async () => {
+  test(`an attempt, a retry, a test, a redelivery and a recovery to ${host} are refused without a connection`, async () => {
     const { call, emit, webhook } = await environment.caller(api);
     const hook = await webhook(`https://${host}:${canary.port}/`);
     const failed = (count: number) =>
@@ -174,7 +174,7 @@ type GuardEnvironment = {
 };
 
 const command = ownNetworkCommand();
-test('where real names lead decides, at creation and again at every attempt, and no canary is ever connected to', {
+test('the addresses of a name decide, at creation and at every attempt, and no forbidden address gets a connection', {
   skip: command === null && 'this system gives no network of its own (unshare, ip)',
 }, async () => {
   const seen = (await runInOwnNetwork(
@@ -188,7 +188,7 @@ test('where real names lead decides, at creation and again at every attempt, and
     seen.created.map(({ what, created, changed }) => [what, shown(created), shown(changed)]),
     seen.created.map(({ what }) => [what, refusal, refusal]),
   );
-  // A name that moved inside after its webhook was made: retry, first attempt, test, redelivery, recovery.
+  // A name that got a private address after its webhook was created: retry, first attempt, test, redelivery, recovery.
   assert.deepEqual(seen.moved.errors, Array(17).fill(FORBIDDEN));
   assert.deepEqual([seen.moved.recovered, seen.moved.requestsSince], [{ events: 2 }, 0]);
   assert.deepEqual([seen.moved.full['remote_address'], seen.moved.full['request']], [null, null]);
@@ -196,7 +196,7 @@ test('where real names lead decides, at creation and again at every attempt, and
     seen.badAnswers,
     seen.created.map(({ what }) => ({ what, error: FORBIDDEN })),
   );
-  // Every second look-up leads inside: attempts fail by turns, and those that do not reach the public receiver.
+  // Every second look-up gives a private address: those attempts fail, and the others reach the public receiver.
   assert.deepEqual([...new Set(seen.flips)].sort(), ['forbidden_address', 'succeeded']);
   assert.equal(seen.flips.filter((outcome) => outcome === 'succeeded').length, 15);
   assert.deepEqual([[...new Set(seen.literals.sent)], seen.literals.asked], [['succeeded'], []]);

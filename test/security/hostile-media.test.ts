@@ -17,10 +17,10 @@ import type { TestService } from '../fixtures/service.ts';
 import { openService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-// What strangers may send, through the whole service: each file ends in the contract's answer, and nothing of it stays.
+// Hostile files through the whole service: each gets the answer of the API contract, and nothing of it is kept.
 
 const LIMITS = { MAX_AUDIO_SECONDS: '100', MAX_UPLOAD_BYTES: '3000000' };
-// As in the test of an hour of audio: what Node holds by itself, and some fixture.
+// As in the test of an hour of audio: Node's own memory, and a margin.
 const MAX_PROCESS_MB = 300;
 const TEXT = 'a sentence that is long enough to be cut';
 

@@ -81,8 +81,8 @@ test('an hour of audio comes back to the letter, with right times, in bounded me
   assert.deepEqual(wrong.slice(0, 5), []);
   assert.equal(heard.length, words.length);
 
-  const told = events.filter(({ event }) => event === 'segment').map(({ data: { index: _, ...segment } }) => segment);
-  assert.deepEqual(told, job.segments);
+  const shown = events.filter(({ event }) => event === 'segment').map(({ data: { index: _, ...segment } }) => segment);
+  assert.deepEqual(shown, job.segments);
   const progress = events.filter(({ event }) => event === 'progress').map(({ data }) => data.progress);
   assert.ok(progress.length > 50, `${progress.length} words on progress`);
   assert.deepEqual(progress, progress.toSorted());

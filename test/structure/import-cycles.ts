@@ -10,12 +10,12 @@ export function cyclesOf(edges: readonly (readonly [string, string])[]): string[
   const stack: string[] = [];
   const found: string[][] = [];
 
-  function visit(node: string): void {
+  function connect(node: string): void {
     order.set(node, order.size);
     lowest.set(node, order.get(node)!);
     stack.push(node);
     for (const other of next.get(node) ?? []) {
-      if (!order.has(other)) visit(other);
+      if (!order.has(other)) connect(other);
       if (stack.includes(other)) lowest.set(node, Math.min(lowest.get(node)!, lowest.get(other)!));
     }
     if (lowest.get(node) !== order.get(node)) return;
@@ -23,6 +23,6 @@ export function cyclesOf(edges: readonly (readonly [string, string])[]): string[
     if (group.length > 1) found.push(group.sort());
   }
 
-  for (const node of next.keys()) if (!order.has(node)) visit(node);
+  for (const node of next.keys()) if (!order.has(node)) connect(node);
   return found;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /** The project's folder. */
 export const ROOT = path.join(import.meta.dirname, '../..');
-// What is made while it runs, or is not ours.
+// Dependencies, and files that a bench writes.
 const SKIPPED = /(^|\/)node_modules(\/|$)|^bench\/work\//;
 
 /** A file of the project: its path from the root, and its text. */

@@ -9,7 +9,7 @@ import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 type Entry = { id: string; status: string; attempt: number };
 
-/** A webhook's log and state over the API, with ways to wait for them. */
+/** Reads a webhook's log and state over the API, and waits for changes. */
 function watch({ call }: Caller, path: string) {
   const count = async (status: string) =>
     ((await call('GET', `${path}/deliveries?status=${status}&limit=100`)).json.data as Entry[]).length;
@@ -20,7 +20,7 @@ function watch({ call }: Caller, path: string) {
   };
 }
 
-test('ten failures disable only once they span the time; what waits is dropped, events are kept, and a new start is new', async () => {
+test('ten failures disable a webhook only if they span the minimum time; deliveries are dropped, events are kept, enabling resets the count', async () => {
   let status = 500;
   await using receiver = await openReceiver({ reply: () => ({ status }) });
   await using environment = await openWebhookService([receiver.port], {
@@ -33,7 +33,7 @@ test('ten failures disable only once they span the time; what waits is dropped, 
   const hook = await caller.webhook(receiver.url);
   const { count, failed, state } = watch(caller, hook.path);
 
-  // A success ends a streak: nine failures, a success, ten failures.
+  // A success resets the count of failures: nine failures, a success, ten failures.
   for (let sent = 1; sent <= 9; sent++) {
     await emit();
     await failed(sent);
@@ -83,7 +83,7 @@ test('ten failures disable only once they span the time; what waits is dropped, 
   assert.equal(new Set(receiver.requests.map(({ headers }) => headers['x-service-event-id'])).size, 22);
 });
 
-test('over two nodes and kills of both, each attempt counts once, and none is used up or lost', async () => {
+test('with two nodes that are killed, each attempt counts once, and no attempt is lost', async () => {
   const EVENTS = 40;
   await using receiver = await openReceiver({ reply: () => ({ status: 500 }) });
   await using environment = await openWebhookService([receiver.port], {
@@ -102,7 +102,7 @@ test('over two nodes and kills of both, each attempt counts once, and none is us
   ] as const) {
     await receiver.waitFor(requests);
     await killDeliverer(node);
-    // The time of every lease is over, of the living too: what they have in hand is made again, and theirs does not count.
+    // Expires all leases, also of running processes: their attempts are repeated, and their results are rejected.
     await environment.db.run({ text: 'update delivery_leases set ends_at = now()' });
   }
   const attempts = await until('every attempt', async () => {

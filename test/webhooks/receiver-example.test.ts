@@ -13,7 +13,7 @@ import { makeAuthority } from '../../src/demo/certificates.ts';
 const SERVER = path.join(import.meta.dirname, '../..', 'examples', 'receiver-node', 'server.js');
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
-/** The example in a process of its own, as its README starts it, and the lines that it prints. */
+/** Starts the example as its README does, and collects the lines that it prints. */
 async function startExample(env: Record<string, string>) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'receiver-'));
   const authority = makeAuthority();
@@ -50,7 +50,7 @@ async function deliver(url: string, ca: string, secret = SECRET): Promise<number
   return response.statusCode;
 }
 
-test('the example receiver prints what was said, once, and refuses what is not genuine', async () => {
+test('the example receiver prints each transcript once, and refuses requests that are not genuine', async () => {
   await using example = await startExample({ VERBATIM_SECRET: SECRET });
   const listening = (await example.lines.next()).value as string;
   const url = /https:\S+/.exec(listening)![0];
@@ -66,7 +66,7 @@ test('the example receiver prints what was said, once, and refuses what is not g
   assert.deepEqual(printed, ['evt_1: job_1 says: The sun came up.', 'refused: bad_signature']);
 });
 
-test('without a secret the example receiver says what is missing', async () => {
+test('without a secret the example receiver names the missing setting', async () => {
   await using example = await startExample({ VERBATIM_SECRET: '' });
 
   const [chunk] = await once(example.child.stderr, 'data');

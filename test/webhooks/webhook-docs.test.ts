@@ -12,7 +12,7 @@ import type { WebhookRow } from '../../src/webhooks/endpoints/store.ts';
 import { showWebhook } from '../../src/webhooks/endpoints/view.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 
-// What docs/webhooks.md shows is run, and what it lists is what there is.
+// Runs the examples of docs/webhooks.md, and compares its lists with the code.
 
 const PAGE = fs.readFileSync(path.join(import.meta.dirname, '../..', 'docs', 'webhooks.md'), 'utf8');
 
@@ -61,7 +61,7 @@ function answersOf(command: string, args: string[], files: Record<string, string
 const EXPECTED = QUESTIONS.map(({ isGenuine }) => isGenuine);
 const isMissing = (command: string, argument: string) => spawnSync(command, [argument]).status !== 0;
 
-test('the Node example accepts what is genuine and refuses all else', () => {
+test('the Node example accepts genuine requests and refuses all others', () => {
   const harness = `
     import { readFileSync } from 'node:fs';
     const questions = JSON.parse(readFileSync('questions.json', 'utf8'));

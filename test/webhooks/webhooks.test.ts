@@ -11,7 +11,7 @@ import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
 import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
-// One service for the whole file; each test has accounts and receivers' paths of its own.
+// All tests of this file share one service; each test has its own accounts and paths at the receiver.
 const DELAYS_SECONDS = '0,0.1,0.1,60';
 const ENTRY_KEYS = [
   ...['id', 'webhook_id', 'event_id', 'event_type', 'url', 'attempt', 'status', 'response_status', 'error'],
@@ -19,7 +19,7 @@ const ENTRY_KEYS = [
 ];
 
 let receiver: Receiver;
-/** Only one test posts to it: no connection to it is kept when that begins. */
+/** Used by one test only, so that no connection is open when the test begins. */
 let unvisited: Receiver;
 let environment: Awaited<ReturnType<typeof openWebhookService>>;
 let node: TestService;
@@ -46,7 +46,7 @@ after(async () => {
 
 type Entry = { id: string; status: string; attempt: number; event_id: string; url: string; next_attempt_at: string };
 
-/** An account with a webhook at a path of its own, and ways to look at what reached it. */
+/** An account with a webhook at its own path, with functions that read the requests at the path. */
 async function openHook(reply: (request: Received) => Reply | Promise<Reply> = () => ({ status: 200 }), more = {}) {
   const caller = await environment.caller(node);
   const place = `/${makeId('wh')}`;
@@ -69,7 +69,7 @@ async function openHook(reply: (request: Received) => Reply | Promise<Reply> = (
   return { ...caller, hook, url, place, received, list, entries };
 }
 
-test('an id that is unknown, malformed or of another account is answered alike by every endpoint', async () => {
+test('every endpoint answers unknown, malformed and foreign ids in the same way', async () => {
   const owner = await openHook();
   await owner.call('POST', `${owner.hook.path}/test`);
   const [entry] = await owner.entries(1, '?status=succeeded');
@@ -160,7 +160,7 @@ const REFUSED: [string, string, unknown, string | undefined][] = [
   ['GET', '/v1/events?type=job.done', undefined, 'type'],
   ['GET', '/v1/events?status=failed', undefined, 'status'],
 ];
-test('what is malformed, unknown or out of range is a 400 that names its field', async () => {
+test('malformed, unknown and out-of-range values are answered 400 with the name of the field', async () => {
   const { call, hook } = await openHook();
 
   const answers = await Promise.all(
@@ -181,7 +181,7 @@ for (const [plan, limit] of [
   ['lite', 1],
   ['pro', 5],
 ] as const) {
-  test(`50 creations at once on ${plan} make exactly ${limit}, and a disabled one keeps its place`, async () => {
+  test(`50 creations at once on ${plan} make exactly ${limit}, and a disabled webhook counts too`, async () => {
     const { call } = await environment.caller(node, plan);
     const create = () => call('POST', '/v1/webhooks', { url: receiver.url, events: ['webhook.test'] });
 
@@ -201,7 +201,7 @@ for (const [plan, limit] of [
   });
 }
 
-test('a change touches what it names; false and true again start the streak anew, true and true does not', async () => {
+test('a change affects only the given fields; disabling and enabling resets the failure count, enabling twice does not', async () => {
   const { call, hook, url, entries } = await openHook(() => ({ status: 500 }), {
     events: ['webhook.test', 'transcription.completed', 'webhook.test'],
     description: 'CRM',
@@ -228,7 +228,7 @@ test('a change touches what it names; false and true again start the streak anew
   assert.ok(updated_at > off.updated_at);
 });
 
-test('a test ping reaches its webhook alone, subscribed or not, and shows it as it is', async () => {
+test('a test ping reaches only its webhook, subscribed or not, and contains the webhook', async () => {
   const { call, hook, received, url } = await openHook();
   const other = await call('POST', '/v1/webhooks', { url: `${url}?other`, events: ['webhook.test'] });
 
@@ -245,7 +245,7 @@ test('a test ping reaches its webhook alone, subscribed or not, and shows it as 
   assert.equal((await call('GET', `/v1/webhooks/${other.json.id}/deliveries`)).json.data.length, 0);
 });
 
-test('after a rotation both secrets verify until the overlap ends, then the new one alone', async () => {
+test('after a rotation both secrets verify until the overlap ends, then only the new secret', async () => {
   const { call, hook, place } = await openHook();
   const ping = async () => {
     const { json } = await call('POST', `${hook.path}/test`);
@@ -277,7 +277,7 @@ test('after a rotation both secrets verify until the overlap ends, then the new 
   assert.deepEqual([verifies(atOnce, ended), verifies(short, ended)], [false, true]);
 });
 
-test('the log shows each attempt and the one that waits; its filters and pages hold while entries come in', async () => {
+test('the log shows each attempt and the waiting one; filters and pages are stable while entries are added', async () => {
   const { call, emit, hook, list, entries, url } = await openHook(() => ({ status: 503, body: 'busy' }), {
     events: ['transcription.completed', 'transcription.failed'],
   });
@@ -312,7 +312,7 @@ test('the log shows each attempt and the one that waits; its filters and pages h
   assert.equal(await count(`?after=${oldest!.created_at}&before=${created!.created_at}`), 2);
 });
 
-test('an entry in full has the request and the answer, byte for byte, and how long each phase took', async () => {
+test('a log entry has the exact request and answer, and the duration of each phase', async () => {
   const { call, emit, entries, hook } = await openHook();
   await call('PATCH', hook.path, { url: unvisited.url });
   await emit();
@@ -350,7 +350,7 @@ test('a redelivery sends the same bytes again, as attempt 1 of a delivery of its
   assert.equal(event.deliveries.length, 2);
 });
 
-test('a recovery that a kill ends in the middle leaves nothing behind; asked for again, it sends each event once', async () => {
+test('a recovery that a kill interrupts changes nothing; when repeated, it sends each event once', async () => {
   const { id, call, hook, place } = await openHook();
   const shard = shardOf(id);
   const ids = Array.from({ length: 1_500 }, () => makeId('evt')).sort();
@@ -405,7 +405,7 @@ test('a recovery that a kill ends in the middle leaves nothing behind; asked for
   assert.deepEqual(sent.map(({ headers }) => headers['x-service-event-id']).sort(), ids);
 });
 
-test('with an attempt under way, a new url takes the next one, and the old url hears nothing more', async () => {
+test('after a change of url during an attempt, the next attempt goes to the new url, and none to the old url', async () => {
   const answer = Promise.withResolvers<Reply>();
   const { call, emit, received, entries, list, hook, place, url } = await openHook(() => answer.promise);
   const newPlace = `/${makeId('wh')}`;
@@ -429,7 +429,7 @@ for (const [what, end] of [
   ['disabled', (call: Caller['call'], route: string) => call('PATCH', route, { active: false })],
   ['deleted', (call: Caller['call'], route: string) => call('DELETE', route)],
 ] as const) {
-  test(`a webhook that is ${what} hears nothing more than the attempt under way, and the rest is dropped`, async () => {
+  test(`a webhook that is ${what} gets no request after the current attempt, and its deliveries are dropped`, async () => {
     const answer = Promise.withResolvers<Reply>();
     const { call, emit, received, hook } = await openHook(() => answer.promise);
     const underWay = await emit();
@@ -454,7 +454,7 @@ for (const [what, end] of [
   });
 }
 
-test('what a webhook missed while it was disabled is kept, listed, and recovered in one call', async () => {
+test('events during the time when a webhook was disabled are kept, listed, and recovered in one call', async () => {
   const { call, emit, received, hook } = await openHook();
   await call('PATCH', hook.path, { active: false });
   const missed = [await emit(), await emit()];
