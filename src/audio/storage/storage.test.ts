@@ -32,7 +32,7 @@ async function openFileFixture(): Promise<Fixture> {
   };
 }
 
-async function openS3Room() {
+async function openS3Fixture() {
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'storage-'));
   const server = await openS3Server();
   // The SDK reads its credentials from the environment.
@@ -71,7 +71,7 @@ async function* mebibytes(count: number, error?: Error) {
 
 const OPENERS: [string, () => Promise<Fixture>][] = [
   ['files', openFileFixture],
-  ['S3', openS3Room],
+  ['S3', openS3Fixture],
 ];
 
 for (const [name, openEnvironment] of OPENERS) {
@@ -185,7 +185,7 @@ test('files: partial files of a killed process are removed after five minutes, t
 });
 
 test('S3: each page of a bucket is requested when the page before has been consumed', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const keys = ['1', '2', '3', '4'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
   const [one, two, three, four] = keys.map((key) => `prefix/one/${key}`);
   const listed = fixture.server.answerLists([[one!, two!], ['prefix/one/of-others', three!], [four!]]);
@@ -202,7 +202,7 @@ test('S3: each page of a bucket is requested when the page before has been consu
 });
 
 test('S3: objects have the prefix, and copies for a decoder are deleted afterwards', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
 
   const file = await fixture.storage.localPath(key);
@@ -213,7 +213,7 @@ test('S3: objects have the prefix, and copies for a decoder are deleted afterwar
 });
 
 test('S3: two nodes with one bucket can read uploads of each other', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const other = await openStorage({ ...fixture.config, dataDir: path.join(fixture.dataDir, 'other') });
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
 
@@ -223,7 +223,7 @@ test('S3: two nodes with one bucket can read uploads of each other', async () =>
 });
 
 test('S3: an error of the bucket is reported as 503, not as an error of the audio', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const { key } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
   fixture.server.answerAll(403);
 
@@ -237,7 +237,7 @@ test('S3: an error of the bucket is reported as 503, not as an error of the audi
 });
 
 test('S3: a missing bucket and an unreachable server are reported by name', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const noBucket = await openStorage({ ...fixture.config, storageUrl: 's3://elsewhere' });
   const noServer = await openStorage({ ...fixture.config, s3Endpoint: 'http://127.0.0.1:1' });
 
@@ -246,7 +246,7 @@ test('S3: a missing bucket and an unreachable server are reported by name', asyn
 });
 
 test('S3: old unfinished uploads of this storage are aborted, others are kept', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const begun = { old: 'prefix/one/', foreign: 'prefix/two/', young: 'prefix/one/' };
   for (const [id, prefix] of Object.entries(begun)) {
     const folder = path.join(fixture.server.folderOfUploads, id);
@@ -261,7 +261,7 @@ test('S3: old unfinished uploads of this storage are aborted, others are kept', 
 });
 
 test('S3: copies of a killed process are deleted at the next start, those of a running process are kept', async () => {
-  await using fixture = await openS3Room();
+  await using fixture = await openS3Fixture();
   const folder = path.join(fixture.dataDir, 'audio', 'fetched');
   const dead = spawnSync(process.execPath, ['--version']).pid;
   for (const pid of [dead, process.pid, process.ppid]) writeFileSync(path.join(folder, `${pid}.audio`), 'bytes');

@@ -125,7 +125,7 @@ test('ordinary addresses are public, in every spelling', () => {
   );
 });
 
-test('mapped and NAT64 forms are judged by the IPv4 address inside', () => {
+test('mapped and NAT64 forms are classified by the IPv4 address inside', () => {
   const inside = SPECIAL.flatMap((row) => row.inside).filter((ip) => !ip.includes(':'));
   const outside = SPECIAL.flatMap((row) => row.outside).filter((ip) => !ip.includes(':'));
 

@@ -17,7 +17,7 @@ function target(overrides: Partial<WebhookTarget>): WebhookTarget {
   };
 }
 
-const JUDGED: {
+const CLASSIFIED: {
   what: string;
   target: Partial<WebhookTarget>;
   addresses: string[];
@@ -94,7 +94,7 @@ const JUDGED: {
   },
 ];
 
-for (const row of JUDGED) {
+for (const row of CLASSIFIED) {
   test(`${row.ok ? 'connects to' : 'never connects to'} ${row.what}`, () => {
     const verdict = evaluateAddresses({
       target: target(row.target),

@@ -52,11 +52,11 @@ const WARNINGS: [disableFailures: number, warnedAt: number[]][] = [
 for (const [disableFailures, warnedAt] of WARNINGS) {
   test(`with a bound of ${disableFailures} it warns at ${warnedAt.join(', ') || 'nothing'}`, () => {
     const counts = Array.from({ length: 200 }, (_, index) => index);
-    const judge = (consecutiveFailures: number) =>
+    const evaluate = (consecutiveFailures: number) =>
       evaluateStreak({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
 
     assert.deepEqual(
-      counts.filter((count) => judge(count) === 'warn'),
+      counts.filter((count) => evaluate(count) === 'warn'),
       warnedAt,
     );
   });
