@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findRetiredWords, retiredWordsIn } from './structure/retired-words.ts';
-import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './structure/sources.ts';
+import { findRetiredWords, retiredWordsIn } from './retired-words.ts';
+import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './sources.ts';
 
 const MAX_LINES = 400;
 // A test's tables of cases are one idea, however many rows it takes.

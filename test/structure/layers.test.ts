@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { cyclesOf } from './structure/import-cycles.ts';
-import { codeOf, importsOf, isSql, literalsOf, readSources } from './structure/sources.ts';
+import { cyclesOf } from './import-cycles.ts';
+import { codeOf, importsOf, isSql, literalsOf, readSources } from './sources.ts';
 
 const MAX_FILES_PER_FOLDER = 12;
 
