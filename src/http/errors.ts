@@ -39,7 +39,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof BodyTimeoutError) return problem(408, 'invalid_request', error.message);
   const known = FASTIFY_PROBLEMS[String((error as { code?: unknown } | null)?.code)];
   if (known) return known;
-  if (isDatabaseAway(error)) {
+  if (isDatabaseAway(error) || isDeadlock(error)) {
     const message = 'The service is not available just now; try again in a few seconds.';
     return problem(503, 'unavailable', message, { 'retry-after': DATABASE_RETRY_SECONDS });
   }
@@ -50,4 +50,9 @@ export function problemOf(error: unknown): Problem {
 /** The JSON body of an error. */
 export function writeProblem({ message, status, type, param, extra }: Omit<Problem, 'headers'>, requestId: string) {
   return writeJson({ error: { message, code: status, type, param }, ...extra, request_id: requestId });
+}
+
+/** PostgreSQL ended the transaction of one request to let another go on; nothing of it was written. */
+function isDeadlock(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '40P01';
 }
