@@ -38,8 +38,9 @@ async function runTests(given: string[]): Promise<number> {
 }
 
 async function onEmbedded(files: string[]): Promise<number> {
-  // Tests need no durability, and several files share the server.
-  const settings = { fsync: 'off', max_connections: '400' };
+  // Tests need no durability, and several files share the server. A database cannot be dropped while an autovacuum worker
+  // is connected to it.
+  const settings = { fsync: 'off', max_connections: '400', autovacuum: 'off' };
   const server = await startEmbedded({ dir: path.join(home, 'database'), log, settings, mayCreateDatabases: true });
   try {
     return await runFiles(files, server.url);

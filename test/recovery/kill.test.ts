@@ -52,7 +52,9 @@ test('a transcriber that was stopped past its lease changes nothing when it goes
   await until('the end of the job by another', async () => (await jobOf(id)).state === 'completed');
   const ended = await jobOf(id);
   process.kill(frozen!, 'SIGCONT');
-  await until('the log line of the stopped transcriber', () => /a lease was lost|work stopped/.test(service.logText()));
+  await until('the log line of the stopped transcriber', () =>
+    /a lease was lost|execution stopped/.test(service.logText()),
+  );
   await receiver.waitFor(1);
 
   assert.equal(ended.lease, 2);

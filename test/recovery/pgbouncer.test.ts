@@ -24,7 +24,7 @@ test('behind a PgBouncer that pools by session, jobs are transcribed and deliver
 
   await transcribeAndReceive(service, receiver);
 
-  assert.doesNotMatch(service.logText(), /"level":"(warn|error)"/);
+  assert.deepEqual(complaintsIn(service.logText()), []);
 });
 
 test('behind a PgBouncer that pools by transaction, DATABASE_DIRECT_URL makes the service work', { skip }, async () => {
@@ -36,7 +36,7 @@ test('behind a PgBouncer that pools by transaction, DATABASE_DIRECT_URL makes th
 
   await transcribeAndReceive(service, receiver);
 
-  assert.doesNotMatch(service.logText(), /"level":"(warn|error)"/);
+  assert.deepEqual(complaintsIn(service.logText()), []);
 });
 
 const REFUSED: [string, 'transaction' | 'statement', boolean, RegExp][] = [
@@ -144,4 +144,9 @@ async function transcribeAndReceive(service: TestService, receiver: Receiver): P
   });
   assert.deepEqual(delivered.map(({ id }) => id).sort(), jobs.map(({ id }) => id!).sort());
   assert.deepEqual([...new Set(delivered.map(({ text }) => text))], ['by way of a pool']);
+}
+
+/** The lines of the log at warn and error, but for the one that names missing protections of the decoders' sandbox. */
+function complaintsIn(logText: string): string[] {
+  return logText.split('\n').filter((line) => /"level":"(warn|error)"/.test(line) && !line.includes('"sandbox"'));
 }

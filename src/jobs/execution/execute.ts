@@ -93,7 +93,7 @@ class Execution {
       await this.#finish(await this.#writeEnd(await this.#transcribe()));
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
-      if (cause instanceof EndedElsewhereError) return await this.#finishCanceled();
+      if (cause instanceof EndedElsewhereError) return await this.#stopAfterEnd();
       if (!(cause instanceof LeaseLostError)) throw cause;
       log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; the result of this attempt is discarded');
     } finally {
@@ -195,8 +195,11 @@ class Execution {
   }
 
   /** The cancellation settled the job. Only the audio file, which was open here, remains. */
-  async #finishCanceled(): Promise<void> {
-    this.#deps.log.info({ job_id: this.#job.id, attempt: this.#job.attempts }, 'the job was canceled');
+  async #stopAfterEnd(): Promise<void> {
+    this.#deps.log.info(
+      { job_id: this.#job.id, attempt: this.#job.attempts },
+      'the job was canceled, or ended by another worker; its execution stopped',
+    );
     await this.#eraseAudioIfDue();
   }
 
