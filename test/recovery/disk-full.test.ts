@@ -18,11 +18,11 @@ const HARMLESS = {
   jobsNotEnded: 0,
   jobsEndedTwice: 0,
   eventsLost: 0,
-  eventsOfNobody: 0,
+  unknownEvents: 0,
   badSignatures: 0,
   attemptsOutOfRange: 0,
-  ledgersThatDrifted: 0,
-  creditsStillHeld: 0,
+  driftedLedgers: 0,
+  unitsStillHeld: 0,
 };
 
 test('a full disk is answered 503; once it has free space, the database and the service work again', {
