@@ -288,7 +288,7 @@ export const SETTINGS = {
   logLevel: setting(
     'LOG_LEVEL',
     'info',
-    'debug, info, warn, error or silent',
+    'debug, info, warn, error or silent; successful delivery attempts are logged at debug',
     read.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   ),
 } as const;

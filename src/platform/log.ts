@@ -7,8 +7,8 @@ export type Log = Logger;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 /**
- * JSON lines on standard output: one wide line per request, job and attempt. `error` means that a person must act,
- * `warn` that the service recovered, `info` is the wide line.
+ * JSON lines on standard output: one wide line per request, job and failed attempt. `error` means that a person must act,
+ * `warn` that the service recovered, `info` is the wide line; successful attempts are at `debug`.
  * Callers pass ids, durations in ms and outcomes; never a key, a secret, a transcript or metadata.
  * @param level  a pino level name, or `silent`
  */

@@ -276,6 +276,23 @@ test('a previous secret that cannot be opened does not delay deliveries', async 
   assert.equal(headers['x-service-signature-previous'], undefined);
 });
 
+test('the log has one line of level info per failed attempt, and successes at level debug', async () => {
+  const levels = { info: [] as string[], debug: [] as string[] };
+  for (const level of ['info', 'debug'] as const) {
+    await using environment = await openEnvironment({
+      reply: (_request, index) => ({ status: index < 2 ? 503 : 200 }),
+    });
+    const log = pino({ level }, { write: (line: string) => void levels[level].push(JSON.parse(line).outcome) });
+    const deliverer = await environment.start([], { log });
+    await environment.fixture.emit(environment.account);
+    await environment.settled(3);
+    await deliverer.stop();
+  }
+
+  assert.deepEqual(levels.info, ['failed', 'failed']);
+  assert.deepEqual(levels.debug, ['failed', 'failed', 'succeeded']);
+});
+
 test('stop waits for the attempts in progress and records them', async () => {
   const response = Promise.withResolvers<{ status: number }>();
   await using environment = await openEnvironment({ reply: () => response.promise });
