@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import http from 'node:http';
 import net from 'node:net';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { openService } from '../fixtures/service.ts';
 
@@ -19,17 +22,20 @@ test('silent connections from one address or from many do not block other client
     }
   };
 
-  // A new connection for each request: a kept one may be the longest idle, which the service closes.
-  const get = (path: string) => fetch(`${service.baseUrl}${path}`, { headers: { connection: 'close' } });
-
   await hold(30, '127.0.0.1');
-  const sameAddress = await get('/healthz');
+  const sameAddress = await getOnNewConnection(`${service.baseUrl}/healthz`);
   for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) await hold(8, address);
-  const full = await get('/readyz');
-  const metrics = await (await get('/metrics')).text();
+  const full = await getOnNewConnection(`${service.baseUrl}/readyz`);
+  const metrics = (await getOnNewConnection(`${service.baseUrl}/metrics`)).body;
   for (const socket of sockets) socket.destroy();
 
   assert.deepEqual([sameAddress.status, full.status], [200, 200]);
   assert.match(metrics, /verbatim_connections_closed_total\{which="idle",limit="address"\} \d+/);
   assert.match(metrics, /verbatim_connections_closed_total\{which="idle",limit="all"\} \d+/);
 });
+
+/** A kept connection, such as `fetch` has, may be the longest idle one: the service closes it while it is used again. */
+async function getOnNewConnection(url: string): Promise<{ status: number | undefined; body: string }> {
+  const [response] = (await once(http.get(url, { agent: false }), 'response')) as [IncomingMessage];
+  return { status: response.statusCode, body: await text(response) };
+}
