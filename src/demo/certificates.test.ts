@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { makeAuthority, makeSelfSigned } from './certificates.ts';
 
-test('an issued certificate is good for its names and addresses, and signed by its authority', () => {
+test('an issued certificate is valid for its names and addresses, and signed by its authority', () => {
   const authority = makeAuthority();
 
   const issued = new X509Certificate(authority.issue({ hosts: ['localhost', '127.0.0.1', '::1'] }).cert);
@@ -15,7 +15,7 @@ test('an issued certificate is good for its names and addresses, and signed by i
   assert.equal(issued.checkHost('example.com'), undefined);
 });
 
-test('an authority says that it is one, and its times are those asked for', () => {
+test('an authority is marked as one, and a certificate ends at the requested time', () => {
   const notAfter = new Date('2051-02-03T04:05:06Z');
 
   const authority = new X509Certificate(makeAuthority().cert);

@@ -6,14 +6,14 @@ import net from 'node:net';
 export type ServerCertificate = { cert: string; key: string };
 
 export type CertificateOptions = {
-  /** Host names and IP addresses that the certificate is good for. */
+  /** Host names and IP addresses that the certificate is valid for. */
   hosts: readonly string[];
   notBefore?: Date;
   notAfter?: Date;
 };
 
 export type CertificateAuthority = {
-  /** PEM, to be trusted by whoever connects (`ca`, NODE_EXTRA_CA_CERTS). */
+  /** PEM. Clients that connect must trust it (`ca`, NODE_EXTRA_CA_CERTS). */
   cert: string;
   issue(options: CertificateOptions): ServerCertificate;
 };
@@ -22,11 +22,11 @@ const DAY_MS = 86_400_000;
 const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
 
 /**
- * A certificate authority that lives as long as the process: for receivers on loopback in the demo and in tests.
- * Written by hand because node:crypto signs but issues no certificates, and a bare machine may have no openssl.
+ * A certificate authority whose key is kept in memory only: for receivers on loopback in the demo and in tests.
+ * node:crypto cannot issue certificates, and openssl may not be installed.
  * Keys are P-256; the format is X.509 version 3 (RFC 5280).
  */
-export function makeAuthority(name = 'Verbatim throw-away CA'): CertificateAuthority {
+export function makeAuthority(name = 'Verbatim temporary CA'): CertificateAuthority {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = commonName(name);
   const cert = certificate({
@@ -53,13 +53,13 @@ export function makeAuthority(name = 'Verbatim throw-away CA'): CertificateAutho
   };
 }
 
-/** A server certificate for these names and addresses, with the throw-away authority that vouches for it. */
+/** A server certificate for these names and addresses, and the certificate of the temporary authority that issued it. */
 export function makeCertificates(hosts: { names: string[]; addresses: string[] }): ServerCertificate & { ca: string } {
   const authority = makeAuthority();
   return { ...authority.issue({ hosts: [...hosts.names, ...hosts.addresses] }), ca: authority.cert };
 }
 
-/** A certificate that vouches for itself. */
+/** A self-signed certificate. */
 export function makeSelfSigned(options: CertificateOptions): ServerCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = commonName(options.hosts[0] ?? 'nobody');

@@ -10,13 +10,13 @@ import { startReceiver } from './receiver.ts';
 import type { DemoService } from './service.ts';
 import { freePort, startService } from './service.ts';
 
-// The demo is a program of its own that runs the service beside it, so it reads its own few settings.
+// The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
 const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
 const WANTED_PORT = 8080;
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
-/** From nothing to a verified transcript, each step shown as it happens; then goes on serving. */
+/** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
 async function main(file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Usage: npm run demo -- my.mp3`);
   const isFirstRun = !existsSync(DATA_DIR);
@@ -36,7 +36,7 @@ async function main(file: string): Promise<void> {
   await receiver.close();
 }
 
-/** The small English model, where the hub can be reached; one line says so where it cannot. */
+/** Downloads the small English model. Prints one line when the hub cannot be reached. */
 async function pullModel(): Promise<void> {
   const config = readConfig();
   if (config.engineLite && config.enginePro) return;
@@ -71,7 +71,7 @@ async function makeAccount(service: DemoService): Promise<string> {
   const admin = { authorization: `Bearer ${service.adminToken}` };
   const account = await post(service, '/admin/v1/accounts', admin, { name: 'demo', plan: 'pro' });
   const { key } = await post(service, `/admin/v1/accounts/${account['id']}/keys`, admin, { name: 'demo' });
-  say(`Made a pro account, ${account['id']}, and a key for it`);
+  say(`Created a pro account, ${account['id']}, and an API key for it`);
   return String(key);
 }
 
@@ -133,7 +133,7 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
 }
 
 function showWhatNext(service: DemoService, key: string): void {
-  console.log(`Verbatim goes on serving. Try it with a file of yours:
+  console.log(`Verbatim is still running. Try it with a file of your own:
 
     curl -H 'X-API-Key: ${key}' -F file=@${SAMPLE} ${service.baseUrl}/v1/transcribe
 

@@ -1,13 +1,13 @@
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** One request as the receiver saw it: the raw body is what the signature covers. */
+/** A received request. The signature covers the raw body. */
 export type Received = { headers: Record<string, string>; body: Buffer };
 
 export type DemoReceiver = {
   url: string;
   port: number;
-  /** The next delivery; earlier ones that nobody awaited come first. */
+  /** The oldest delivery that was not returned yet; waits for one if there is none. */
   next(): Promise<Received>;
   close(): Promise<void>;
 };

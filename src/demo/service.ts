@@ -15,13 +15,13 @@ export type DemoService = {
   adminToken: string;
   /** Null while it runs, or when a signal ended it. */
   exitCode(): number | null;
-  /** Resolves when the service ended, whoever ended it. */
+  /** Resolves when the service has ended, for any reason. */
   ended: Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
- * The service as an operator runs it, in a process of its own; its log goes to `service.log` in the data directory.
+ * Starts the service in a separate process and waits until it is ready. Its log goes to `service.log` in the data directory.
  * @throws Error  with the last lines of that log when it ends early or does not become ready
  */
 export async function startService(options: {
@@ -33,7 +33,7 @@ export async function startService(options: {
   const log = openSync(logFile, 'a');
   const main = new URL('../processes/main.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [main], {
-    // The service stops when this channel closes: however its starter ends, nothing is left running.
+    // The service stops when this channel closes, so it never outlives this process.
     stdio: ['ignore', log, log, 'ipc'],
     env: { ...process.env, DATA_DIR: options.dataDir, HOST: '127.0.0.1', PORT: String(options.port), ...options.env },
   });
