@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { cancelStatement } from './cancel.ts';
 import { Listener } from './listener.ts';
+import { Notifier } from './notifier.ts';
 
 /** A statement: its text, its values, and a name if it is prepared once per connection. */
 export type Statement = { text: string; values?: unknown[]; name?: string };
@@ -10,6 +11,12 @@ export type Sql = {
   rows<Row>(statement: Statement): Promise<Row[]>;
   /** The number of rows that the statement changed. */
   run(statement: Statement): Promise<number>;
+  /**
+   * Sends NOTIFY: at once on the pool, after the commit in a transaction. It may be lost when the process or the
+   * connection ends, so listeners also poll.
+   * @param payload  a word without commas
+   */
+  notify(channel: string, payload: string): void;
 };
 
 export type Database = Sql & {
@@ -87,11 +94,18 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     application_name: 'verbatim',
     ...KEEP_ALIVE,
   });
+  const sql = isPooled ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName) : sqlOver(pool);
+  const notifier = new Notifier(sql.run);
+  const notify: Sql['notify'] = (channel, payload) => notifier.add(channel, payload);
   return {
-    ...(isPooled ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName) : sqlOver(pool)),
-    transaction: (work, transactionOptions = {}) => inTransaction(pool, work, { ...transactionOptions, isPooled }),
+    ...sql,
+    notify,
+    transaction: (work, more = {}) => inTransaction(pool, work, { ...more, isPooled, notify }),
     listen: (channel, onNotify) => listener.add(channel, onNotify),
-    close: async () => void (await Promise.all([pool.end(), listener.close()])),
+    async close() {
+      await notifier.close();
+      await Promise.all([pool.end(), listener.close()]);
+    },
   };
 }
 
@@ -114,7 +128,7 @@ type Queryable = { query(statement: pg.QueryConfig): Promise<pg.QueryResult> };
 const withoutName: Prepare = ({ text, values }) => ({ text, ...(values && { values }) });
 const withoutTimeout: Prepare = (statement) => ({ ...withoutName(statement), query_timeout: LONGEST_TIMER_MS });
 
-function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement): Sql {
+function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement): Omit<Sql, 'notify'> {
   return {
     rows: async <Row>(statement: Statement) => (await client.query(prepare(statement))).rows as Row[],
     run: async (statement) => (await client.query(prepare(statement))).rowCount ?? 0,
@@ -140,9 +154,11 @@ async function queryPooled(pool: pg.Pool, statement: pg.QueryConfig): Promise<pg
 async function inTransaction<Result>(
   pool: pg.Pool,
   work: (tx: Sql) => Promise<Result>,
-  options: TransactionOptions & { isPooled: boolean },
+  options: TransactionOptions & { isPooled: boolean; notify: Sql['notify'] },
 ): Promise<Result> {
   const client = await pool.connect();
+  const notifications: Parameters<Sql['notify']>[] = [];
+  const notify: Sql['notify'] = (...notification) => void notifications.push(notification);
   let broken: Error | undefined;
   const onError = (cause: Error) => {
     broken = cause;
@@ -150,8 +166,9 @@ async function inTransaction<Result>(
   client.on('error', onError);
   try {
     await client.query(beginOf(options));
-    const result = await work(sqlOver(client, prepareOf(options)));
+    const result = await work({ ...sqlOver(client, prepareOf(options)), notify });
     await client.query('commit');
+    for (const notification of notifications) options.notify(...notification);
     return result;
   } catch (cause) {
     // No rollback statement when the server does not answer: the connection is closed, which rolls back.

@@ -20,7 +20,10 @@ export class Listener {
     this.#config = config;
   }
 
-  /** Calls back for every NOTIFY on the channel, and with '' after each (re)connection: notifications may have been missed. */
+  /**
+   * Calls back for every NOTIFY on the channel, once for each word of a payload with commas, and with '' after each
+   * (re)connection: notifications may have been missed.
+   */
   async add(channel: string, onNotify: OnNotify): Promise<() => Promise<void>> {
     const handlers = this.#channels.get(channel) ?? new Set();
     this.#channels.set(channel, handlers.add(onNotify));
@@ -80,7 +83,9 @@ export class Listener {
   }
 
   #notify(channel: string, payload: string): void {
-    for (const onNotify of this.#channels.get(channel) ?? []) onNotify(payload);
+    for (const word of payload.split(',')) {
+      for (const onNotify of this.#channels.get(channel) ?? []) onNotify(word);
+    }
   }
 
   #isWanted(): boolean {

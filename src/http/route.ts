@@ -18,6 +18,8 @@ export type Identified =
 
 /** With it a handler executes its work once per Idempotency-Key. Without the header every method does nothing. */
 export type IdempotencyHandle = {
+  /** Whether the request has an Idempotency-Key. */
+  hasKey: boolean;
   /** Whether an earlier request with the key left an answer or a job, which this request may only be given again. */
   isRepeat: boolean;
   /**
@@ -40,6 +42,7 @@ export type IdempotencyHandle = {
 
 /** The handle of a request without an Idempotency-Key. */
 export const NO_IDEMPOTENCY_KEY: IdempotencyHandle = {
+  hasKey: false,
   isRepeat: false,
   identify: () => ({ kind: 'first' }),
   bindJob: async () => undefined,

@@ -134,6 +134,7 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
     });
     return {
       ...sqlOver(actor, null),
+      notify: (channel, payload) => notify(actor, channel, payload),
       transaction: (work) => transact(actor, work),
       async listen(channel, onNotify) {
         const listener = { actor, channel, onNotify };
@@ -144,7 +145,14 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
     };
   }
 
-  function sqlOver(actor: Actor, session: Session | null): Sql {
+  function notify(actor: Actor, channel: string, payload: string): void {
+    const statement = { text: 'select pg_notify($1, $2)', values: [channel, payload] };
+    void sqlOver(actor, null)
+      .run(statement)
+      .catch(() => undefined);
+  }
+
+  function sqlOver(actor: Actor, session: Session | null): Omit<Sql, 'notify'> {
     const query = (statement: Statement) =>
       step(actor, session, async () => {
         await showClock();
@@ -161,8 +169,11 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   async function transact<Result>(actor: Actor, work: (tx: Sql) => Promise<Result>): Promise<Result> {
     const session = await step(actor, null, () => begin(actor));
     try {
-      const result = await work(sqlOver(actor, session));
+      const notifications: [channel: string, payload: string][] = [];
+      const later: Sql['notify'] = (...notification) => void notifications.push(notification);
+      const result = await work({ ...sqlOver(actor, session), notify: later });
       await step(actor, session, () => commit(session));
+      for (const notification of notifications) notify(actor, ...notification);
       return result;
     } catch (cause) {
       await step(actor, session, () => breakOff(session)).catch(() => undefined);

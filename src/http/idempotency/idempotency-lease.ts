@@ -29,6 +29,7 @@ type LeaseState = {
 
 /** One request's lease on its Idempotency-Key, from the headers to the end of the request. */
 export class IdempotencyLease implements IdempotencyHandle {
+  readonly hasKey = true;
   readonly isRepeat: boolean;
   readonly #deps: LeaseDeps;
   readonly #state: LeaseState;

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
+import { notifyDeliveriesDue } from '../events/store.ts';
 
 export type Resend = { shard: number; accountId: string; webhookId: string };
 
@@ -37,8 +38,11 @@ export async function findMissedEvents(
         e.type <> 'webhook.test' and e.type = any(w.events)
           and not exists (
             select from deliveries d
-            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
-              and d.state in ('waiting', 'succeeded')
+            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3 and d.state = 'waiting'
+          )
+          and not exists (
+            select from attempts a
+            where a.shard = $1 and a.event_id = e.id and a.webhook_id = $3 and a.status = 'succeeded'
           ) as "isMissed"
       from batch e
       join webhooks w on w.shard = $1 and w.id = $3
@@ -52,18 +56,24 @@ export async function findMissedEvents(
   };
 }
 
-/** Inserts a new delivery of each event to the webhook, due at once, with attempt 1 next. */
+/**
+ * Inserts a new delivery of each event to the webhook, due at once, with attempt 1 next, and notifies the deliverers.
+ * Returns the number of deliveries: an event that is no longer kept gets none, and a webhook that is not active none at all.
+ */
 export async function insertResends(
-  tx: Sql,
+  sql: Sql,
   { shard, accountId, webhookId }: Resend,
   eventIds: string[],
-): Promise<void> {
-  await tx.run({
+): Promise<number> {
+  if (eventIds.length === 0) return 0;
+  const inserted = await sql.run({
+    name: 'insert_resends',
     text: `insert into deliveries
         (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
       select $1, n.id, $2, $3, e.id, e.type, 'waiting', n.attempt_id, clock_timestamp(), clock_timestamp()
       from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
       join events e on e.shard = $1 and e.id = n.event_id
+      where exists (select from webhooks w where w.shard = $1 and w.account_id = $2 and w.id = $3 and w.active)
       -- Keeps retention from deleting the event meanwhile.
       for key share of e`,
     values: [
@@ -75,11 +85,6 @@ export async function insertResends(
       eventIds.map(() => makeId('dlv')),
     ],
   });
-}
-
-/** Whether the event still exists; if so, it is kept until the transaction ends. */
-export async function hasEvent(tx: Sql, { shard, eventId }: { shard: number; eventId: string }): Promise<boolean> {
-  const text = 'select 1 from events where shard = $1 and id = $2 for key share';
-  const rows = await tx.rows({ text, values: [shard, eventId] });
-  return rows.length > 0;
+  if (inserted > 0) notifyDeliveriesDue(sql, shard);
+  return inserted;
 }

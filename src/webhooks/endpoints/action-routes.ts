@@ -1,6 +1,7 @@
 import { recordChange } from '../../audit/record.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, idSchema, Type } from '../../http/schema.ts';
@@ -10,7 +11,7 @@ import { notifyDeliveriesDue } from '../events/store.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
 import { activeOr409, foundOr404, ownerOf, webhookIdOr404 } from './own-webhook.ts';
-import { lockWebhook, rotateSecret, wakeFirstAttempts } from './store.ts';
+import { findWebhook, notifyWebhookChanged, rotateSecret, wakeFirstAttempts } from './store.ts';
 import { showWebhook, webhookWithSecretSchema } from './view.ts';
 
 export type ActionDeps = {
@@ -46,16 +47,16 @@ function testRoute({ db, config }: ActionDeps): Route {
     schema: { params: idParams, answers: { 202: testSentSchema } },
     async handle({ account, params, note, idempotency }) {
       const id = webhookIdOr404(params.id);
-      return await db.transaction(async (tx) => {
-        const webhook = activeOr409(await lockWebhook(tx, ownerOf(account), id), 'testing it');
-        const eventId = await emitWebhookTest(tx, {
-          account,
-          webhook: showWebhook(webhook),
-          firstDelayMs: config.webhookRetryDelaysMs[0] ?? 0,
-        });
+      const webhook = activeOr409(await findWebhook(db, ownerOf(account), id), 'testing it');
+      const firstDelayMs = config.webhookRetryDelaysMs[0] ?? 0;
+      const send = async (sql: Sql) => {
+        const eventId = await emitWebhookTest(sql, { account, webhook: showWebhook(webhook), firstDelayMs });
+        if (eventId === null) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
         note({ event_id: eventId, webhook_id: id });
-        return await idempotency.saveAnswer(tx, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
-      });
+        return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId, type: 'webhook.test' } });
+      };
+      // Without a key there is one statement only, which needs no transaction.
+      return idempotency.hasKey ? await db.transaction(send) : await send(db);
     },
   });
 }
@@ -91,7 +92,8 @@ function rotateSecretRoute({ db, clock, secretBox }: ActionDeps): Route {
           targetId: id,
           details: { overlap_seconds },
         });
-        if ((await wakeFirstAttempts(tx, account.shard, id)) > 0) await notifyDeliveriesDue(tx, account.shard);
+        if ((await wakeFirstAttempts(tx, account.shard, id)) > 0) notifyDeliveriesDue(tx, account.shard);
+        notifyWebhookChanged(tx, id);
         return await idempotency.saveAnswer(tx, { status: 200, body: { ...shown, secret } });
       });
     },

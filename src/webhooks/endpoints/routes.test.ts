@@ -214,6 +214,30 @@ test('a rotation shows a new secret and keeps the one before for the overlap', a
   assert.deepEqual([tooLong.status, tooLong.json.error.param], [400, 'overlap_seconds']);
 });
 
+test('deliverers are notified of a webhook whose url, state or secret changed, or that is deleted', async () => {
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
+  const { json: webhook } = await call('POST', '/v1/webhooks', GOOD);
+  const path = `/v1/webhooks/${webhook.id}`;
+  let heard = Promise.withResolvers<string>();
+  const stop = await environment.fixture.db.listen('webhook_changed', (id) => id && heard.resolve(id));
+  const notifiedBy = async (method: 'PATCH' | 'POST' | 'DELETE', suffix = '', body?: object) => {
+    heard = Promise.withResolvers();
+    await call(method, `${path}${suffix}`, body);
+    return await heard.promise;
+  };
+
+  const ids = [
+    await notifiedBy('PATCH', '', { url: 'https://hooks.example.com/other' }),
+    await notifiedBy('PATCH', '', { active: false }),
+    await notifiedBy('POST', '/rotate-secret'),
+    await notifiedBy('DELETE'),
+  ];
+  await stop();
+
+  assert.deepEqual(ids, Array(4).fill(webhook.id));
+});
+
 test('a deleted webhook is gone, with all that waited for it', async () => {
   await using environment = await openEnvironment();
   const { call, account } = await environment.caller();

@@ -189,6 +189,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
       const row = await db.transaction(async (tx) => {
         const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
         await recordChange(tx, actor, changeOf(account, before.id, 'webhook.changed', details));
+        if (body.url !== undefined || body.active !== undefined) store.notifyWebhookChanged(tx, before.id);
         return changed;
       });
       if (!row.active) await dropWaiting(db, owner, row);
@@ -212,6 +213,7 @@ function deleteWebhook({ db }: Context): Route {
       const row = await db.transaction(async (tx) => {
         const deleted = foundOr404(await store.deleteWebhook(tx, owner, id));
         await recordChange(tx, actor, changeOf(account, id, 'webhook.deleted'));
+        store.notifyWebhookChanged(tx, id);
         return deleted;
       });
       await dropWaiting(db, owner, row);

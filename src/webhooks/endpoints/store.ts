@@ -75,16 +75,8 @@ export async function listWebhooks(
 
 export async function findWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
+    name: 'find_webhook',
     text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3`,
-    values: [shard, accountId, id],
-  });
-  return rows[0] ?? null;
-}
-
-/** As `findWebhook`, and locked until the transaction ends. */
-export async function lockWebhook(tx: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
-  const rows = await tx.rows<WebhookRow>({
-    text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3 for update`,
     values: [shard, accountId, id],
   });
   return rows[0] ?? null;
@@ -175,6 +167,11 @@ export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: strin
       where d.shard = $1 and d.event_id = f.event_id and d.id = f.id and d.state = 'waiting'`,
     values: [shard, webhookId],
   });
+}
+
+/** Makes the deliverers read the webhook's url, secrets and state again. Call it in the transaction that changes them. */
+export function notifyWebhookChanged(tx: Sql, webhookId: string): void {
+  tx.notify('webhook_changed', webhookId);
 }
 
 /** The deleted webhook; null when there was none. */

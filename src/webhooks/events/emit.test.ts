@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { RawJson } from '../../platform/json.ts';
+import { isId, timeOfId } from '../../rules/ids.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 import { emitEvent, emitWebhookTest } from './emit.ts';
 
@@ -78,7 +79,25 @@ test('only active webhooks of the account that subscribe to the type get a deliv
       ['wh_5', 1, 'waiting', NOW.getTime()],
     ],
   );
-  assert.match(deliveries[0]!.attempt_id, /^dlv_/);
+});
+
+test('the ids of deliveries and attempts are of the time of the event, and each is another', async () => {
+  await using fixture = await openEnvironment();
+  const before = Date.now();
+  for (const id of ['wh_1', 'wh_2', 'wh_3']) await fixture.webhook(id, ['transcription.completed']);
+
+  for (let i = 0; i < 2; i++) await fixture.db.transaction((tx) => emitEvent(tx, EVENT));
+
+  const rows = await fixture.db.rows<{ id: string; attempt_id: string }>({
+    text: 'select id, attempt_id from deliveries',
+  });
+  const ids = rows.flatMap(({ id, attempt_id }) => [id, attempt_id]);
+  assert.ok(
+    rows.length === 6 && rows.every(({ id, attempt_id }) => isId('dl', id) && isId('dlv', attempt_id)),
+    ids.join(),
+  );
+  assert.equal(new Set(ids.map((id) => id.split('_')[1])).size, 12);
+  assert.ok(ids.every((id) => timeOfId(id) >= before && timeOfId(id) <= Date.now()));
 });
 
 test('the first delay of the schedule is waited', async () => {
@@ -154,4 +173,15 @@ test('a test goes to the webhook named alone, subscribed or not', async () => {
     (await fixture.deliveries()).map((delivery) => delivery.webhook_id),
     ['wh_1'],
   );
+});
+
+test('nothing is written of a test to a webhook that is disabled, gone or of another account', async () => {
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1', ['webhook.test'], { active: false });
+  await fixture.webhook('wh_2', ['webhook.test'], { account: 'acct_b' });
+
+  const ids = ['wh_1', 'wh_2', 'wh_3'].map((id) => emitWebhookTest(fixture.db, { account: ACCOUNT, webhook: { id } }));
+
+  assert.deepEqual(await Promise.all(ids), [null, null, null]);
+  assert.deepEqual([await fixture.bodies(), await fixture.deliveries()], [[], []]);
 });

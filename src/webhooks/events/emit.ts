@@ -2,8 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { eventBody } from './body.ts';
 import type { EventData, EventType } from './event-types.ts';
-import type { NewEvent } from './store.ts';
-import { findSubscribers, insertDeliveries, insertEvent, notifyDeliveriesDue } from './store.ts';
+import { insertEvent, notifyDeliveriesDue } from './store.ts';
 
 type Emission = {
   account: { id: string; shard: number };
@@ -19,51 +18,39 @@ type Emission = {
 };
 
 /**
- * Writes an event and one delivery for every webhook that is active and subscribed now, inside the caller's
- * transaction: the caller's changes, the event and its deliveries are committed together.
+ * Writes an event and one delivery for every webhook that is active and subscribed now, in one statement, and notifies the
+ * deliverers. In the caller's transaction: its changes, the event and the deliveries are committed together.
  * Returns the event's id. An event without subscribers is kept too, so that it can be recovered later.
  */
 export async function emitEvent(tx: Sql, emission: Emission): Promise<string> {
-  const subscribers = await findSubscribers(tx, {
-    shard: emission.account.shard,
-    accountId: emission.account.id,
-    type: emission.type,
-  });
-  return await emitTo(tx, emission, subscribers);
+  return (await emit(tx, emission, null)).id;
 }
 
-/** Emits `webhook.test` to one webhook alone, whether or not it subscribes to it. Returns the event's id. */
+/**
+ * Emits `webhook.test` to one webhook alone, whether or not it subscribes to it. Returns the event's id; null when the
+ * webhook is not active, or is gone.
+ */
 export async function emitWebhookTest(
-  tx: Sql,
+  sql: Sql,
   test: Pick<Emission, 'account' | 'now' | 'firstDelayMs'> & { webhook: { id: string } & Record<string, unknown> },
-): Promise<string> {
-  const emission: Emission = {
-    ...test,
-    type: 'webhook.test',
-    jobId: null,
-    data: { webhook: test.webhook },
-    metadata: null,
-  };
-  return await emitTo(tx, emission, [test.webhook.id]);
+): Promise<string | null> {
+  const { webhook } = test;
+  const emission: Emission = { ...test, type: 'webhook.test', jobId: null, data: { webhook }, metadata: null };
+  const { id, deliveries } = await emit(sql, emission, webhook.id);
+  return deliveries > 0 ? id : null;
 }
 
-async function emitTo(tx: Sql, emission: Emission, webhookIds: string[]): Promise<string> {
-  const { account, type, jobId, data, metadata, now = null, firstDelayMs = 0 } = emission;
+/** @param webhookId  null for all subscribers */
+async function emit(
+  sql: Sql,
+  { account, type, jobId, data, metadata, now = null, firstDelayMs = 0 }: Emission,
+  webhookId: string | null,
+): Promise<{ id: string; deliveries: number }> {
   const id = makeId('evt');
   const createdAt = now ?? new Date();
-  const event: NewEvent = {
-    shard: account.shard,
-    id,
-    accountId: account.id,
-    type,
-    jobId,
-    body: eventBody({ id, type, createdAt, metadata, data }),
-    createdAt,
-  };
-  await insertEvent(tx, event);
-  if (webhookIds.length === 0) return id;
-  const deliveries = webhookIds.map((webhookId) => ({ id: makeId('dl'), attemptId: makeId('dlv'), webhookId }));
-  await insertDeliveries(tx, event, deliveries, { firstDelayMs, now });
-  await notifyDeliveriesDue(tx, account.shard);
-  return id;
+  const body = eventBody({ id, type, createdAt, metadata, data });
+  const event = { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };
+  const deliveries = await insertEvent(sql, event, { webhookId, firstDelayMs, now });
+  if (deliveries > 0) notifyDeliveriesDue(sql, account.shard);
+  return { id, deliveries };
 }

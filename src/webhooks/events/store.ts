@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { EventType } from './event-types.ts';
 
-export type NewEvent = {
+type NewEvent = {
   shard: number;
   id: string;
   accountId: string;
@@ -11,65 +11,60 @@ export type NewEvent = {
   createdAt: Date;
 };
 
-type NewDelivery = { id: string; attemptId: string; webhookId: string };
+/** To whom an event is sent: the webhooks that subscribe to its type, or one webhook alone, whether or not it subscribes. */
+type Receivers = { webhookId: string | null; firstDelayMs: number; now: Date | null };
 
-export async function insertEvent(tx: Sql, event: NewEvent): Promise<void> {
-  await tx.run({
-    name: 'insert-event',
-    text: `insert into events (shard, id, account_id, type, job_id, body, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7)`,
-    values: [event.shard, event.id, event.accountId, event.type, event.jobId, event.body, event.createdAt],
-  });
-}
+/** SQL of an id that is made from the event's and the webhook's: with the time of the event's. */
+const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
+  `'${prefix}_' || substring($2::text from 5 for 10) || left(encode(sha256(convert_to('${prefix}' || $2 || id, 'UTF8')), 'hex'), 16)`;
 
-/** Ids of the account's webhooks that are active and subscribed to the type at this moment. */
-export async function findSubscribers(
-  tx: Sql,
-  { shard, accountId, type }: { shard: number; accountId: string; type: EventType },
-): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>({
-    name: 'find-subscribers',
-    text: `select id
-      from webhooks
-      where shard = $1 and account_id = $2 and active and $3 = any(events)
-      order by id`,
-    values: [shard, accountId, type],
-  });
-  return rows.map((row) => row.id);
-}
-
-/** One waiting delivery for each webhook named, due after `firstDelayMs`. */
-export async function insertDeliveries(
-  tx: Sql,
-  event: NewEvent,
-  deliveries: NewDelivery[],
-  { firstDelayMs, now }: { firstDelayMs: number; now: Date | null },
-): Promise<void> {
-  await tx.run({
-    name: 'insert-deliveries',
-    text: `insert into deliveries
-        (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-      select $1, d.id, $2, d.webhook_id, $3, $4, 'waiting', d.attempt_id,
-        coalesce($5::timestamptz, clock_timestamp()) + $6 * interval '1 millisecond', $7
-      from unnest($8::text[], $9::text[], $10::text[]) as d (id, attempt_id, webhook_id)`,
+/**
+ * Inserts an event, and one waiting delivery for each active webhook that gets it, due after `firstDelayMs`. An event for
+ * one webhook alone is inserted only if that webhook is active. Returns the number of deliveries.
+ */
+export async function insertEvent(sql: Sql, event: NewEvent, receivers: Receivers): Promise<number> {
+  const [row] = await sql.rows<{ deliveries: number }>({
+    name: 'insert_event',
+    text: `
+      with receivers as materialized (
+        select id
+        from webhooks
+        where shard = $1 and account_id = $3 and active and case when $8::text is null then $4 = any(events) else id = $8 end
+      ),
+      event as (
+        insert into events (shard, id, account_id, type, job_id, body, created_at)
+        select $1, $2, $3, $4, $5, $6, $7
+        where $8 is null or exists (select from receivers)
+      ),
+      inserted as (
+        insert into deliveries
+          (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
+        select $1, ${ID_FROM_EVENT('dl')}, $3, id, $2, $4, 'waiting', ${ID_FROM_EVENT('dlv')},
+          coalesce($9::timestamptz, clock_timestamp()) + $10 * interval '1 millisecond', $7
+        from receivers
+        returning webhook_id
+      )
+      select count(*) as deliveries
+      from inserted`,
     values: [
       event.shard,
-      event.accountId,
       event.id,
+      event.accountId,
       event.type,
-      now,
-      firstDelayMs,
+      event.jobId,
+      event.body,
       event.createdAt,
-      deliveries.map((delivery) => delivery.id),
-      deliveries.map((delivery) => delivery.attemptId),
-      deliveries.map((delivery) => delivery.webhookId),
+      receivers.webhookId,
+      receivers.now,
+      receivers.firstDelayMs,
     ],
   });
+  return row!.deliveries;
 }
 
-/** Wakes the deliverers when the transaction commits. */
-export async function notifyDeliveriesDue(tx: Sql, shard: number): Promise<void> {
-  await tx.run({ text: `select pg_notify('deliveries_due', $1)`, values: [String(shard)] });
+/** Makes the deliverers look for due deliveries of the shard. */
+export function notifyDeliveriesDue(sql: Sql, shard: number): void {
+  sql.notify('deliveries_due', String(shard));
 }
 
 /** The events of a job: one, or none. */

@@ -1,5 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -9,12 +9,11 @@ import { readTime } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { isId } from '../../rules/ids.ts';
 import type { EventPlace } from '../deliveries/resend-store.ts';
-import { findMissedEvents, hasEvent, insertResends, lockRecovery } from '../deliveries/resend-store.ts';
+import { findMissedEvents, insertResends, lockRecovery } from '../deliveries/resend-store.ts';
 import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
-import { findWebhook, lockWebhook } from '../endpoints/store.ts';
+import { findWebhook } from '../endpoints/store.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
-import { notifyDeliveriesDue } from '../events/store.ts';
 import type { LoggedExchange } from './log-store.ts';
 import { findLogged, listAttempts, listPending } from './log-store.ts';
 
@@ -142,15 +141,14 @@ function redeliver({ db }: DeliveryDeps): Route {
     schema: { params: entryParams, answers: { 202: redeliveredSchema } },
     async handle({ account, params, idempotency }) {
       const { eventId, webhookId } = await entryOr404(db, account, params);
-      return await db.transaction(async (tx) => {
-        activeOr409(await lockWebhook(tx, ownerOf(account), webhookId), PURPOSE);
-        if (!(await hasEvent(tx, { shard: account.shard, eventId }))) {
-          throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
-        }
-        await insertResends(tx, { ...ownerOf(account), webhookId }, [eventId]);
-        await notifyDeliveriesDue(tx, account.shard);
-        return await idempotency.saveAnswer(tx, { status: 202, body: { event_id: eventId } });
-      });
+      activeOr409(await findWebhook(db, ownerOf(account), webhookId), PURPOSE);
+      const send = async (sql: Sql) => {
+        const sent = await insertResends(sql, { ...ownerOf(account), webhookId }, [eventId]);
+        if (sent === 0) throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
+        return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId } });
+      };
+      // Without a key there is one statement only, which needs no transaction.
+      return idempotency.hasKey ? await db.transaction(send) : await send(db);
     },
   });
 }
@@ -182,7 +180,6 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps
           activeOr409(await findWebhook(tx, ownerOf(account), webhook.id), PURPOSE);
           const missed = await findMissedEvents(tx, resend, { after, until });
           await insertResends(tx, resend, missed.ids);
-          await notifyDeliveriesDue(tx, account.shard);
           if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
           const events = found + missed.ids.length;
           const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
