@@ -12,8 +12,8 @@ import type { Pcm } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import type { VoiceDetector } from '../src/engines/vad/vad.ts';
 import { openVoiceDetector } from '../src/engines/vad/vad.ts';
-import { wavFile } from '../src/engines/wav-file.ts';
 import { openLog } from '../src/platform/log.ts';
+import { wavOf } from '../test/fixtures/audio/wav.ts';
 import type { Random } from '../test/fixtures/random.ts';
 import { randomFrom } from '../test/fixtures/random.ts';
 import { round } from './figures.ts';
@@ -216,7 +216,7 @@ async function cutsOfOurs(pcm: Pcm, find?: FindSpeech): Promise<number[]> {
 /** Stretches below that level of at least 100 ms, as ffmpeg sees them. */
 function silencesOf(pcm: Pcm, thresholdDb: number): Span[] {
   const file = path.join(folder, 'passage.wav');
-  writeFileSync(file, wavFile(pcm));
+  writeFileSync(file, wavOf(pcm));
   const filter = `silencedetect=noise=${thresholdDb}dB:duration=0.1`;
   const { stderr } = spawnSync('ffmpeg', ['-nostats', '-i', file, '-af', filter, '-f', 'null', '-'], {
     encoding: 'utf8',

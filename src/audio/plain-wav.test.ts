@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.ts';
+import { wavOf } from '../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
-import { wavFile } from '../engines/wav-file.ts';
+import { AudioGoneError } from './audio-error.ts';
 import { decodePcm } from './media/decode.ts';
-import { probeAudio } from './media/probe.ts';
+import { probePlainWav } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
 
 const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
@@ -17,7 +18,7 @@ type Changes = { edit?: (file: Buffer) => void; before?: Buffer; after?: Buffer 
 
 /** The plain file with a changed header, other chunks before the samples, or other bytes after them. */
 function wav({ edit, before = Buffer.alloc(0), after = Buffer.alloc(0) }: Changes = {}): Buffer {
-  const file = Buffer.from(wavFile(PCM));
+  const file = wavOf(PCM);
   edit?.(file);
   return Buffer.concat([file.subarray(0, 36), before, file.subarray(36), after]);
 }
@@ -48,8 +49,8 @@ for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of P
     const file = await folder.write('upload', bytes);
     const noTools = { ...options, tools: { folder: '/nowhere' } };
 
-    const found = await findPlainWav(file);
-    const probed = await probeAudio(file, noTools);
+    const found = findPlainWav(bytes, bytes.length);
+    const probed = probePlainWav({ start: bytes, sizeBytes: bytes.length }, options.maxAudioSeconds);
     const pieces = await Array.fromAsync(decodePcm(file, noTools));
 
     assert.deepEqual(found, { offset, length });
@@ -74,27 +75,42 @@ const OTHERS: [string, Buffer][] = [
 ];
 
 for (const [what, bytes] of OTHERS) {
-  test(`a WAV file ${what} is left to ffmpeg`, async () => {
-    await using folder = await openTestFolder();
-    const file = await folder.write('upload', bytes);
-
-    assert.equal(await findPlainWav(file), null);
+  test(`a WAV file ${what} is left to ffmpeg`, () => {
+    assert.equal(findPlainWav(bytes, bytes.length), null);
   });
 }
 
-test('a missing file gives null', async () => {
+test('the first 4 KiB of a plain WAV file and its size are enough', () => {
+  const bytes = wav({ before: chunk('LIST', 3000) });
+
+  assert.deepEqual(findPlainWav(bytes.subarray(0, 4096), bytes.length), findPlainWav(bytes, bytes.length));
+});
+
+test('a plain WAV file of several blocks is read whole', async () => {
+  await using folder = await openTestFolder();
+  const samples = Int16Array.from({ length: 400_003 }, (_, at) => at % 30_011);
+  const file = await folder.write('upload', wavOf(samples));
+
+  const pieces = await Array.fromAsync(decodePcm(file, options));
+
+  assert.ok(pieces.length > 1);
+  assert.deepEqual(Int16Array.from(pieces.flatMap((piece) => [...piece])), samples);
+});
+
+test('a missing file is reported as gone', async () => {
   await using folder = await openTestFolder();
 
-  assert.equal(await findPlainWav(path.join(folder.path, 'nothing')), null);
+  await assert.rejects(Array.fromAsync(decodePcm(path.join(folder.path, 'nothing'), options)), AudioGoneError);
 });
 
 test('a plain WAV file over the limit is refused, and reading stops at the limit', async () => {
   await using folder = await openTestFolder();
-  const file = await folder.write('upload', wav());
+  const bytes = wav();
+  const file = await folder.write('upload', bytes);
   const short = { ...options, maxAudioSeconds: 2 };
 
-  const probed = await probeAudio(file, short);
+  const probed = probePlainWav({ start: bytes, sizeBytes: bytes.length }, 2);
 
-  assert.match(probed.kind === 'refused' ? probed.message : '', /longer than the limit of 2 seconds/);
+  assert.match(probed?.kind === 'refused' ? probed.message : '', /longer than the limit of 2 seconds/);
   await assert.rejects(Array.fromAsync(decodePcm(file, short)), /longer than the limit/);
 });

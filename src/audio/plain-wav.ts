@@ -1,12 +1,16 @@
+import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 
 /** The byte range of the samples in a file. */
 export type PlainWav = { offset: number; length: number };
 
-// ffmpeg reads files with a longer header.
-const HEADER_MAX_BYTES = 4096;
+/** The bytes from a file's start that `findPlainWav` reads; ffmpeg reads files with a longer header. */
+export const HEADER_MAX_BYTES = 4096;
+// 8 s of audio: most short files are read at once.
+const BLOCK_BYTES = 256 * 1024;
 const FORMAT_BYTES = 16;
 const BYTES_PER_SAMPLE = 2;
 const FORMAT_PCM = 1;
@@ -16,17 +20,13 @@ const UNKNOWN_LENGTHS = [0, 0xff_ff_ff_ff];
 /**
  * The samples of a WAV file that is already in the engines' format: mono, 16 kHz, 16 bits, not compressed. Such a file needs no
  * decoder, and for short files the start of a decoder takes longer than some engines.
+ * @param start  the file's first bytes, at least HEADER_MAX_BYTES of them or all
  * @returns null for every other file, damaged ones included
  */
-export async function findPlainWav(path: string): Promise<PlainWav | null> {
-  const found = await stat(path).catch(() => null);
-  // Opening a named pipe would block until a writer opens it.
-  if (!found?.isFile()) return null;
-  const { size } = found;
-  await using file = await open(path);
-  const samples = findSamples(await readStart(file));
+export function findPlainWav(start: Buffer, sizeBytes: number): PlainWav | null {
+  const samples = findSamples(start.subarray(0, HEADER_MAX_BYTES));
   if (samples === null) return null;
-  const bytes = Math.min(samples.claimedBytes, size - samples.offset);
+  const bytes = Math.min(samples.claimedBytes, sizeBytes - samples.offset);
   const length = bytes - (bytes % BYTES_PER_SAMPLE);
   return length > 0 ? { offset: samples.offset, length } : null;
 }
@@ -35,10 +35,56 @@ export function plainSeconds({ length }: PlainWav): number {
   return length / BYTES_PER_SAMPLE / SAMPLE_RATE;
 }
 
-async function readStart(file: FileHandle): Promise<Buffer> {
-  const buffer = Buffer.alloc(HEADER_MAX_BYTES);
-  const { bytesRead } = await file.read(buffer, 0, HEADER_MAX_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
+/**
+ * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate the
+ * chunks: that closes the file.
+ * @throws Error  with the code ENOENT when there is no file
+ */
+export async function openPlainWav(path: string): Promise<AsyncIterable<Pcm> | null> {
+  // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  let chunks: AsyncIterable<Pcm> | null = null;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) return null;
+    const start = await readBlock(file, 0, Math.min(stats.size, BLOCK_BYTES));
+    const plain = findPlainWav(start, stats.size);
+    if (plain !== null) chunks = readSamples(file, start, plain);
+    return chunks;
+  } finally {
+    if (chunks === null) await file.close();
+  }
+}
+
+async function* readSamples(file: FileHandle, start: Buffer, { offset, length }: PlainWav): AsyncGenerator<Pcm> {
+  try {
+    const end = offset + length;
+    let block = start.subarray(offset, end);
+    for (let at = offset; block.length > 0; ) {
+      yield samplesIn(block);
+      at += block.length;
+      block = await readBlock(file, at, Math.min(end - at, BLOCK_BYTES));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** `bytes` bytes, in memory that nothing else uses; fewer at the end of the file. */
+async function readBlock(file: FileHandle, position: number, bytes: number): Promise<Buffer> {
+  const block = Buffer.allocUnsafeSlow(bytes);
+  let filled = 0;
+  while (filled < bytes) {
+    const { bytesRead } = await file.read(block, filled, bytes - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return block.subarray(0, filled);
+}
+
+/** The samples start at an even offset, as all chunks of a RIFF file do. */
+function samplesIn(block: Buffer): Pcm {
+  return new Int16Array(block.buffer as ArrayBuffer, block.byteOffset, Math.floor(block.length / BYTES_PER_SAMPLE));
 }
 
 function findSamples(start: Buffer): { offset: number; claimedBytes: number } | null {

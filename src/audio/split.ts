@@ -1,7 +1,7 @@
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
 
-/** A part of the audio of at most 30 s. `samples` is a copy; `isWhole` when it is the only piece. */
+/** A part of the audio of at most 30 s; `isWhole` when it is the only piece. */
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
 
 /** The limit of the engines (attention is quadratic in length). Cuts before 20 s would only give more pieces. */
@@ -32,19 +32,23 @@ export async function* cutPieces(
 ): AsyncGenerator<Piece> {
   const pieceMax = Math.round(maxSeconds * SAMPLE_RATE);
   let start = 0;
-  let held: Pcm = new Int16Array(0);
+  let parts: Pcm[] = [];
+  let heldSamples = 0;
   for await (const chunk of pcm) {
-    held = joined(held, chunk);
+    parts.push(chunk);
+    heldSamples += chunk.length;
     // More samples than the longest piece show that this is not the last one.
-    while (held.length > pieceMax) {
+    while (heldSamples > pieceMax) {
+      const held = joined(parts);
       const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, pieceMax));
       const end = findCut(held, pieceMax, speech ?? []);
       yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end), isWhole: false };
       start += end;
-      held = held.slice(end);
+      parts = [held.subarray(end)];
+      heldSamples -= end;
     }
   }
-  if (held.length > 0) yield { startSeconds: start / SAMPLE_RATE, samples: held, isWhole: start === 0 };
+  if (heldSamples > 0) yield { startSeconds: start / SAMPLE_RATE, samples: joined(parts), isWhole: start === 0 };
 }
 
 /** The sample in the middle of the quietest window; the latest of equal windows, so that silence gives long pieces. */
@@ -83,9 +87,14 @@ function energyOf(samples: Pcm, from: number): number {
   return energy;
 }
 
-function joined(one: Pcm, other: Pcm): Pcm {
-  const both = new Int16Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
+/** The parts as one; a single part is not copied. */
+function joined(parts: Pcm[]): Pcm {
+  if (parts.length === 1) return parts[0]!;
+  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { wavFile } from '../../src/engines/wav-file.ts';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
+import { wavOf } from '../fixtures/audio/wav.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -34,7 +34,7 @@ test('a damaged file of the voice detector is logged, and jobs succeed without t
   await using service = await openService({ ENGINE_LITE: engine, ENGINE_PRO: engine }, dataDir);
   const { key } = await service.account();
   const form = new FormData();
-  form.append('file', new Blob([Buffer.from(wavFile(toneSpeech('still heard')))]), 'a.wav');
+  form.append('file', new Blob([Buffer.from(wavOf(toneSpeech('still heard')))]), 'a.wav');
 
   const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
     method: 'POST',

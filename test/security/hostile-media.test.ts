@@ -6,11 +6,11 @@ import path from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SAMPLE_RATE } from '../../src/engines/engine.ts';
-import { wavFile } from '../../src/engines/wav-file.ts';
 import { flacBomb } from '../fixtures/audio/bombs.ts';
 import type { TestFolder } from '../fixtures/audio/test-audio.ts';
 import { openTestFolder, silenceWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
+import { wavOf } from '../fixtures/audio/wav.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import type { TestService } from '../fixtures/service.ts';
@@ -56,7 +56,7 @@ function id3(bytes: number): Buffer {
 const CASES: Case[] = [
   { what: 'an empty file', bytes: () => Buffer.alloc(0), is: 'unprocessable_audio' },
   { what: 'a minute of digital zero', bytes: () => silenceWav(60), is: /^$/ },
-  { what: 'a minute of faint noise', bytes: () => Buffer.from(wavFile(faintNoise(60))), is: /^$/ },
+  { what: 'a minute of faint noise', bytes: () => Buffer.from(wavOf(faintNoise(60))), is: /^$/ },
   { what: 'a single byte', bytes: () => Buffer.from([0]), is: 'unprocessable_audio' },
   { what: 'a wav header and nothing more', bytes: () => silenceWav(0), is: 'unprocessable_audio' },
   { what: 'zeros', bytes: () => Buffer.alloc(100_000), is: 'unprocessable_audio' },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { wavFile } from '../../src/engines/wav-file.ts';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { silenceWav, stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { wavOf } from '../fixtures/audio/wav.ts';
 import type { StreamEvent } from '../fixtures/event-stream.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
@@ -64,7 +64,7 @@ test('an hour of audio comes back to the letter, with right times, in bounded me
   const { key } = await service.account();
   const { pcm, words } = longSpeech(HOUR_SECONDS, randomFrom(3600));
 
-  const { id } = await send(service, key, wavFile(pcm), { async: 'true', timestamps: 'word' });
+  const { id } = await send(service, key, wavOf(pcm), { async: 'true', timestamps: 'word' });
   const events: StreamEvent[] = await Array.fromAsync(await follow(service, key, id));
   const job = await read(service, key, `/v1/jobs/${id}`);
 

@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, tooLong } from '../audio-error.ts';
-import type { PlainWav } from '../plain-wav.ts';
-import { findPlainWav } from '../plain-wav.ts';
+import { AudioError, AudioGoneError, tooLong } from '../audio-error.ts';
+import { openPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
@@ -22,12 +20,13 @@ type DecodeOptions = AudioOptions & { stallMaxMs?: number };
  * The first audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
  * The limit applies to the decoded samples, whatever the header claims.
  * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
+ * @throws AudioGoneError  when there is no file
  */
 export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { maxAudioSeconds, signal } = options;
-  const plain = await findPlainWav(path);
+  const plain = await openPlainWav(path).catch(rethrowGone);
   let samples = 0;
-  for await (const pcm of plain ? readPlain(path, plain) : decodeSandboxed(path, options)) {
+  for await (const pcm of plain ?? decodeSandboxed(path, options)) {
     signal?.throwIfAborted();
     samples += pcm.length;
     if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
@@ -36,8 +35,8 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   signal?.throwIfAborted();
 }
 
-function readPlain(path: string, { offset, length }: PlainWav): AsyncGenerator<Pcm> {
-  return wholeSamples(createReadStream(path, { start: offset, end: offset + length - 1 }));
+function rethrowGone(cause: NodeJS.ErrnoException): never {
+  throw cause.code === 'ENOENT' ? new AudioGoneError({ cause }) : cause;
 }
 
 async function* decodeSandboxed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {

@@ -31,8 +31,20 @@ const LOWEST_BITS_PER_SECOND = 4750;
 const probeHeader = openHeaderProbe();
 
 /**
+ * The format and length of a plain WAV file, from its first bytes alone; null for other files, which `probeAudio` reads.
+ * @param start  the file's first bytes, at least HEADER_MAX_BYTES of them or all
+ */
+export function probePlainWav(
+  { start, sizeBytes }: { start: Buffer; sizeBytes: number },
+  maxAudioSeconds: number,
+): ProbeResult | null {
+  const plain = findPlainWav(start, sizeBytes);
+  return plain === null ? null : checkLength('wav', plainSeconds(plain), maxAudioSeconds);
+}
+
+/**
  * The format and length that a file's headers claim, within 3 s; a job's price follows from the decoded length, not from this.
- * ffprobe and ffmpeg run, in the sandbox, only for files that neither findPlainWav nor the header probe can read.
+ * ffprobe and ffmpeg run, in the sandbox, only for files that the header probe cannot read.
  * @param path   made by this service, never by a client
  * @param limit  bounds how many programs run at once; no bound unless given
  */
@@ -41,11 +53,8 @@ export async function probeAudio(
   options: AudioOptions,
   limit: Limit = (work) => work(),
 ): Promise<ProbeResult> {
-  const { maxAudioSeconds } = options;
-  const plain = await findPlainWav(path);
-  if (plain !== null) return checkLength('wav', plainSeconds(plain), maxAudioSeconds);
   const header = await probeHeader(path);
-  if (header !== null && header.seconds <= maxAudioSeconds) {
+  if (header !== null && header.seconds <= options.maxAudioSeconds) {
     return { kind: 'audio', format: header.format, durationMs: Math.ceil(header.seconds * 1000) };
   }
   return await limit(() => probeByPrograms(path, options));

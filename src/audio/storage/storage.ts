@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '../../http/api-error.ts';
 
@@ -54,16 +54,17 @@ const PARTIAL_AGE_MS = 300_000;
 /** Stores audio as one file per key in a folder that only this user can read; creates the folder. */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  const names = new FolderSync(folder);
   return {
-    receive: (bytes, { maxBytes }) => receive(folder, bytes, maxBytes),
+    receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
     localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
-    remove: (key) => rm(pathOf(folder, key), { force: true }),
+    remove: async (key) => removeFile(pathOf(folder, key)),
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
     freeBytes: () => freeBytesAt(folder),
   };
 }
 
-async function receive(folder: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
+async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
   // The file gets its key as its name when it is complete, so that leftovers of a killed process can be recognised.
   const file = path.join(folder, PARTIAL_PREFIX + key);
@@ -71,15 +72,21 @@ async function receive(folder: string, bytes: AsyncIterable<Uint8Array>, maxByte
   try {
     const sizeBytes = await writeAll(handle, bytes, maxBytes);
     await handle.sync();
-    await handle.close();
-    await rename(file, pathOf(folder, key));
-    await syncFolder(folder);
+    await Promise.all([handle.close(), rename(file, pathOf(folder, key))]);
+    await names.sync();
     return { key, sizeBytes };
   } catch (cause) {
     await handle.close().catch(() => undefined);
-    for (const name of [file, pathOf(folder, key)]) await rm(name, { force: true }).catch(() => undefined);
+    for (const name of [file, pathOf(folder, key)]) await removeFile(name).catch(() => undefined);
     throw cause;
   }
+}
+
+/** Does nothing for a missing file. `rm` would also check, in the event loop, that the path is not a folder. */
+async function removeFile(file: string): Promise<void> {
+  await unlink(file).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause;
+  });
 }
 
 /** Writes one chunk at a time: a slow disk slows the sender down and memory does not grow. */
@@ -93,7 +100,29 @@ async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>, ma
   return sizeBytes;
 }
 
-/** Makes the name of a new file durable. */
+/** Makes the names of new files durable. Calls made while a sync runs share the next one. */
+class FolderSync {
+  readonly #folder: string;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Resolves after a sync that began after this call. */
+  sync(): Promise<void> {
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        this.#running = syncFolder(this.#folder);
+        return this.#running;
+      });
+    return this.#next;
+  }
+}
+
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -109,7 +138,7 @@ async function* listOlderThan(folder: string, ageMs: number): AsyncIterable<stri
   for await (const { name } of await opendir(folder)) {
     const file = path.join(folder, name);
     if (isKey(name) && (await isOlderThan(file, ageMs))) page.push(name);
-    if (isPartial(name) && (await isOlderThan(file, PARTIAL_AGE_MS))) await rm(file, { force: true });
+    if (isPartial(name) && (await isOlderThan(file, PARTIAL_AGE_MS))) await removeFile(file);
     if (page.length === PAGE_FILES) {
       yield page;
       page = [];

@@ -9,6 +9,7 @@ import { noteSpent } from '../../platform/garbage-collection.ts';
 import { diskFull, whileDiskIsFree } from '../storage/free-disk.ts';
 import type { AudioStorage } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
+import { FileStart } from './file-start.ts';
 import { isTooSlow } from './upload-pace.ts';
 
 export type UploadLimits = {
@@ -29,7 +30,8 @@ export type Upload = {
   lists: Map<string, string[]>;
   /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. */
   fingerprint: string;
-  file: { key: string; filename: string | null; sizeBytes: number };
+  /** `start` is the file's first bytes, HEADER_MAX_BYTES of them or all. */
+  file: { key: string; filename: string | null; sizeBytes: number; start: Buffer };
 };
 
 type Arrival = IncomingUpload & { storage: AudioStorage; limits: UploadLimits; clock: Clock };
@@ -182,9 +184,10 @@ async function receivePart(
 ) {
   if (isFile) {
     received.hasFile = true;
-    const bytes = whileDiskIsFree(hashed(part, received.hash), storage, limits.minFreeDiskBytes);
+    const start = new FileStart();
+    const bytes = whileDiskIsFree(observed(part, [received.hash, start]), storage, limits.minFreeDiskBytes);
     const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
-    received.file = { ...stored, filename: cleanFilename(filename) };
+    received.file = { ...stored, filename: cleanFilename(filename), start: start.bytes() };
     return;
   }
   received.fields.set(name!, '');
@@ -201,9 +204,12 @@ function listOf({ lists }: Received, name: string): string[] {
   return values;
 }
 
-async function* hashed(part: AsyncIterable<Uint8Array>, hash: Hash): AsyncIterable<Uint8Array> {
+async function* observed(
+  part: AsyncIterable<Uint8Array>,
+  observers: { update(chunk: Uint8Array): void }[],
+): AsyncIterable<Uint8Array> {
   for await (const chunk of part) {
-    hash.update(chunk);
+    for (const observer of observers) observer.update(chunk);
     yield chunk;
   }
 }

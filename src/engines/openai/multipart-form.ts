@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 export type MultipartForm = { contentType: string; body: Buffer };
 
 /**
- * The form as one buffer. With FormData, aborting the request raises an error that cannot be caught (undici: ReadableStream is
+ * The form as one buffer, into which the file's bytes are copied. With FormData, aborting the request raises an error that cannot be caught (undici: ReadableStream is
  * already closed) and would end the process.
  */
 export function multipartForm(
   fields: [name: string, value: string][],
-  file: { name: string; filename: string; contentType: string; bytes: Uint8Array },
+  file: { name: string; filename: string; contentType: string; bytes: Uint8Array[] },
 ): MultipartForm {
   const boundary = `verbatim-${randomBytes(16).toString('hex')}`;
   const part = (disposition: string, ...more: string[]) =>
@@ -20,7 +20,7 @@ export function multipartForm(
     body: Buffer.concat([
       ...fields.flatMap(([name, value]) => [part(`name="${name}"`, '', value), end]),
       part(`name="${file.name}"; filename="${file.filename}"`, `content-type: ${file.contentType}`, '', ''),
-      file.bytes,
+      ...file.bytes,
       Buffer.from(`\r\n--${boundary}--\r\n`),
     ]),
   };

@@ -5,7 +5,7 @@ import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
 import type { Pcm, Transcript } from '../engine.ts';
 import { EngineError, SAMPLE_RATE } from '../engine.ts';
-import { wavFile } from '../wav-file.ts';
+import { wavHeader } from '../wav-header.ts';
 import type { MultipartForm } from './multipart-form.ts';
 import { multipartForm } from './multipart-form.ts';
 import { readOpenaiAnswer } from './openai-answer.ts';
@@ -92,7 +92,7 @@ function requestForm(piece: Pcm, model: string, language: string | null): Multip
     name: 'file',
     filename: 'audio.wav',
     contentType: 'audio/wav',
-    bytes: wavFile(piece),
+    bytes: [wavHeader(piece), Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)],
   });
 }
 

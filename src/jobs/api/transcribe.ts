@@ -1,5 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import { probeAudio } from '../../audio/media/probe.ts';
+import { probeAudio, probePlainWav } from '../../audio/media/probe.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Upload } from '../../audio/upload/upload.ts';
 import { acceptUpload } from '../../audio/upload/upload.ts';
@@ -135,7 +135,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     }
     // Jobs that were made during the upload may have taken the last credit.
     await deps.uploads.requireCredit(account);
-    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file.key)) } };
+    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file)) } };
   } catch (cause) {
     await storage.remove(file.key);
     throw cause;
@@ -159,13 +159,16 @@ async function findResumable({ db }: TranscribeDeps, account: Account, id: strin
   return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
 }
 
-async function probe({ storage, tools, config, probes }: TranscribeDeps, account: Account, key: string) {
-  await using file = await storage.localPath(key);
-  const { path } = file;
-  const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
-  const result = await probeAudio(path, options, (work) => probes(account.id, work));
+async function probe(deps: TranscribeDeps, account: Account, file: Upload['file']) {
+  const result = probePlainWav(file, deps.config.maxAudioSeconds) ?? (await probeFile(deps, account, file.key));
   if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
   return { format: result.format, durationMs: result.durationMs };
+}
+
+async function probeFile({ storage, tools, config, probes }: TranscribeDeps, account: Account, key: string) {
+  await using file = await storage.localPath(key);
+  const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
+  return await probeAudio(file.path, options, (work) => probes(account.id, work));
 }
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(

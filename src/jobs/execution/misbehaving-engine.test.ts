@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { wavOf } from '../../../test/fixtures/audio/wav.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { childProcesses, isRunning } from '../../../test/fixtures/processes/children.ts';
 import type { Misdeed } from '../../../test/fixtures/processes/misdeeds.ts';
@@ -7,12 +8,11 @@ import { MISDEEDS } from '../../../test/fixtures/processes/misdeeds.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { ChildPool } from '../../engines/process/child-pool.ts';
-import { wavFile } from '../../engines/wav-file.ts';
 import { openLog } from '../../platform/log.ts';
 
 /** Half a second of audio that names a misdeed. */
 function audioFor(misdeed: Misdeed): Buffer {
-  return Buffer.from(wavFile(new Int16Array(8_000).fill(100 * MISDEEDS.indexOf(misdeed))));
+  return wavOf(new Int16Array(8_000).fill(100 * MISDEEDS.indexOf(misdeed)));
 }
 
 /** An engine of one process that commits the misdeed named by the audio. */

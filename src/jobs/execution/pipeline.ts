@@ -1,5 +1,4 @@
-import { access } from 'node:fs/promises';
-import { AudioError } from '../../audio/audio-error.ts';
+import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
 import { decodePcm } from '../../audio/media/decode.ts';
 import type { Piece } from '../../audio/split.ts';
 import { cutPieces } from '../../audio/split.ts';
@@ -68,8 +67,6 @@ export async function runPipeline(
 ): Promise<Outcome> {
   try {
     await using file = await deps.storage.localPath(job.audioKey!);
-    if (!(await exists(file.path)))
-      return failed(engine, 'engine_error', 'The audio is no longer there. Send it again.');
     const progress = openProgress(job.durationMs / 1000);
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
@@ -81,6 +78,7 @@ export async function runPipeline(
     return completed(job, engine, pieces, counted.samples());
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
     if (cause instanceof AudioError) return failed(engine, 'unprocessable_audio', cause.message);
     if (cause instanceof EngineError) return failed(engine, cause.type, cause.message);
     throw cause;
@@ -185,11 +183,4 @@ function countSamples(
     progress.decodedAll();
   }
   return { chunks: counted(), samples: () => samples };
-}
-
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { wavOf } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
-import { wavFile } from '../../engines/wav-file.ts';
 
 /** Takes loud samples for speech and all others for noise. */
 function openFakeDetector(): VoiceDetector & { asked: number } {
@@ -33,7 +33,7 @@ test('with a voice detector, pieces without speech are not given to the engine a
   const engine = openFakeEngine({ says: 'well done' });
   await fixture.startWorker(engine, { detector });
 
-  const { id } = (await fixture.transcribe(account, Buffer.from(wavFile(HUM)), { async: 'true', language: 'de' })).json;
+  const { id } = (await fixture.transcribe(account, Buffer.from(wavOf(HUM)), { async: 'true', language: 'de' })).json;
   const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.text, engine.count(), detector.asked], ['completed', 'well done', 1, 2]);
@@ -46,7 +46,7 @@ test('audio without detected speech has an empty text in the requested language'
   const engine = openFakeEngine({ says: 'thank you for watching' });
   await fixture.startWorker(engine, { detector: openFakeDetector() });
 
-  const audio = Buffer.from(wavFile(HUM.slice(0, 3 * SAMPLE_RATE)));
+  const audio = wavOf(HUM.slice(0, 3 * SAMPLE_RATE));
   const { id } = (await fixture.transcribe(account, audio, { async: 'true', language: 'de' })).json;
   const job = await fixture.ended(account, id);
 
