@@ -16,7 +16,10 @@ const TOKEN = 'admin-token-of-the-test';
 async function openEnvironment() {
   const db = await openTestDatabase();
   const app = buildServer({
-    routes: [...adminRoutes({ db, rates: { lite: 1, pro: 2 } }), ...auditRoutes({ db })],
+    routes: [
+      ...adminRoutes({ db, callers: { forgetAll: () => undefined }, rates: { lite: 1, pro: 2 } }),
+      ...auditRoutes({ db }),
+    ],
     auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),

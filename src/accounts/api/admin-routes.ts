@@ -1,5 +1,5 @@
 import { recordChange } from '../../audit/record.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -12,11 +12,12 @@ import { creditsFromUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
+import type { KeyDeps } from './key-routes.ts';
 import { adminKeyRoutes } from './key-routes.ts';
 import type { Rates } from './view.ts';
 import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
 
-export type AdminDeps = { db: Database; rates: Rates };
+export type AdminDeps = KeyDeps & { rates: Rates };
 
 // Far under 2^53 units, so that sums of balances stay exact.
 const MAX_CREDITS = 100_000_000;
@@ -125,7 +126,7 @@ function getAccount({ db, rates }: AdminDeps): Route {
   });
 }
 
-function changeAccount({ db, rates }: AdminDeps): Route {
+function changeAccount({ db, callers, rates }: AdminDeps): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/admin/v1/accounts/:id',
@@ -141,12 +142,14 @@ function changeAccount({ db, rates }: AdminDeps): Route {
       if (!isId('acct', id)) throw notFound();
       const change = { name: body.name ?? null, plan: body.plan ?? null };
       const details = { fields: Object.keys(body), ...(body.plan && { plan: body.plan }) };
-      return await db.transaction(async (tx) => {
-        const account = await store.updateAccount(tx, id, change);
-        if (!account) throw notFound();
+      const account = await db.transaction(async (tx) => {
+        const changed = await store.updateAccount(tx, id, change);
+        if (!changed) throw notFound();
         await recordChange(tx, actor, { accountId: id, action: 'account.changed', targetId: id, details });
-        return { status: 200 as const, body: showAccount(account, rates) };
+        return changed;
       });
+      callers.forgetAll();
+      return { status: 200, body: showAccount(account, rates) };
     },
   });
 }

@@ -13,12 +13,13 @@ import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
 import type { Account, Actor } from '../account.ts';
+import type { Callers } from '../keys/callers.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
 import { findAccount, lockAccount } from '../store.ts';
 import { keyListSchema, newKeySchema, scopesSchema, showKey } from './view.ts';
 
-type Deps = { db: Database };
+export type KeyDeps = { db: Database; callers: Pick<Callers, 'forgetAll'> };
 
 const MAX_KEYS_PER_ACCOUNT = 200;
 const TAG = 'Keys';
@@ -38,7 +39,7 @@ const wishSchema = Type.Object({
 type NewKeyBody = { name?: string | null; scopes?: Scope[]; expires_at?: string | null };
 
 /** The routes with which a key manages the keys of its own account. */
-export function keyRoutes({ db }: Deps): Route[] {
+export function keyRoutes({ db, callers }: KeyDeps): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -73,14 +74,14 @@ export function keyRoutes({ db }: Deps): Route[] {
       schema: { params: idParams, answers: { 204: null } },
       async handle({ account, params, actor }) {
         if (actor.key!.id !== params.id) requireScope(actor.key!, 'keys:write');
-        return await revokeKey(db, { id: params.id, accountId: account.id, actor });
+        return await revokeKey({ db, callers }, { id: params.id, accountId: account.id, actor });
       },
     }),
   ];
 }
 
 /** The keys of all accounts, for the operator. */
-export function adminKeyRoutes({ db }: Deps): Route[] {
+export function adminKeyRoutes({ db, callers }: KeyDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -111,10 +112,10 @@ export function adminKeyRoutes({ db }: Deps): Route[] {
       method: 'DELETE',
       path: '/admin/v1/keys/:id',
       auth: 'admin',
-      summary: 'Revoke a key, at once and on every node',
+      summary: 'Revoke a key, at once on this node and within a second on every other',
       tag: TAG,
       schema: { params: idParams, answers: { 204: null } },
-      handle: async ({ params, actor }) => await revokeKey(db, { id: params.id, accountId: null, actor }),
+      handle: async ({ params, actor }) => await revokeKey({ db, callers }, { id: params.id, accountId: null, actor }),
     }),
   ];
 }
@@ -178,16 +179,17 @@ async function createKey(db: Database, { accountId, actor, idempotency, note, ..
 }
 
 async function revokeKey(
-  db: Database,
+  { db, callers }: KeyDeps,
   { id, accountId, actor }: { id: string; accountId: Account['id'] | null; actor: Actor },
 ): Promise<{ status: 204 }> {
   if (!isId('key', id)) throw notFound('key');
-  return await db.transaction(async (tx) => {
+  await db.transaction(async (tx) => {
     const owner = await store.deleteKey(tx, id, accountId);
     if (owner === null) throw notFound('key');
     await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId: id });
-    return { status: 204 };
   });
+  callers.forgetAll();
+  return { status: 204 };
 }
 
 function wrongExpiry(message: string): ApiError {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture, openAccountNode, RATES } from '../../../test/fixtures/account.ts';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openDatabase } from '../../db/database.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { openLimits } from '../rate-limits/limits.ts';
 
 test('an account is created, read, listed and changed', async () => {
@@ -193,4 +196,25 @@ test('a remembered refusal ends when it said it would', async () => {
 
   assert.deepEqual([refused?.kind, recalled?.kind, later?.kind], ['refused', 'refused', 'admitted']);
   assert.ok(recalled?.kind === 'refused' && recalled.retryAfterSeconds <= 30);
+});
+
+test('a changed plan is in force at once', async () => {
+  const clock = systemClock;
+  const config = { webhookAllowedTargets: [], webhookRetryDelaysMs: [0, 1, 1, 1] };
+  const lookup = async () => ['93.184.216.34'];
+  await using fixture = await openAccountFixture({
+    more: (db) => webhookRoutes({ db, secretBox, clock, lookup, config }),
+  });
+  const { id, key } = await fixture.account();
+  const change = (plan: string) => fixture.ask('PATCH', `/admin/v1/accounts/${id}`, { plan });
+  const webhook = { url: 'https://hooks.example.com/', events: ['webhook.test'] };
+  const create = async () => (await fixture.askAs(key, 'POST', '/v1/webhooks', webhook)).status;
+
+  await change('lite');
+  await create();
+  const onLite = await create();
+  await change('pro');
+  const onPro = await create();
+
+  assert.deepEqual([onLite, onPro], [403, 201]);
 });

@@ -3,29 +3,84 @@ import type { Log } from '../../platform/log.ts';
 import type { Caller } from '../account.ts';
 import { findCallerByKeyHash, noteKeyUse } from './key-store.ts';
 
-/** Finds the caller of a key and stores when the key was last used. The function returns null for an unknown key. */
-export function openCallers(db: Database, log: Log): (keyHash: Buffer) => Promise<Caller | null> {
-  // Ids of keys whose use is being stored: one of several concurrent requests writes.
-  const noting = new Set<string>();
+type CallersDeps = {
+  db: Database;
+  log: Log;
+  /** A monotonic clock; the process's by default. */
+  monotonicMs?: () => number;
+};
 
-  async function noteUse({ account, key }: Caller): Promise<void> {
-    if (noting.has(key.id)) return;
-    noting.add(key.id);
+/** A look-up, under way or answered. */
+type Entry = { caller: Promise<Caller | null>; endsAtMs: number };
+
+// A key that another node revokes must be refused within 1 s, also when no notification arrives.
+const MAX_AGE_MS = 900;
+const MAX_ENTRIES = 10_000;
+
+/**
+ * The callers behind the keys of requests. A key is looked up in the database; for 900 ms from the start of the look-up
+ * further requests with the key get the same caller. Unknown and expired keys are looked up each time.
+ */
+export class Callers {
+  readonly #deps: CallersDeps;
+  readonly #monotonicMs: () => number;
+  /** By the hash of the key, in the order of the look-ups. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(deps: CallersDeps) {
+    this.#deps = deps;
+    this.#monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  }
+
+  /** The caller of a key, whose use is noted; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
+  find(keyHash: Buffer): Promise<Caller | null> {
+    const name = keyHash.toString('latin1');
+    const known = this.#entries.get(name);
+    if (known && this.#monotonicMs() < known.endsAtMs) return known.caller;
+    return this.#add(name, keyHash);
+  }
+
+  /** To be called after the commit of a change to a key or an account: it is in force for every request from now on. */
+  forgetAll(): void {
+    this.#entries.clear();
+  }
+
+  #add(name: string, keyHash: Buffer): Promise<Caller | null> {
+    const startedAtMs = this.#monotonicMs();
+    const lookUp = this.#lookUp(keyHash);
+    const entry = { caller: lookUp.then((found) => found?.caller ?? null), endsAtMs: startedAtMs + MAX_AGE_MS };
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    if (this.#entries.size > MAX_ENTRIES) this.#removeOldest();
+    const remove = () => {
+      if (this.#entries.get(name) === entry) this.#entries.delete(name);
+    };
+    lookUp.then((found) => {
+      if (!found) remove();
+      else entry.endsAtMs = Math.min(entry.endsAtMs, startedAtMs + (found.expiresInMs ?? MAX_AGE_MS));
+    }, remove);
+    return entry.caller;
+  }
+
+  async #lookUp(keyHash: Buffer): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
+    const found = await findCallerByKeyHash(this.#deps.db, keyHash);
+    if (!found) return null;
+    const { isUseNoted, expiresInMs, ...caller } = found;
+    if (!isUseNoted) await this.#noteUse(caller);
+    return { caller, expiresInMs };
+  }
+
+  async #noteUse({ account, key }: Caller): Promise<void> {
     try {
-      await noteKeyUse(db, { shard: account.shard, id: key.id });
+      await noteKeyUse(this.#deps.db, { shard: account.shard, id: key.id });
     } catch (error) {
-      // The request does not fail because of this; the next one tries again.
-      log.warn({ err: error }, 'could not note the use of a key');
-    } finally {
-      noting.delete(key.id);
+      // The request does not fail because of this; a later one tries again.
+      this.#deps.log.warn({ err: error }, 'could not note the use of a key');
     }
   }
 
-  return async (keyHash) => {
-    const found = await findCallerByKeyHash(db, keyHash);
-    if (!found) return null;
-    const { isUseNoted, ...caller } = found;
-    if (!isUseNoted) await noteUse(caller);
-    return caller;
-  };
+  #removeOldest(): void {
+    const [oldest] = this.#entries.keys();
+    this.#entries.delete(oldest!);
+  }
 }

@@ -18,27 +18,32 @@ export type KeyRow = {
 
 const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
   last_used_at as "lastUsedAt"`;
+/** `expiresInMs` is null for a key that never expires. */
+type LookUp = { isUseNoted: boolean; expiresInMs: number | null };
+
 const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 // A key's use is written only when the stored time is older than this: at most twice a minute per key.
 const USE_NOTED_SECONDS = 30;
 
 /**
- * The account and key behind a hash; null for an unknown or expired key. Read at every request, so that a revoked key is
- * refused at once. The shard is not known before the look-up, so a sharded database keeps this table whole on each node.
+ * The account and key behind a hash, and how long the key remains valid; null for an unknown or expired key. The shard is
+ * not known before the look-up, so a sharded database keeps this table whole on each node.
  * @param hash  SHA-256 of the key, 32 bytes
  */
 export async function findCallerByKeyHash(
   sql: Sql,
   hash: Buffer,
   now: Date | null = null,
-): Promise<(Caller & { isUseNoted: boolean }) | null> {
-  const rows = await sql.rows<Caller['account'] & Caller['key'] & { keyId: string; isUseNoted: boolean }>({
+): Promise<(Caller & LookUp) | null> {
+  const rows = await sql.rows<Caller['account'] & Caller['key'] & LookUp & { keyId: string }>({
     name: 'find_caller_by_key_hash',
     text: `
       select accounts.id, accounts.shard, accounts.name, accounts.plan, accounts.unlimited,
         api_keys.id as "keyId", api_keys.scopes, api_keys.expires_at as "expiresAt",
         coalesce(api_keys.last_used_at > coalesce($2::timestamptz, clock_timestamp()) - $3 * interval '1 second', false)
-          as "isUseNoted"
+          as "isUseNoted",
+        1000 * extract(epoch from api_keys.expires_at - coalesce($2::timestamptz, clock_timestamp()))::float8
+          as "expiresInMs"
       from api_keys
       join accounts on accounts.shard = api_keys.shard and accounts.id = api_keys.account_id
       where api_keys.hash = $1
@@ -47,8 +52,8 @@ export async function findCallerByKeyHash(
   });
   const [row] = rows;
   if (!row) return null;
-  const { keyId, scopes, expiresAt, isUseNoted, ...account } = row;
-  return { account, key: { id: keyId, scopes, expiresAt }, isUseNoted };
+  const { keyId, scopes, expiresAt, isUseNoted, expiresInMs, ...account } = row;
+  return { account, key: { id: keyId, scopes, expiresAt }, isUseNoted, expiresInMs };
 }
 
 /** The ids of those keys that are neither revoked nor expired. */

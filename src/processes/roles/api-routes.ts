@@ -1,5 +1,6 @@
 import type { AdminDeps } from '../../accounts/api/admin-routes.ts';
 import { adminRoutes } from '../../accounts/api/admin-routes.ts';
+import type { KeyDeps } from '../../accounts/api/key-routes.ts';
 import { keyRoutes } from '../../accounts/api/key-routes.ts';
 import type { AccountDeps } from '../../accounts/api/routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
@@ -14,7 +15,7 @@ import { deliveryRoutes } from '../../webhooks/log/routes.ts';
 import type { SealedDeps } from '../../webhooks/secrets/sealed-api.ts';
 import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
 
-export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps;
+export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps & KeyDeps;
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(deps: ApiDeps): Route[] {

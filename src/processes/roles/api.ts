@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { openCallers } from '../../accounts/keys/callers.ts';
+import { Callers } from '../../accounts/keys/callers.ts';
 import { findValidKeys } from '../../accounts/keys/key-store.ts';
 import { openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
@@ -39,10 +39,11 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const metrics = openMetrics();
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
-  const api = config.roles.includes('api') ? await openApi(context, storage, metrics) : NO_API;
+  const callers = new Callers(context);
+  const api = config.roles.includes('api') ? await openApi(context, { storage, metrics, callers }) : NO_API;
   const readiness = openReadiness(context, storage);
   const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
-  const common = { ...serverOptions(context, api), metrics: httpMetrics(metrics) };
+  const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
   const withReference = (documented: Route[]) => [
     ...documented,
     ...(config.roles.includes('api') ? consoleRoutes() : []),
@@ -70,9 +71,9 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 }
 
 /** What the listeners of a node have in common. */
-function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api) {
+function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api, callers: Callers) {
   return {
-    auth: { adminToken: order.adminToken, findCaller: openCallers(db, log) },
+    auth: { adminToken: order.adminToken, findCaller: (keyHash: Buffer) => callers.find(keyHash) },
     limits: openLimits(db, {
       transcribe: config.rateLimitTranscribe,
       balance: config.rateLimitBalance,
@@ -97,8 +98,7 @@ type Api = {
 
 async function openApi(
   { config, order, db, log, clock }: RoleContext,
-  storage: AudioStorage,
-  metrics: Metrics,
+  { storage, metrics, callers }: { storage: AudioStorage; metrics: Metrics; callers: Callers },
 ): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const completions = await openCompletionWaiter({ db, clock, log });
@@ -110,7 +110,7 @@ async function openApi(
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
   const deps = {
-    ...{ db, config, storage, completions, notifications, clock, secretBox, rates },
+    ...{ db, config, storage, completions, notifications, callers, clock, secretBox, rates },
     tools: { folder: config.toolsDir },
     metrics: jobMetrics(metrics),
   };
