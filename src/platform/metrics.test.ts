@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { mergeMetrics, openMetrics, snapshotMetrics } from './metrics.ts';
 
 test('histograms of several processes are added up', async () => {
@@ -24,4 +25,16 @@ test('the metrics of the Node process are included', async () => {
 
   assert.match(text, /^process_resident_memory_bytes [1-9]/m);
   assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
+});
+
+test('the metrics of the Node process are those that prom-client collects by default', async () => {
+  const whole = new Registry();
+  collectDefaultMetrics({ register: whole });
+  const describe = ({ name, help, type }: { name: string; help: string; type: unknown }) => `${name} ${type} ${help}`;
+
+  const expected = (await whole.getMetricsAsJSON()).map(describe);
+  const collected = (await snapshotMetrics(openMetrics())).map(describe);
+
+  assert.ok(expected.length > 20);
+  assert.deepEqual(collected.filter((line) => !/^verbatim_/.test(line)).sort(), expected.sort());
 });

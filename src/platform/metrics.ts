@@ -1,4 +1,9 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import AggregatorRegistry from 'prom-client/lib/cluster.js';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import { collectProcessMetrics } from './process-metrics.ts';
 
 /** The metrics of one process, in the form in which they are sent to the process that serves /metrics. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
@@ -16,7 +21,7 @@ const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5
  */
 export function openMetrics() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   const registers = [registry];
   return { registry, ...http(registers), ...jobs(registers), ...deliveries(registers), ...ledger(registers) };
 }
