@@ -37,10 +37,13 @@ export function callOf(
   };
 }
 
+// One error for all requests, since making one costs more than the abort.
+const REQUEST_OVER = new Error('the request is over');
+
 /** Aborts when the request is over: the client hung up, or the whole answer was sent. */
 export function endOf(reply: FastifyReply): AbortController {
   const over = new AbortController();
-  const abort = () => over.abort(new Error('the request is over'));
+  const abort = () => over.abort(REQUEST_OVER);
   // The client may have hung up while its key was looked up: then `close` was emitted already.
   if (reply.raw.destroyed) abort();
   else reply.raw.once('close', abort);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { IdPrefix } from '../rules/ids.ts';
 import { newId } from '../rules/ids.ts';
 
@@ -33,12 +33,27 @@ export async function waitAtMost(
   ms: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
+  // Aborted with a reason: without one, an error is made for each wait.
   const done = new AbortController();
   const timeout = clock.sleep(ms, signal ? AbortSignal.any([signal, done.signal]) : done.signal).then(() => false);
-  return await Promise.race([promise.then(() => true), timeout]).finally(() => done.abort());
+  return await Promise.race([promise.then(() => true), timeout]).finally(() => done.abort(null));
 }
 
 /** A fresh id such as `job_01k…`: time-sortable, 80 random bits. */
 export function makeId(prefix: IdPrefix, clock: Clock = systemClock): string {
-  return newId(prefix, clock.now(), randomBytes(10));
+  return newId(prefix, clock.now(), nextRandomBytes());
+}
+
+const RANDOM_BYTES = 10;
+// A system call for each id takes longer than making the id.
+const randomPool = Buffer.alloc(128 * RANDOM_BYTES);
+let usedBytes = randomPool.length;
+
+function nextRandomBytes(): Buffer {
+  if (usedBytes === randomPool.length) {
+    randomFillSync(randomPool);
+    usedBytes = 0;
+  }
+  usedBytes += RANDOM_BYTES;
+  return randomPool.subarray(usedBytes - RANDOM_BYTES, usedBytes);
 }

@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { ApiError } from '../../http/api-error.ts';
+import { FolderSync } from './folder-sync.ts';
 
 /** Uploaded audio by key. The storage makes the keys; no text of a client becomes part of a path. */
 export type AudioStorage = {
@@ -48,6 +49,8 @@ export class StorageAwayError extends ApiError {
 // The page size of S3.
 const PAGE_FILES = 1000;
 const PARTIAL_PREFIX = 'partial-';
+// Smaller files are written at once when they are complete, under their own name. An upload under way holds this in memory.
+const WRITE_BYTES = 256 * 1024;
 // A running upload sends at least 16 KiB every 30 s, else it is ended.
 const PARTIAL_AGE_MS = 300_000;
 
@@ -66,20 +69,60 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
 
 async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
-  // The file gets its key as its name when it is complete, so that leftovers of a killed process can be recognised.
-  const file = path.join(folder, PARTIAL_PREFIX + key);
-  const handle = await open(file, 'wx', 0o600);
+  const partial = path.join(folder, PARTIAL_PREFIX + key);
+  let file: FileHandle | null = null;
   try {
-    const sizeBytes = await writeAll(handle, bytes, maxBytes);
-    await handle.sync();
-    await Promise.all([handle.close(), rename(file, pathOf(folder, key))]);
-    await names.sync();
+    let sizeBytes = 0;
+    let gathered: Uint8Array[] = [];
+    let gatheredBytes = 0;
+    for await (const chunk of bytes) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new UploadTooLargeError(maxBytes);
+      gathered.push(chunk);
+      gatheredBytes += chunk.length;
+      if (gatheredBytes < WRITE_BYTES) continue;
+      file ??= await open(partial, 'wx', 0o600);
+      // One write at a time: a slow disk slows the sender down and memory does not grow.
+      await writeAll(file, gathered);
+      gathered = [];
+      gatheredBytes = 0;
+    }
+    const isSmall = file === null;
+    file ??= await open(pathOf(folder, key), 'wx', 0o600);
+    await writeAll(file, gathered);
+    if (isSmall) await Promise.all([file.sync(), names.sync()]);
+    else await nameFile(file, [partial, pathOf(folder, key)], names);
+    await file.close();
     return { key, sizeBytes };
   } catch (cause) {
-    await handle.close().catch(() => undefined);
-    for (const name of [file, pathOf(folder, key)]) await removeFile(name).catch(() => undefined);
+    await file?.close().catch(() => undefined);
+    for (const name of [partial, pathOf(folder, key)]) await removeFile(name).catch(() => undefined);
     throw cause;
   }
+}
+
+/** A file gets its key as its name when it is complete, so that the leftovers of a killed process can be recognised. */
+async function nameFile(file: FileHandle, [from, to]: [string, string], names: FolderSync): Promise<void> {
+  await file.sync();
+  await rename(from, to);
+  await names.sync();
+}
+
+async function writeAll(file: FileHandle, chunks: Uint8Array[]): Promise<void> {
+  let rest = chunks;
+  while (rest.length > 0) {
+    const { bytesWritten } = await file.writev(rest);
+    rest = withoutFirst(rest, bytesWritten);
+  }
+}
+
+function withoutFirst(chunks: Uint8Array[], bytes: number): Uint8Array[] {
+  let left = bytes;
+  return chunks.flatMap((chunk) => {
+    const kept = chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+    return kept.length > 0 ? [kept] : [];
+  });
 }
 
 /** Does nothing for a missing file. `rm` would also check, in the event loop, that the path is not a folder. */
@@ -87,49 +130,6 @@ async function removeFile(file: string): Promise<void> {
   await unlink(file).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
   });
-}
-
-/** Writes one chunk at a time: a slow disk slows the sender down and memory does not grow. */
-async function writeAll(handle: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
-  let sizeBytes = 0;
-  for await (const chunk of bytes) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > maxBytes) throw new UploadTooLargeError(maxBytes);
-    for (let offset = 0; offset < chunk.length; ) offset += (await handle.write(chunk, offset)).bytesWritten;
-  }
-  return sizeBytes;
-}
-
-/** Makes the names of new files durable. Calls made while a sync runs share the next one. */
-class FolderSync {
-  readonly #folder: string;
-  #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | null = null;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** Resolves after a sync that began after this call. */
-  sync(): Promise<void> {
-    this.#next ??= this.#running
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = null;
-        this.#running = syncFolder(this.#folder);
-        return this.#running;
-      });
-    return this.#next;
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Removes old partial files as well, which killed processes have left. */

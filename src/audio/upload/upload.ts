@@ -152,7 +152,8 @@ async function parseBody(
     await done.promise;
   } finally {
     clearTimeout(stall);
-    over.abort();
+    // With a reason: without one, an error is made for each upload.
+    over.abort(null);
     stream.unpipe(parser);
     stream.off('data', onData).off('close', onClose);
   }

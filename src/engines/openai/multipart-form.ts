@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** A multipart/form-data body: text fields by name, then one file. */
 export type MultipartForm = { contentType: string; body: Buffer };
@@ -11,7 +11,7 @@ export function multipartForm(
   fields: [name: string, value: string][],
   file: { name: string; filename: string; contentType: string; bytes: Uint8Array[] },
 ): MultipartForm {
-  const boundary = `verbatim-${randomBytes(16).toString('hex')}`;
+  const boundary = `verbatim-${randomUUID()}`;
   const part = (disposition: string, ...more: string[]) =>
     Buffer.from([`--${boundary}`, `content-disposition: form-data; ${disposition}`, ...more].join('\r\n'));
   const end = Buffer.from('\r\n');

@@ -43,7 +43,7 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
   const { audioKey } = canceled;
   // After a failure here the janitor erases the audio.
   if (audioKey !== null && deps.config.audioRetentionHours === 0) {
-    await eraseAudio(deps, { ...canceled, audioKey }).catch(() => undefined);
+    await eraseAudio(deps, [{ ...canceled, audioKey }]).catch(() => undefined);
   }
   return answer;
 }

@@ -133,8 +133,6 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       await storage.remove(file.key);
       return { kind: 'resume', request, job };
     }
-    // Jobs that were made during the upload may have taken the last credit.
-    await deps.uploads.requireCredit(account);
     return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file)) } };
   } catch (cause) {
     await storage.remove(file.key);
@@ -165,7 +163,10 @@ async function probe(deps: TranscribeDeps, account: Account, file: Upload['file'
   return { format: result.format, durationMs: result.durationMs };
 }
 
-async function probeFile({ storage, tools, config, probes }: TranscribeDeps, account: Account, key: string) {
+async function probeFile(deps: TranscribeDeps, account: Account, key: string) {
+  const { storage, tools, config, probes } = deps;
+  // Jobs that were made during the upload may have taken the last credit, and probes cost processor time.
+  await deps.uploads.requireCredit(account);
   await using file = await storage.localPath(key);
   const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
   return await probeAudio(file.path, options, (work) => probes(account.id, work));

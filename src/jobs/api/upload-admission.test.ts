@@ -85,7 +85,7 @@ test('a balance that is used up during an upload is detected before the file is 
   const { key } = await server.account({ plan: 'lite', credits: SECOND_ON_LITE });
   const late = server.send(key);
   late.write(FILE_HEAD);
-  late.write('not audio');
+  late.write(Buffer.alloc(MEBIBYTE));
   await until('the file to begin', async () => (await server.fixture.files()).length === 1);
   assert.equal((await sendWav(server.send(key))).status, 202);
 
@@ -100,7 +100,7 @@ test('an upload beyond the limit of the account is rejected with Retry-After; ot
   const { key } = await server.account();
   const other = await server.account();
   const underWay = [server.send(key), server.send(key, {}, '/v1/audio/transcriptions')];
-  for (const request of underWay) request.write(FILE_HEAD + 'a');
+  for (const request of underWay) request.write(FILE_HEAD + 'a'.repeat(MEBIBYTE));
   await until('both uploads to begin', async () => (await server.fixture.files()).length === 2);
   const third = server.send(key, { expect: '100-continue' });
   third.flushHeaders();

@@ -23,10 +23,11 @@ test('an upload over a socket becomes a job', async () => {
 });
 
 test('a client that disconnects during an upload leaves nothing on disk', async () => {
-  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '1000000' });
   const account = await server.account();
   const request = server.send(account.key);
-  request.write(FILE_HEAD + 'half of the sound');
+  // Smaller uploads are not on disk before they are complete.
+  request.write(FILE_HEAD + 'half of the sound'.repeat(30_000));
   await until('the upload to begin', async () => (await server.fixture.files()).length === 1);
 
   request.destroy();

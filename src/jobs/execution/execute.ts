@@ -5,7 +5,7 @@ import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LeaseLostError } from '../queue/lease.ts';
 import { handBackJob } from '../queue/lease-store.ts';
-import { eraseAudio } from '../retention/audio-sweep.ts';
+import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
@@ -46,10 +46,10 @@ const STORAGE_RETRY: AwayRetry = {
 const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
 const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
 
-type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases };
+type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases; eraser: AudioEraser };
 
 /**
- * Executes a claimed job: renews its lease, transcribes it, writes its end and erases its audio. Hands the job back when
+ * Executes a claimed job: renews its lease, transcribes it, writes its end and has its audio erased. Hands the job back when
  * `stopSignal` aborts. Rejects when the end could not be written; the job is due again when its lease ends.
  */
 export async function executeJob(
@@ -82,18 +82,16 @@ class Execution {
 
   async run(): Promise<void> {
     const job = this.#job;
-    const { completions, leases, log } = this.#deps;
+    const { leases, log } = this.#deps;
     using _lease = leases.hold(job, {
       progress: () => this.#progress,
       onLost: (cause) => this.#lost.abort(cause),
     });
-    using completion = completions.subscribe(job);
-    void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
-      await this.#finish(await this.#writeEnd(await this.#transcribe()));
+      this.#finish(await this.#writeEnd(await this.#transcribe()));
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
-      if (cause instanceof EndedElsewhereError) return await this.#stopAfterEnd();
+      if (cause instanceof EndedElsewhereError) return this.#stopAfterEnd();
       if (!(cause instanceof LeaseLostError)) throw cause;
       log.warn({ job_id: job.id, attempt: job.attempts }, 'a lease was lost; the result of this attempt is discarded');
     } finally {
@@ -108,6 +106,9 @@ class Execution {
       return { kind: 'failed', type: 'engine_error', message, model: engine.name };
     }
     const deps = this.#pipelineDeps();
+    // Until the end is written, which this process would otherwise be told of as well.
+    using completion = this.#deps.completions.subscribe(this.#job);
+    void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
       return await this.#retryWhileAway(STORAGE_RETRY, () => runPipeline(this.#job, this.#limited, deps, this.#signal));
     } catch (cause) {
@@ -173,7 +174,7 @@ class Execution {
     }
   }
 
-  async #finish(job: Job): Promise<void> {
+  #finish(job: Job): void {
     const { log, metrics } = this.#deps;
     log.info(
       {
@@ -191,24 +192,22 @@ class Execution {
       'job',
     );
     metrics?.jobEnded(job);
-    await this.#eraseAudioIfDue();
+    this.#eraseAudioIfDue();
   }
 
   /** The cancellation settled the job. Only the audio file, which was open here, remains. */
-  async #stopAfterEnd(): Promise<void> {
+  #stopAfterEnd(): void {
     this.#deps.log.info(
       { job_id: this.#job.id, attempt: this.#job.attempts },
       'the job was canceled, or ended by another worker; its execution stopped',
     );
-    await this.#eraseAudioIfDue();
+    this.#eraseAudioIfDue();
   }
 
-  async #eraseAudioIfDue(): Promise<void> {
-    const { audioKey } = this.#job;
+  #eraseAudioIfDue(): void {
+    const { shard, id, audioKey } = this.#job;
     if (this.#deps.config.audioRetentionHours > 0 || audioKey === null) return;
-    await eraseAudio(this.#deps, { ...this.#job, audioKey }).catch((cause: unknown) => {
-      this.#deps.log.warn({ job_id: this.#job.id, err: cause }, 'could not erase audio; the sweep will');
-    });
+    this.#deps.eraser.add({ shard, id, audioKey });
   }
 
   async #handBack(): Promise<void> {

@@ -7,6 +7,7 @@ import { claimNextJob } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases } from '../queue/lease.ts';
 import { readMoment, returnLapsedJobs } from '../queue/lease-store.ts';
+import { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
 import { executeJob, StopError } from './execute.ts';
@@ -26,12 +27,17 @@ const STOP_MS = 8_000;
 
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
 export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
-  const worker = new Worker({ ...deps, completions: await openCompletionWaiter(deps), leases: openLeases(deps) });
+  const worker = new Worker({
+    ...deps,
+    completions: await openCompletionWaiter(deps),
+    leases: openLeases(deps),
+    eraser: new AudioEraser(deps),
+  });
   await worker.start();
   return { stop: () => worker.stop() };
 }
 
-type WorkerDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases };
+type WorkerDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases; eraser: AudioEraser };
 
 /** The loops that claim due jobs and return jobs whose leases have ended. */
 class Worker {
@@ -54,13 +60,13 @@ class Worker {
   }
 
   async stop(): Promise<void> {
-    const { clock, completions, leases } = this.#deps;
+    const { clock, completions, leases, eraser } = this.#deps;
     this.#stopping.abort(new StopError());
     this.#wake.send();
     await this.#stopListening();
     await Promise.all(this.#loops);
     await waitAtMost(clock, Promise.all(this.#executing), STOP_MS);
-    await Promise.all([completions.close(), leases[Symbol.asyncDispose]()]);
+    await Promise.all([completions.close(), leases[Symbol.asyncDispose](), eraser.close()]);
   }
 
   async #claimUntilStopped(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
-import { clearAudioKey, findJobsToErase, findKeysInUse } from './audio-store.ts';
+import { clearAudioKeys, findJobsToErase, findKeysInUse } from './audio-store.ts';
 
 type SweepDeps = { db: Database; storage: AudioStorage };
 
@@ -26,15 +26,23 @@ export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> 
 /** Erases the audio of one batch of jobs that ended `retentionMs` ago or earlier. Returns the size of the batch. */
 export async function eraseEndedAudio({ db, storage }: SweepDeps, retentionMs: number): Promise<number> {
   const jobs = await findJobsToErase(db, { retentionMs, limit: BATCH, now: null });
-  for (const job of jobs) await eraseAudio({ db, storage }, job);
+  for (let start = 0; start < jobs.length; start += REMOVED_AT_ONCE) {
+    await eraseAudio({ db, storage }, jobs.slice(start, start + REMOVED_AT_ONCE));
+  }
   return jobs.length;
 }
 
-/** Removes the file first and updates the job afterwards: after a crash in between, the next sweep does it again. */
-export async function eraseAudio(
-  { db, storage }: SweepDeps,
-  job: { shard: number; id: string; audioKey: string },
-): Promise<void> {
-  await storage.remove(job.audioKey);
-  await clearAudioKey(db, job);
+/** An ended job whose audio is stored. */
+export type JobWithAudio = { shard: number; id: string; audioKey: string };
+
+/**
+ * Removes the files first and updates the jobs afterwards: after a crash in between, the next sweep does it again. Rejects
+ * when a file could not be removed; the others are.
+ */
+export async function eraseAudio({ db, storage }: SweepDeps, jobs: JobWithAudio[]): Promise<void> {
+  const removals = await Promise.allSettled(jobs.map(({ audioKey }) => storage.remove(audioKey)));
+  const erased = jobs.filter((_job, index) => removals[index]!.status === 'fulfilled');
+  if (erased.length > 0) await clearAudioKeys(db, erased);
+  const failed = removals.find((removal) => removal.status === 'rejected');
+  if (failed) throw failed.reason;
 }
