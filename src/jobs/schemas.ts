@@ -12,6 +12,7 @@ import {
 import type { RawJson } from '../platform/json.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import { captionFields } from './caption-options.ts';
 import { JOB_ERROR_TYPES } from './job.ts';
 import { TRANSCRIPT_FORMATS } from './transcript.ts';
 
@@ -50,6 +51,7 @@ export const transcribeForm = Type.Object(
     response_format: Type.Optional(
       oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
     ),
+    ...captionFields,
   },
   {
     // Only json together with async.

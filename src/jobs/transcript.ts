@@ -1,5 +1,6 @@
 import type { Segment, Transcript, Word } from '../engines/engine.ts';
 import { RawJson } from '../platform/json.ts';
+import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
 import type { Job } from './job.ts';
 
@@ -35,14 +36,21 @@ export function segmentsJson({ segments }: Transcript, wordTimes: boolean): stri
   return JSON.stringify(shown);
 }
 
-/** A completed job's transcript as a file: its body, a string or for json a value, and its content type. */
-export function renderTranscript(job: Job, format: TranscriptFormat): { body: unknown; contentType?: string } {
+/**
+ * A completed job's transcript as a file: its body, a string or for json a value, and its content type.
+ * @param captions  how srt and vtt are shaped; null for one caption per segment
+ */
+export function renderTranscript(
+  job: Job,
+  format: TranscriptFormat,
+  captions: CaptionOptions | null = null,
+): { body: unknown; contentType?: string } {
   if (format === 'json') return { body: transcriptJson(job) };
   if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
   const segments = storedSegments(job);
   return format === 'srt'
-    ? { body: toSrt(segments), contentType: 'application/x-subrip; charset=utf-8' }
-    : { body: toVtt(segments), contentType: 'text/vtt; charset=utf-8' };
+    ? { body: toSrt(segments, captions), contentType: 'application/x-subrip; charset=utf-8' }
+    : { body: toVtt(segments, captions), contentType: 'text/vtt; charset=utf-8' };
 }
 
 function transcriptJson(job: Job) {
@@ -55,8 +63,10 @@ function transcriptJson(job: Job) {
 }
 
 function storedSegments(job: Job) {
-  const stored = JSON.parse(job.segments ?? '[]') as { start: number; end: number; text: string }[];
-  return stored.map(({ start, end, text }) => ({ startSeconds: start, endSeconds: end, text }));
+  type Stored = { start: number; end: number; text: string; words?: Stored[] };
+  const read = ({ start, end, text }: Stored) => ({ startSeconds: start, endSeconds: end, text });
+  const stored = JSON.parse(job.segments ?? '[]') as Stored[];
+  return stored.map((segment) => ({ ...read(segment), words: segment.words?.map(read) ?? [] }));
 }
 
 function shifted(part: Word | Segment, offsetSeconds: number) {

@@ -9,7 +9,7 @@ export function strictSchema(schema: TSchema | undefined): ObjectSchema {
 }
 
 /**
- * A query with its numbers (decimal digits) and booleans (`true`, `false`) converted. All other values stay strings, and
+ * A query with its numbers (decimal digits, with a point where the type is `number`) and booleans (`true`, `false`) converted. All other values stay strings, and
  * repeated parameters stay arrays: the schema refuses them.
  * @throws ApiError  400 for U+0000, which PostgreSQL cannot store
  */
@@ -27,6 +27,7 @@ export function readQuery(query: Record<string, unknown>, schema: ObjectSchema):
 function readValue(value: unknown, type: string | undefined): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }

@@ -13,6 +13,7 @@ test('without fields, the plan is that of the account and the answer is synchron
     language: null,
     wordTimes: false,
     responseFormat: 'json',
+    captions: null,
   });
 });
 

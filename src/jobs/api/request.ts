@@ -1,6 +1,8 @@
 import { ApiError } from '../../http/api-error.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
+import type { CaptionOptions } from '../../rules/jobs/captions.ts';
+import { CAPTION_FIELD_BYTES, readCaptionFields } from '../caption-options.ts';
 import type { TranscriptFormat } from '../transcript.ts';
 import { TRANSCRIPT_FORMATS } from '../transcript.ts';
 
@@ -18,7 +20,11 @@ export type JobRequest = {
 export type UploadRequest = JobRequest & { isAsync: boolean };
 
 /** The validated fields of POST /v1/transcribe. */
-export type TranscribeRequest = UploadRequest & { responseFormat: TranscriptFormat };
+export type TranscribeRequest = UploadRequest & {
+  responseFormat: TranscriptFormat;
+  /** Null for one caption per segment. */
+  captions: CaptionOptions | null;
+};
 
 const METADATA_BYTES = 4096;
 const WORD_BYTES = 1024;
@@ -31,6 +37,7 @@ export const FIELD_BYTES = {
   language: WORD_BYTES,
   timestamps: WORD_BYTES,
   response_format: WORD_BYTES,
+  ...CAPTION_FIELD_BYTES,
 } as const;
 
 const BOOLEANS = new Map([
@@ -57,6 +64,7 @@ export function readTranscribeRequest(fields: Map<string, string>, accountPlan: 
     language: readLanguage(fields),
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
     responseFormat,
+    captions: readCaptionFields(fields, responseFormat),
   };
 }
 

@@ -13,6 +13,7 @@ import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
+import { captionFields, captionOptions } from '../caption-options.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
@@ -217,17 +218,21 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
     tag: 'Transcription',
     schema: {
       params: jobId,
-      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)) }),
+      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)), ...captionFields }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle({ account, params, query }) {
+    async handle({ account, params, query: { format = 'json', ...given } }) {
+      const captions = captionOptions(given, format);
       const job = await jobOf(db, account, params.id);
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }
-      const format = query.format ?? 'json';
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
-      return { status: 200, ...renderTranscript(job, format), headers: { 'content-disposition': disposition } };
+      return {
+        status: 200,
+        ...renderTranscript(job, format, captions),
+        headers: { 'content-disposition': disposition },
+      };
     },
   });
 }

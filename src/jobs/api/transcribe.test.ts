@@ -81,6 +81,24 @@ for (const { format, type, body } of FORMATS) {
   });
 }
 
+test('captions are shaped as asked, in the answer and later', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hello wonderful people' }));
+  const options = { max_line_length: '16', max_lines: '2' };
+  const captions = '1\n00:00:00,000 --> 00:00:01,500\nhello wonderful\npeople\n';
+
+  const answer = await fixture.transcribe(account, wavFile(1), { response_format: 'srt', ...options });
+  const id = answer.headers['location']!.split('/').at(-1)!;
+  const ask = (query: Record<string, unknown>) =>
+    fixture.get(account, '/v1/jobs/:id/transcript', { params: { id }, query });
+  const later = await ask({ format: 'srt', max_line_length: 16, max_duration: 7 });
+  const refused = await ask({ format: 'json', max_lines: 2 });
+
+  assert.deepEqual([answer.status, answer.text, later.status, later.text], [200, captions, 200, captions]);
+  assert.deepEqual([refused.status, refused.json.error.param], [400, 'max_lines']);
+});
+
 const FAILED = [
   { cause: new AudioError('No sound in it.'), status: 422, type: 'unprocessable_audio', message: 'No sound in it.' },
   { cause: new EngineError('engine_error', 'It broke.'), status: 500, type: 'internal', message: 'It broke.' },

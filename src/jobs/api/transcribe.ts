@@ -65,8 +65,9 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   fieldBytes: FIELD_BYTES,
   readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
-  answerCompleted(job, { responseFormat }) {
-    const rendered = responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat);
+  answerCompleted(job, { responseFormat, captions }) {
+    const rendered =
+      responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat, captions);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { TimedText } from './transcript-text.ts';
+import type { CaptionSegment } from './caption-words.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
 
-function said(text: string, startSeconds: number, endSeconds: number): TimedText {
+function said(text: string, startSeconds: number, endSeconds: number): CaptionSegment {
   return { text, startSeconds, endSeconds };
 }
 

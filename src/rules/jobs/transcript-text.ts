@@ -1,45 +1,42 @@
-/** A stretch of speech as far as its text and times go (an engine's Segment is one). */
-export type TimedText = { text: string; startSeconds: number; endSeconds: number };
+import type { CaptionSegment } from './caption-words.ts';
+import { wholeMs } from './caption-words.ts';
+import type { CaptionOptions, Cue } from './captions.ts';
+import { shapeCaptions } from './captions.ts';
 
 /** The transcript as one line of text: segments joined by single spaces. */
-export function toText(segments: readonly TimedText[]): string {
+export function toText(segments: readonly CaptionSegment[]): string {
   return segments
     .map((segment) => oneLine(segment.text))
     .filter((text) => text !== '')
     .join(' ');
 }
 
-/** The transcript as SubRip subtitles; the empty string when nothing was said. */
-export function toSrt(segments: readonly TimedText[]): string {
-  const cues = spoken(segments).map(
-    ({ text, startMs, endMs }, index) =>
-      `${index + 1}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${breakArrows(text)}\n`,
+/** The transcript as SubRip captions; the empty string when nothing was said. @param shape  null: one caption per segment */
+export function toSrt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
+  const cues = cuesOf(segments, shape).map(
+    ({ lines, startMs, endMs }, index) =>
+      `${index + 1}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.map(breakArrows).join('\n')}\n`,
   );
   return cues.join('\n');
 }
 
-/** The transcript as WebVTT. */
-export function toVtt(segments: readonly TimedText[]): string {
-  const cues = spoken(segments).map(
-    ({ text, startMs, endMs }) => `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${escapeVtt(text)}\n`,
+/** The transcript as WebVTT. @param shape  null: one caption per segment */
+export function toVtt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
+  const cues = cuesOf(segments, shape).map(
+    ({ lines, startMs, endMs }) =>
+      `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(escapeVtt).join('\n')}\n`,
   );
   return ['WEBVTT\n', ...cues].join('\n');
 }
 
-type Cue = { text: string; startMs: number; endMs: number };
-
-/** Cues with something to show, in whole ms, never ending before they start. */
-function spoken(segments: readonly TimedText[]): Cue[] {
+function cuesOf(segments: readonly CaptionSegment[], shape: CaptionOptions | null): Cue[] {
+  if (shape) return shapeCaptions(segments, shape);
   return segments
-    .map((segment) => {
-      const startMs = wholeMs(segment.startSeconds);
-      return { text: oneLine(segment.text), startMs, endMs: Math.max(startMs, wholeMs(segment.endSeconds)) };
+    .map(({ text, startSeconds, endSeconds }) => {
+      const startMs = wholeMs(startSeconds);
+      return { lines: [oneLine(text)], startMs, endMs: Math.max(startMs, wholeMs(endSeconds)) };
     })
-    .filter((cue) => cue.text !== '');
-}
-
-function wholeMs(seconds: number): number {
-  return Number.isFinite(seconds) ? Math.max(0, Math.round(seconds * 1000)) : 0;
+    .filter(({ lines }) => lines[0] !== '');
 }
 
 /** 00:00:00,000; hours grow past two digits when they must. */

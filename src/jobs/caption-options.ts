@@ -1,0 +1,82 @@
+import { ApiError } from '../http/api-error.ts';
+import { Type } from '../http/schema.ts';
+import type { CaptionOptions } from '../rules/jobs/captions.ts';
+import { CAPTION_DEFAULTS } from '../rules/jobs/captions.ts';
+import type { TranscriptFormat } from './transcript.ts';
+
+type Field = { option: keyof CaptionOptions; min: number; max: number; isWhole?: true; perUnit?: 1000; says: string };
+
+/** The options of captions by their names in requests. Times are in seconds there, in milliseconds in `CaptionOptions`. */
+const FIELDS = {
+  max_line_length: { option: 'maxLineLength', min: 10, max: 120, isWhole: true, says: 'Characters of a line.' },
+  max_lines: { option: 'maxLines', min: 1, max: 4, isWhole: true, says: 'Lines of a caption.' },
+  min_duration: { option: 'minDurationMs', min: 0, max: 5, perUnit: 1000, says: 'Seconds.' },
+  max_duration: { option: 'maxDurationMs', min: 1, max: 30, perUnit: 1000, says: 'Seconds.' },
+  max_chars_per_second: { option: 'maxCharsPerSecond', min: 5, max: 40, says: 'Reading speed.' },
+  min_gap: { option: 'minGapMs', min: 0, max: 1, perUnit: 1000, says: 'Seconds between two captions.' },
+} as const satisfies Record<string, Field>;
+
+type FieldName = keyof typeof FIELDS;
+/** The given caption options, as in the request. */
+export type CaptionRequest = Partial<Record<FieldName, number>>;
+
+const NAMES = Object.keys(FIELDS) as FieldName[];
+const DECIMAL = /^\d{1,6}(\.\d{1,6})?$/;
+
+/** Query or form fields for the options of captions. */
+export const captionFields = Object.fromEntries(
+  NAMES.map((name) => {
+    const { option, min, max, says, ...more } = FIELDS[name] as Field;
+    const schema = {
+      minimum: min,
+      maximum: max,
+      description: `${says} With srt and vtt; ${CAPTION_DEFAULTS[option] / (more.perUnit ?? 1)} where another of these is given.`,
+    };
+    return [name, Type.Optional(more.isWhole ? Type.Integer(schema) : Type.Number(schema))];
+  }),
+) as Record<FieldName, ReturnType<typeof Type.Optional<ReturnType<typeof Type.Number>>>>;
+
+/** The maximum size of each form field, in bytes of UTF-8. */
+export const CAPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name, 64])) as Record<FieldName, number>;
+
+/**
+ * Validates the caption options of a form.
+ * @throws ApiError  400 that names the first field at fault
+ */
+export function readCaptionFields(fields: Map<string, string>, format: TranscriptFormat): CaptionOptions | null {
+  const request: CaptionRequest = {};
+  for (const name of NAMES) {
+    const given = fields.get(name);
+    if (given === undefined) continue;
+    const { min, max, isWhole } = FIELDS[name] as Field;
+    const value = DECIMAL.test(given) ? Number(given) : Number.NaN;
+    if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
+      throw invalid(name, `${name} must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`);
+    }
+    request[name] = value;
+  }
+  return captionOptions(request, format);
+}
+
+/**
+ * How captions are shaped: null for one caption per segment, when no option is given. Other options have their defaults.
+ * @throws ApiError  400 for options that do not apply to the format or contradict each other
+ */
+export function captionOptions(request: CaptionRequest, format: TranscriptFormat): CaptionOptions | null {
+  const given = NAMES.filter((name) => request[name] !== undefined);
+  if (given.length === 0) return null;
+  if (format !== 'srt' && format !== 'vtt') throw invalid(given[0]!, `${given[0]} is for the formats srt and vtt.`);
+  const options = { ...CAPTION_DEFAULTS };
+  for (const name of given) {
+    const { option, perUnit = 1 } = FIELDS[name] as Field;
+    options[option] = Math.round(request[name]! * perUnit * 1000) / 1000;
+  }
+  if (options.minDurationMs > options.maxDurationMs) {
+    throw invalid('min_duration', 'min_duration must not be greater than max_duration.');
+  }
+  return options;
+}
+
+function invalid(param: FieldName, message: string): ApiError {
+  return new ApiError('invalid_request', message, { param });
+}

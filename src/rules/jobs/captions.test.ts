@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import type { CaptionSegment } from './caption-words.ts';
+import type { CaptionOptions, Cue } from './captions.ts';
+import { CAPTION_DEFAULTS, shapeCaptions } from './captions.ts';
+import { toSrt, toVtt } from './transcript-text.ts';
+
+/** A segment whose words follow each other, each `seconds` long. */
+function spoken(text: string, startSeconds: number, seconds = 0.3): CaptionSegment {
+  const words = text.split(' ').map((word, i) => ({
+    text: word.replace(/[^\p{L}\p{N}]/gu, ''),
+    startSeconds: startSeconds + i * seconds,
+    endSeconds: startSeconds + (i + 1) * seconds,
+  }));
+  return { text, startSeconds, endSeconds: startSeconds + words.length * seconds, words };
+}
+
+const KENNEDY = spoken(
+  'And so, my fellow Americans, ask not what your country can do for you. Ask what you can do for your country.',
+  1,
+);
+
+test('captions end at sentences, lines at clauses; the times are those of the words', () => {
+  assert.deepEqual(shapeCaptions([KENNEDY], CAPTION_DEFAULTS), [
+    {
+      startMs: 1000,
+      endMs: 5117,
+      lines: ['And so, my fellow Americans,', 'ask not what your country can do for you.'],
+    },
+    { startMs: 5200, endMs: 8100, lines: ['Ask what you can do for your country.'] },
+  ]);
+});
+
+test('shaped captions are written as SRT and WebVTT', () => {
+  const segments = [spoken('a <b> --> c', 0)];
+
+  assert.equal(toSrt(segments, CAPTION_DEFAULTS), '1\n00:00:00,000 --> 00:00:01,700\na <b> -- > c\n');
+  assert.equal(toVtt(segments, CAPTION_DEFAULTS), 'WEBVTT\n\n00:00:00.000 --> 00:00:01.700\na &lt;b&gt; --&gt; c\n');
+});
+
+test('a caption ends before a long pause, and stays half a second after its last word', () => {
+  const cues = shapeCaptions([spoken('Well then', 0), spoken('we go', 9)], CAPTION_DEFAULTS);
+
+  assert.deepEqual(cues, [
+    { startMs: 0, endMs: 1100, lines: ['Well then'] },
+    { startMs: 9000, endMs: 10_100, lines: ['we go'] },
+  ]);
+});
+
+test('without word times, the time of a segment is shared by width', () => {
+  const segment = { text: 'one two three four five six seven', startSeconds: 0, endSeconds: 10 };
+
+  const cues = shapeCaptions([segment], { ...CAPTION_DEFAULTS, maxLineLength: 10, maxLines: 1 });
+
+  assert.deepEqual(
+    cues.map(({ lines }) => lines[0]),
+    ['one two', 'three four', 'five six', 'seven'],
+  );
+  assert.deepEqual(
+    cues.map(({ startMs }) => startMs),
+    [0, 2353, 5588, 8235],
+  );
+});
+
+test('text without spaces is divided at words, and wide characters take two columns', () => {
+  const segment = { text: '今日は天気がいいですね。散歩に行きましょう。', startSeconds: 0, endSeconds: 6 };
+
+  const cues = shapeCaptions([segment], { ...CAPTION_DEFAULTS, maxLineLength: 14, maxLines: 2 });
+
+  assert.equal(cues.map(({ lines }) => lines.join('')).join(''), segment.text);
+  for (const { lines } of cues) for (const line of lines) assert.ok(line.length <= 7, line);
+  assert.match(cues[0]!.lines.join(''), /。$/);
+});
+
+test('words with other letters than the text do not change it', () => {
+  const words = [{ text: 'twenty', startSeconds: 1, endSeconds: 2 }];
+
+  const [cue] = shapeCaptions([{ text: '20 cats', startSeconds: 0, endSeconds: 2, words }], CAPTION_DEFAULTS);
+
+  assert.deepEqual(cue, { startMs: 0, endMs: 2500, lines: ['20 cats'] });
+});
+
+test('silence has no captions', () => {
+  assert.deepEqual(shapeCaptions([{ text: ' \n ', startSeconds: 0, endSeconds: 3 }], CAPTION_DEFAULTS), []);
+  assert.deepEqual(shapeCaptions([], CAPTION_DEFAULTS), []);
+});
+
+test('whatever the transcript and the limits: every word once, in order, within the limits (seed 41)', () => {
+  const random = randomFrom(41);
+  const vocabulary = [
+    'a',
+    'of',
+    'und,',
+    'sentence.',
+    '–',
+    'Donaudampfschifffahrtsgesellschaft',
+    '天気',
+    'é',
+    '🙂',
+    '(yes)',
+    '今日は。',
+  ];
+  for (let round = 0; round < 1_500; round++) {
+    const segments: CaptionSegment[] = [];
+    let at = 0;
+    for (let i = random.integer(6); i > 0; i--) {
+      at += random.pick([0, 0.05, 0.4, 5]);
+      const text = Array.from({ length: random.integer(25) }, () => random.pick(vocabulary)).join(
+        random.pick([' ', '\n', '  ']),
+      );
+      const made = spoken(text, at, random.pick([0, 0.01, 0.3, 2, 12]));
+      segments.push(random.next() < 0.5 ? made : { ...made, words: [] });
+      // Engines give segments that overlap now and then.
+      at = made.endSeconds - (random.next() < 0.1 ? 0.2 : 0);
+    }
+    const options: CaptionOptions = {
+      maxLineLength: 10 + random.integer(40),
+      maxLines: 1 + random.integer(4),
+      minDurationMs: random.integer(5_000),
+      maxDurationMs: 1_000 + random.integer(29_000),
+      maxCharsPerSecond: 5 + random.integer(35),
+      minGapMs: random.integer(1_000),
+    };
+
+    assertWithinLimits(shapeCaptions(segments, options), segments, options, `round ${round}`);
+  }
+});
+
+test('four hours of speech are shaped in linear time', () => {
+  const segments = Array.from({ length: 4_000 }, (_, i) => spoken(KENNEDY.text, i * 3.6, 0.15));
+
+  const cues = shapeCaptions(segments, { ...CAPTION_DEFAULTS, maxLineLength: 120, maxLines: 4, maxDurationMs: 30_000 });
+
+  assert.ok(cues.length > 500 && cues.length < 8_000, `${cues.length} captions`);
+});
+
+function assertWithinLimits(cues: Cue[], segments: CaptionSegment[], options: CaptionOptions, round: string): void {
+  const shown = cues.flatMap(({ lines }) => lines).join('');
+  assert.equal(shown.replace(/\s/g, ''), segments.map(({ text }) => text.replace(/\s/g, '')).join(''), round);
+  for (const [i, { startMs, endMs, lines }] of cues.entries()) {
+    assert.ok(Number.isInteger(startMs) && Number.isInteger(endMs) && endMs >= startMs, round);
+    assert.ok(endMs - startMs <= options.maxDurationMs, round);
+    assert.ok(startMs >= (cues[i - 1]?.endMs ?? 0), `${round}: captions overlap`);
+    for (const line of lines) {
+      const isOneWord = !/\s/.test(line);
+      assert.ok(line !== '' && (isOneWord || [...line].length <= options.maxLineLength), `${round}: ${line}`);
+    }
+    const hasLongWord = lines.some((line) => !/\s/.test(line) && line.length > options.maxLineLength);
+    assert.ok(hasLongWord || lines.length <= options.maxLines, `${round}: ${lines.length} lines`);
+  }
+}
