@@ -231,6 +231,75 @@ export interface Transcript {
   duration_seconds: number;
   segments: Segment[];
 }
+export interface OwnAccount {
+  id: string;
+  name: string;
+  plan: 'lite' | 'pro';
+  limits: {
+    /**
+     * Webhooks that the plan allows; disabled ones count.
+     */
+    webhooks: number;
+    /**
+     * By group of endpoints; the RateLimit headers of each answer show what is left.
+     */
+    rates: {
+      /**
+       * At most so many requests in any span of so many seconds; null: no limit.
+       */
+      transcribe: {
+        requests: number;
+        seconds: number;
+      } | null;
+      /**
+       * At most so many requests in any span of so many seconds; null: no limit.
+       */
+      balance: {
+        requests: number;
+        seconds: number;
+      } | null;
+      /**
+       * At most so many requests in any span of so many seconds; null: no limit.
+       */
+      jobs: {
+        requests: number;
+        seconds: number;
+      } | null;
+      /**
+       * At most so many requests in any span of so many seconds; null: no limit.
+       */
+      resend: {
+        requests: number;
+        seconds: number;
+      } | null;
+      /**
+       * At most so many requests in any span of so many seconds; null: no limit.
+       */
+      default: {
+        requests: number;
+        seconds: number;
+      } | null;
+    };
+    upload_bytes: number;
+    audio_seconds: number;
+    /**
+     * How long the delivery log is kept.
+     */
+    delivery_log_days: number;
+    /**
+     * How long ended jobs are kept.
+     */
+    job_days: number;
+  };
+  /**
+   * How the headers of deliveries begin.
+   */
+  webhook_header_prefix: string;
+  /**
+   * What the key of this request may do.
+   */
+  scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+}
 export interface Balance {
   /**
    * What can be spent; null when unlimited.

@@ -27,6 +27,32 @@ test('an account is created, read, listed and changed', async () => {
   assert.deepEqual(list.body, { data: [changed.body], has_more: false, next_cursor: null });
 });
 
+test('a key reads its account: the plan, its limits, and its own scopes', async () => {
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account(undefined, { scopes: ['jobs:write', 'jobs:read'] });
+  const all = await fixture.account();
+
+  const answer = await fixture.askAs(key, 'GET', '/v1/account');
+  await fixture.ask('PATCH', `/admin/v1/accounts/${all.id}`, { plan: 'lite' });
+  const lite = await fixture.askAs(all.key, 'GET', '/v1/account');
+
+  const { limits, ...rest } = answer.body;
+  assert.deepEqual(rest, {
+    id,
+    name: 'one',
+    plan: 'pro',
+    webhook_header_prefix: 'X-Service-',
+    scopes: ['jobs:read', 'jobs:write'],
+  });
+  assert.deepEqual(
+    [limits.webhooks, limits.delivery_log_days, limits.upload_bytes, limits.audio_seconds, limits.job_days],
+    [5, 30, 2 ** 30, 14_400, 30],
+  );
+  assert.deepEqual(limits.rates.default, { requests: 600, seconds: 60 });
+  assert.deepEqual([lite.body.plan, lite.body.limits.webhooks, lite.body.limits.delivery_log_days], ['lite', 1, 7]);
+  assert.equal(lite.body.scopes.length, 6);
+});
+
 for (const credits of [null, undefined]) {
   test(`credits ${credits} make an unlimited account, which takes no credit`, async () => {
     await using fixture = await openAccountFixture();

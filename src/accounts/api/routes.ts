@@ -2,14 +2,17 @@ import type { Sql } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { findAccount } from '../store.ts';
+import type { OwnAccountConfig } from './own-account.ts';
+import { ownAccountRoute } from './own-account.ts';
 import type { Rates } from './view.ts';
 import { balanceSchema, showBalance } from './view.ts';
 
-export type AccountDeps = { db: Sql; rates: Rates };
+export type AccountDeps = { db: Sql; rates: Rates; config: OwnAccountConfig };
 
-/** The routes with which an account's own keys read its balance. */
-export function accountRoutes({ db, rates }: AccountDeps): Route[] {
+/** The routes with which an account's own keys read the account and its balance. */
+export function accountRoutes({ db, rates, config }: AccountDeps): Route[] {
   return [
+    ownAccountRoute(config),
     defineRoute({
       method: 'GET',
       path: '/v1/balance',

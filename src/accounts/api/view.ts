@@ -42,6 +42,54 @@ export const accountSchema = Type.Object(
 );
 export const accountListSchema = pageSchema('AccountList', accountSchema);
 
+const rateSchema = nullable(
+  Type.Object({ requests: Type.Integer(), seconds: Type.Integer() }),
+  'At most so many requests in any span of so many seconds; null: no limit.',
+);
+
+/** What an account's own key sees of the account. */
+export const ownAccountSchema = Type.Object(
+  {
+    id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
+    name: Type.String(),
+    plan: planSchema,
+    limits: Type.Object({
+      webhooks: Type.Integer({ description: 'Webhooks that the plan allows; disabled ones count.' }),
+      rates: Type.Object(
+        { transcribe: rateSchema, balance: rateSchema, jobs: rateSchema, resend: rateSchema, default: rateSchema },
+        { description: 'By group of endpoints; the RateLimit headers of each answer show what is left.' },
+      ),
+      upload_bytes: Type.Integer(),
+      audio_seconds: Type.Integer(),
+      delivery_log_days: Type.Integer({ description: 'How long the delivery log is kept.' }),
+      job_days: Type.Integer({ description: 'How long ended jobs are kept.' }),
+    }),
+    webhook_header_prefix: Type.String({ description: 'How the headers of deliveries begin.' }),
+    scopes: Type.Array(oneOf(SCOPES), { description: 'What the key of this request may do.' }),
+  },
+  component('OwnAccount', {
+    id: 'acct_01kamz2f3q8r5t7v9wxyzabcde',
+    name: 'Example Ltd',
+    plan: 'pro',
+    limits: {
+      webhooks: 5,
+      rates: {
+        transcribe: { requests: 10, seconds: 60 },
+        balance: { requests: 60, seconds: 60 },
+        jobs: { requests: 60, seconds: 60 },
+        resend: { requests: 10, seconds: 60 },
+        default: { requests: 600, seconds: 60 },
+      },
+      upload_bytes: 1_073_741_824,
+      audio_seconds: 14_400,
+      delivery_log_days: 30,
+      job_days: 30,
+    },
+    webhook_header_prefix: 'X-Service-',
+    scopes: ['jobs:read', 'jobs:write'],
+  }),
+);
+
 export const scopesSchema = Type.Array(oneOf(SCOPES), {
   maxItems: 100,
   description: `Empty: all. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANING[scope]}`).join('; ')}.`,

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/settings.ts';
 import type { RateLimit } from '../../config/values.ts';
 import type { Sql } from '../../db/database.ts';
 import type { LimitState, Limits } from '../../http/authentication.ts';
@@ -9,6 +10,22 @@ import { admit } from './rate-store.ts';
 type BucketLimits = Record<Bucket, RateLimit>;
 
 const MAX_REMEMBERED_REFUSALS = 10_000;
+
+type LimitSettings = Pick<
+  Config,
+  'rateLimitTranscribe' | 'rateLimitBalance' | 'rateLimitJobs' | 'rateLimitResend' | 'rateLimitDefault'
+>;
+
+/** The limit of each bucket, from the settings. */
+export function limitsOfBuckets(config: LimitSettings): BucketLimits {
+  return {
+    transcribe: config.rateLimitTranscribe,
+    balance: config.rateLimitBalance,
+    jobs: config.rateLimitJobs,
+    resend: config.rateLimitResend,
+    default: config.rateLimitDefault,
+  };
+}
 
 /**
  * The rate limits of all accounts, exact over all nodes: the database decides. Refusals are cached until their Retry-After

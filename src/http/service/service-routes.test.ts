@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { adminRoutes } from '../../accounts/api/admin-routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
+import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { httpMetrics, mergeMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
@@ -26,7 +27,7 @@ type Paths = Record<string, Record<string, Operation>>;
 const noDatabase = {} as Database;
 const rates = { lite: 1, pro: 2 };
 const apiRoutes: Route[] = [
-  ...accountRoutes({ db: noDatabase, rates }),
+  ...accountRoutes({ db: noDatabase, rates, config: readConfig({}) }),
   ...adminRoutes({ db: noDatabase, callers: { forgetAll: () => undefined }, rates }),
 ];
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
 import { findValidKeys } from '../../accounts/keys/key-store.ts';
-import { openLimits } from '../../accounts/rate-limits/limits.ts';
+import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
@@ -74,13 +74,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api, callers: Callers) {
   return {
     auth: { adminToken: order.adminToken, findCaller: (keyHash: Buffer) => callers.find(keyHash) },
-    limits: openLimits(db, {
-      transcribe: config.rateLimitTranscribe,
-      balance: config.rateLimitBalance,
-      jobs: config.rateLimitJobs,
-      resend: config.rateLimitResend,
-      default: config.rateLimitDefault,
-    }),
+    limits: openLimits(db, limitsOfBuckets(config)),
     ...(idempotency && { idempotency }),
     ...(streams && { streams }),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
