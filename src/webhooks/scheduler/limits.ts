@@ -1,0 +1,34 @@
+export type StartLimits = {
+  /** Attempts of one webhook in flight. */
+  inFlightPerWebhook: number;
+  /** Attempts of this process in flight. */
+  inFlight: number;
+  /** From here on only healthy webhooks start attempts. */
+  healthyOnlyFrom: number;
+  /** Attempts of degraded webhooks in flight. */
+  degradedInFlight: number;
+};
+
+export type SchedulerLimits = StartLimits & {
+  /** Entries in memory, those in flight and those to be recorded included. */
+  total: number;
+  /** Waiting entries of one webhook; fewer when memory is short. */
+  perWebhook: number;
+  /** A retry that is due within this time waits in memory. At most the time that the reader looks ahead. */
+  aheadMs: number;
+};
+
+export const LIMITS: SchedulerLimits = {
+  // About 8 MB without bodies.
+  total: 20_000,
+  // Four times what may be in flight, so that a refill takes less time than the rest.
+  perWebhook: 64,
+  aheadMs: 1_000,
+  inFlightPerWebhook: 16,
+  // Each TLS socket that hangs takes about 100 KB of memory.
+  inFlight: 8_192,
+  // Receivers that hang cannot use the rest.
+  healthyOnlyFrom: 6_144,
+  // About as many get through the handshake limiter before the last of them has waited too long.
+  degradedInFlight: 1_536,
+};

@@ -1,0 +1,153 @@
+import { Fifo } from './fifo.ts';
+import type { Entry, Spill, WebhookQueue } from './webhook-queue.ts';
+
+/** A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`. */
+export type RefillRequest = {
+  read: number;
+  webhookId: string;
+  shard: number;
+  fromMs: number;
+  toMs: number;
+  limit: number;
+};
+
+// A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back a
+// little, and one per second looks back as far as the reader does.
+const LOOK_BACK_MS = 250;
+const LONG_LOOK_BACK_MS = 10_000;
+const LOOK_BACK_INTERVAL_MS = 1_000;
+// After a slower answer the reader's own look-back may no longer reach what was committed since.
+const MAX_REFILL_MS = 5_000;
+// Rows that are due soon may have been forgotten too, so a refill looks further ahead than the reader.
+const LOOK_AHEAD_MS = 2_000;
+// Leaving out a webhook makes the reader's statement longer, so it is worth it only for those with many rows.
+const LEAVE_OUT_FROM = 64;
+const MAX_LEFT_OUT = 500;
+
+/**
+ * The webhooks of which memory does not hold all rows. Each has a cursor: the rows from there on are read again, a few at a
+ * time, whenever it runs low.
+ */
+export class Refills<E extends Entry> {
+  readonly #isLow: (webhook: WebhookQueue<E>) => boolean;
+  /** Webhooks that run low, in the order in which they are refilled. */
+  readonly #low = new Fifo<WebhookQueue<E>>();
+  readonly #open = new Map<number, WebhookQueue<E>>();
+  readonly #leftOut = new Set<string>();
+  #spilled = 0;
+
+  /** @param isLow  whether the webhook has few entries in memory */
+  constructor(isLow: (webhook: WebhookQueue<E>) => boolean) {
+    this.#isLow = isLow;
+  }
+
+  /** The number of webhooks with a cursor. */
+  get spilled(): number {
+    return this.#spilled;
+  }
+
+  /** Notes a row that is not in memory, or all rows from a time on. */
+  spill(webhook: WebhookQueue<E>, fromMs: number): void {
+    if (!webhook.spill) this.#spilled++;
+    webhook.spill ??= { fromMs, refill: null, lookedBackAtMs: Number.NEGATIVE_INFINITY, refused: 0 };
+    const { spill } = webhook;
+    spill.fromMs = Math.min(spill.fromMs, fromMs);
+    if (spill.refill) spill.refill.forgottenMs = Math.min(spill.refill.forgottenMs, fromMs);
+    this.update(webhook);
+  }
+
+  /** Notes a row that a refill will read anyway. */
+  refuse(webhook: WebhookQueue<E>, nextAtMs: number): void {
+    this.spill(webhook, nextAtMs);
+    if (++webhook.spill!.refused === LEAVE_OUT_FROM && this.#leftOut.size < MAX_LEFT_OUT) this.#leftOut.add(webhook.id);
+  }
+
+  /** Removes the cursor. The answer of a refill in progress is ignored. */
+  clear(webhook: WebhookQueue<E>): void {
+    if (!webhook.spill) return;
+    webhook.spill = null;
+    this.#spilled--;
+    this.#leftOut.delete(webhook.id);
+  }
+
+  leftOut(): string[] {
+    return [...this.#leftOut];
+  }
+
+  /** Queues the webhook for a refill if it needs one. */
+  update(webhook: WebhookQueue<E>): void {
+    if (webhook.isInRefills || !this.#needsRefill(webhook)) return;
+    webhook.isInRefills = true;
+    this.#low.push(webhook);
+  }
+
+  /** Whether a webhook may be waiting for a refill. */
+  get isNeeded(): boolean {
+    return this.#low.size > 0;
+  }
+
+  /** The next webhook to refill; null without any. */
+  take(): WebhookQueue<E> | null {
+    for (let webhook = this.#low.shift(); webhook; webhook = this.#low.shift()) {
+      webhook.isInRefills = false;
+      if (this.#needsRefill(webhook)) return webhook;
+    }
+    return null;
+  }
+
+  /** @param limit  more than the webhook's entries in memory, which the read may bring again */
+  begin(
+    webhook: WebhookQueue<E>,
+    { read, limit, nowMs }: { read: number; limit: number; nowMs: number },
+  ): RefillRequest {
+    const spill = webhook.spill!;
+    spill.refill = { read, limit, sentAtMs: nowMs, forgottenMs: Number.POSITIVE_INFINITY };
+    this.#open.set(read, webhook);
+    return {
+      read,
+      webhookId: webhook.id,
+      shard: webhook.shard,
+      fromMs: lookBack(spill, nowMs),
+      toMs: nowMs + LOOK_AHEAD_MS,
+      limit,
+    };
+  }
+
+  /** The webhook of a refill in progress; null when it has been cleared since. */
+  webhookOf(read: number): WebhookQueue<E> | null {
+    const webhook = this.#open.get(read);
+    return webhook?.spill?.refill?.read === read ? webhook : null;
+  }
+
+  /**
+   * Ends a refill. It leaves no cursor only if it brought fewer rows than asked and none was forgotten since it began.
+   * @param rows  how many came, and the time of the last; null when the read failed
+   */
+  end(read: number, rows: { count: number; lastMs: number; nowMs: number } | null): void {
+    const webhook = this.webhookOf(read);
+    this.#open.delete(read);
+    if (!webhook) return;
+    const spill = webhook.spill!;
+    const { limit, sentAtMs, forgottenMs } = spill.refill!;
+    spill.refill = null;
+    if (rows) {
+      const isSlow = rows.nowMs - sentAtMs > MAX_REFILL_MS;
+      const endMs = isSlow ? sentAtMs - LOOK_BACK_MS : Number.POSITIVE_INFINITY;
+      spill.fromMs = Math.min(rows.count < limit ? endMs : rows.lastMs, forgottenMs);
+    }
+    if (spill.fromMs === Number.POSITIVE_INFINITY) this.clear(webhook);
+    else this.update(webhook);
+  }
+
+  #needsRefill(webhook: WebhookQueue<E>): boolean {
+    return webhook.spill !== null && !webhook.spill.refill && webhook.maySend && this.#isLow(webhook);
+  }
+}
+
+/** Where a refill begins: 1 ms before the cursor, whose fractions may be rounded, or earlier. */
+function lookBack(spill: Spill, nowMs: number): number {
+  const isLong = Math.abs(nowMs - spill.lookedBackAtMs) >= LOOK_BACK_INTERVAL_MS;
+  const backMs = spill.fromMs - (isLong ? LONG_LOOK_BACK_MS : LOOK_BACK_MS);
+  if (isLong) spill.lookedBackAtMs = nowMs;
+  return Math.min(spill.fromMs - 1, Math.max(backMs, nowMs - LONG_LOOK_BACK_MS));
+}

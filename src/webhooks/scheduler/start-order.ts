@@ -1,0 +1,123 @@
+import { Fifo } from './fifo.ts';
+import type { StartLimits } from './limits.ts';
+import { WakeHeap } from './wake-heap.ts';
+import type { Entry, Item, WebhookQueue } from './webhook-queue.ts';
+
+// So many attempts of healthy webhooks start for one of a degraded webhook while both have something due.
+const HEALTHY_PER_DEGRADED = 8;
+
+/**
+ * Decides which webhook starts its next attempt: one attempt for each webhook in turn, healthy webhooks before degraded
+ * ones. Webhooks whose first entry is not due yet wait in a heap.
+ */
+export class StartOrder<E extends Entry> {
+  readonly #limits: StartLimits;
+  readonly #healthy = new Fifo<WebhookQueue<E>>();
+  readonly #degraded = new Fifo<WebhookQueue<E>>();
+  readonly #sleeping = new WakeHeap<WebhookQueue<E>>();
+  #nowMs = Number.NEGATIVE_INFINITY;
+  #inFlight = 0;
+  #degradedInFlight = 0;
+  #healthyStarts = 0;
+
+  constructor(limits: StartLimits) {
+    this.#limits = limits;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Puts the webhook where it belongs after a change: at the end of a ring, or asleep until its first entry is due. */
+  update(webhook: WebhookQueue<E>): void {
+    if (webhook.isInRing || !this.#hasPlace(webhook)) return;
+    const { dueAtMs } = webhook;
+    if (dueAtMs <= this.#nowMs) {
+      webhook.isInRing = true;
+      this.#ringOf(webhook).push(webhook);
+    } else if (dueAtMs < webhook.wakeAtMs) {
+      // What the heap holds of this webhook with a later time is skipped when it comes up.
+      webhook.wakeAtMs = dueAtMs;
+      this.#sleeping.push(dueAtMs, webhook);
+    }
+  }
+
+  /** The webhook's next item, sent from now on; null when nothing may start. */
+  next(nowMs: number): { webhook: WebhookQueue<E>; item: Item<E> } | null {
+    this.#nowMs = nowMs;
+    this.#wake();
+    const { inFlight, healthyOnlyFrom, degradedInFlight } = this.#limits;
+    if (this.#inFlight >= inFlight) return null;
+    const mayDegraded = this.#inFlight < healthyOnlyFrom && this.#degradedInFlight < degradedInFlight;
+    const isDegradedNext = mayDegraded && this.#healthyStarts >= HEALTHY_PER_DEGRADED;
+    return (
+      (isDegradedNext ? this.#startIn(this.#degraded) : null) ??
+      this.#startIn(this.#healthy) ??
+      (mayDegraded ? this.#startIn(this.#degraded) : null)
+    );
+  }
+
+  /** Frees the place of an attempt that has an answer. */
+  answered(webhook: WebhookQueue<E>, item: Item<E>): void {
+    item.state = 'answered';
+    webhook.inFlight--;
+    this.#inFlight--;
+    if (item.isDegraded) this.#degradedInFlight--;
+    this.update(webhook);
+  }
+
+  /** When the next entry is due that is not due yet; null without any. */
+  nextDueAtMs(): number | null {
+    this.#skipStale();
+    return this.#sleeping.peek()?.atMs ?? null;
+  }
+
+  #startIn(ring: Fifo<WebhookQueue<E>>): { webhook: WebhookQueue<E>; item: Item<E> } | null {
+    for (let webhook = ring.shift(); webhook; webhook = ring.shift()) {
+      webhook.isInRing = false;
+      const isMoved = ring !== this.#ringOf(webhook);
+      const item = !isMoved && this.#hasPlace(webhook) ? webhook.takeDue(this.#nowMs) : undefined;
+      if (item) this.#count(webhook, item);
+      this.update(webhook);
+      if (item) return { webhook, item };
+    }
+    return null;
+  }
+
+  #count(webhook: WebhookQueue<E>, item: Item<E>): void {
+    item.state = 'sent';
+    item.isDegraded = !webhook.isHealthy;
+    webhook.inFlight++;
+    webhook.unsettled++;
+    this.#inFlight++;
+    if (item.isDegraded) this.#degradedInFlight++;
+    this.#healthyStarts = item.isDegraded ? 0 : this.#healthyStarts + 1;
+  }
+
+  #hasPlace(webhook: WebhookQueue<E>): boolean {
+    return webhook.inFlight < this.#limits.inFlightPerWebhook && webhook.waiting > 0;
+  }
+
+  #ringOf(webhook: WebhookQueue<E>): Fifo<WebhookQueue<E>> {
+    return webhook.isHealthy ? this.#healthy : this.#degraded;
+  }
+
+  #wake(): void {
+    this.#skipStale();
+    for (let top = this.#sleeping.peek(); top && top.atMs <= this.#nowMs; top = this.#sleeping.peek()) {
+      this.#sleeping.pop();
+      top.item.wakeAtMs = Number.POSITIVE_INFINITY;
+      this.update(top.item);
+      this.#skipStale();
+    }
+  }
+
+  #skipStale(): void {
+    for (let top = this.#sleeping.peek(); top && !this.#isAwaited(top); top = this.#sleeping.peek())
+      this.#sleeping.pop();
+  }
+
+  #isAwaited({ atMs, item: webhook }: { atMs: number; item: WebhookQueue<E> }): boolean {
+    return webhook.wakeAtMs === atMs;
+  }
+}
