@@ -5,8 +5,9 @@ import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.
 import { wavOf } from '../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
 import { AudioGoneError } from './audio-error.ts';
+import { FileStart } from './file-start.ts';
 import { decodePcm } from './media/decode.ts';
-import { probePlainWav } from './media/probe.ts';
+import { probeStart } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
 
 const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
@@ -30,6 +31,14 @@ function chunk(name: string, bytes: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes + (bytes % 2), 0x61)]);
 }
 
+/** As an upload keeps it, in two chunks. */
+function startOf(bytes: Buffer): FileStart {
+  const start = new FileStart();
+  start.update(bytes.subarray(0, 1000));
+  start.update(bytes.subarray(1000));
+  return start;
+}
+
 const claims = (bytes: number) => (file: Buffer) => file.writeUInt32LE(bytes, 40);
 
 const PLAIN: [string, Buffer, { offset?: number; length?: number }][] = [
@@ -50,7 +59,7 @@ for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of P
     const noTools = { ...options, tools: { folder: '/nowhere' } };
 
     const found = findPlainWav(bytes, bytes.length);
-    const probed = probePlainWav({ start: bytes, sizeBytes: bytes.length }, options.maxAudioSeconds);
+    const probed = await probeStart(startOf(bytes), options.maxAudioSeconds);
     const pieces = await Array.fromAsync(decodePcm(file, noTools));
 
     assert.deepEqual(found, { offset, length });
@@ -79,6 +88,16 @@ for (const [what, bytes] of OTHERS) {
     assert.equal(findPlainWav(bytes, bytes.length), null);
   });
 }
+
+test('an upload keeps all of a small file, and the first 4 KiB of every file', () => {
+  const small = Buffer.from(Array.from({ length: 10_000 }, (_, at) => at % 251));
+  const large = Buffer.concat(Array.from({ length: 30 }, () => small));
+
+  const [ofSmall, ofLarge] = [startOf(small), startOf(large)];
+
+  assert.deepEqual([ofSmall.whole(), ofSmall.first(), ofSmall.sizeBytes], [small, small.subarray(0, 4096), 10_000]);
+  assert.deepEqual([ofLarge.whole(), ofLarge.first(), ofLarge.sizeBytes], [null, small.subarray(0, 4096), 300_000]);
+});
 
 test('the first 4 KiB of a plain WAV file and its size are enough', () => {
   const bytes = wav({ before: chunk('LIST', 3000) });
@@ -109,7 +128,7 @@ test('a plain WAV file over the limit is refused, and reading stops at the limit
   const file = await folder.write('upload', bytes);
   const short = { ...options, maxAudioSeconds: 2 };
 
-  const probed = probePlainWav({ start: bytes, sizeBytes: bytes.length }, 2);
+  const probed = await probeStart(startOf(bytes), 2);
 
   assert.match(probed?.kind === 'refused' ? probed.message : '', /longer than the limit of 2 seconds/);
   await assert.rejects(Array.fromAsync(decodePcm(file, short)), /longer than the limit/);

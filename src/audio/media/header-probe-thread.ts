@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import type { InputAudioTrack, InputFormat } from 'mediabunny';
-import { FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
+import { BufferSource, FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
 import { CHANNELS_MAX, SAMPLE_RATE_MAX_HZ, SAMPLE_RATE_MIN_HZ } from './ffprobe-answer.ts';
-import type { HeaderRequest, HeaderResponse, MediaHeader } from './header-probe.ts';
+import type { HeaderRequest, HeaderResponse, MediaHeader, ProbedMedia } from './header-probe.ts';
 
 // The worker thread of header-probe.ts. Playlist formats are left out: they refer to other files.
 const FORMATS = [WAVE, MP3, MP4, QTFF, OGG, WEBM, MATROSKA, FLAC];
@@ -20,14 +20,13 @@ const NAMES = new Map<InputFormat, { audio: string; video: string }>([
   [FLAC, { audio: 'flac', video: 'flac' }],
 ]);
 
-parentPort!.on('message', async ({ id, path }: HeaderRequest) => {
-  const header = await readHeader(path).catch(() => null);
+parentPort!.on('message', async ({ id, media }: HeaderRequest) => {
+  const header = await readHeader(media).catch(() => null);
   parentPort!.postMessage({ id, header } satisfies HeaderResponse);
 });
 
-async function readHeader(path: string): Promise<MediaHeader | null> {
-  const source = new FilePathSource(path, { maxCacheSize: CACHE_MAX_BYTES, handleUnhandledError: () => undefined });
-  using input = new Input({ formats: FORMATS, source });
+async function readHeader(media: ProbedMedia): Promise<MediaHeader | null> {
+  using input = new Input({ formats: FORMATS, source: openSource(media) });
   const name = NAMES.get(await input.getFormat());
   // decode.ts tells ffmpeg to decode the first audio track too.
   const [track] = await input.getAudioTracks();
@@ -38,6 +37,11 @@ async function readHeader(path: string): Promise<MediaHeader | null> {
   if (!(seconds > 0 && Number.isFinite(seconds))) return null;
   const videoTracks = await input.getVideoTracks();
   return { format: videoTracks.length > 0 ? name.video : name.audio, seconds };
+}
+
+function openSource(media: ProbedMedia): BufferSource | FilePathSource {
+  if ('bytes' in media) return new BufferSource(media.bytes);
+  return new FilePathSource(media.path, { maxCacheSize: CACHE_MAX_BYTES, handleUnhandledError: () => undefined });
 }
 
 /** Other tracks go to ffprobe, whose answer leads to a refusal with a reason. */

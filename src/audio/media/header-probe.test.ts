@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { truncate } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 import test from 'node:test';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
@@ -20,6 +20,8 @@ const KNOWN: { file: string; format: string; encode: string[] }[] = [
   { file: 'a.mkv', format: 'mkv', encode: [...video, '-c:v', 'mpeg4'] },
 ];
 
+const bytesOf = async (path: string) => Uint8Array.from(await readFile(path));
+
 test('the format and the length of common files are read from their headers', async (t) => {
   await using folder = await openTestFolder();
   const probe = openHeaderProbe({ maxMs: 30_000 });
@@ -28,8 +30,10 @@ test('the format and the length of common files are read from their headers', as
     await t.test(file, async () => {
       const path = await folder.encode(file, SPEECH, ...encode);
 
-      const header = await probe(path);
+      const header = await probe({ path });
+      const inMemory = await probe({ bytes: await bytesOf(path) });
 
+      assert.deepEqual(inMemory, header);
       assert.equal(header?.format, format);
       assert.ok(Math.abs(header.seconds - SECONDS) < 0.1, `${header.seconds} of ${SECONDS}`);
     });
@@ -51,7 +55,11 @@ test('other files are left to ffprobe', async (t) => {
     ['a large file', large],
   ];
 
-  for (const [what, path] of others) await t.test(what, async () => assert.equal(await probe(path), null));
+  for (const [what, path] of others)
+    await t.test(what, async () => {
+      assert.equal(await probe({ path }), null);
+      assert.equal(await probe({ bytes: await bytesOf(path) }), null);
+    });
 });
 
 test('a file that hangs or crashes the thread is left to ffprobe, and the next file is read', async (t) => {
@@ -62,8 +70,8 @@ test('a file that hangs or crashes the thread is left to ffprobe, and the next f
 
   for (const name of ['spin', 'fill', 'throw']) {
     await t.test(name, async () => {
-      assert.equal(await probe(await folder.write(name, 'x')), null);
-      assert.deepEqual(await probe(await folder.write('fine', 'x')), { format: 'wav', seconds: 1 });
+      assert.equal(await probe({ path: await folder.write(name, 'x') }), null);
+      assert.deepEqual(await probe({ path: await folder.write('fine', 'x') }), { format: 'wav', seconds: 1 });
     });
   }
 });

@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads';
 /** The short name of a file's format and the length of its audio, as its headers state them. */
 export type MediaHeader = { format: string; seconds: number };
 
-export type HeaderRequest = { id: number; path: string };
+/** A file on the disk, or all bytes of a small one, in memory that nothing else uses: they are moved to the thread. */
+export type ProbedMedia = { path: string } | { bytes: Uint8Array<ArrayBuffer> };
+
+export type HeaderRequest = { id: number; media: ProbedMedia };
 /** `header` is null when the parser cannot read the file with certainty. */
 export type HeaderResponse = { id: number; header: MediaHeader | null };
 
@@ -18,7 +21,7 @@ const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
  * of CPU time. A file that exceeds the time or memory limit terminates the thread; the next file starts a new thread.
  * @returns null unless the file certainly contains audio; the caller then uses ffprobe
  */
-export type HeaderProbe = (path: string) => Promise<MediaHeader | null>;
+export type HeaderProbe = (media: ProbedMedia) => Promise<MediaHeader | null>;
 
 type Thread = { worker: Worker; pending: Map<number, (header: MediaHeader | null) => void> };
 
@@ -46,9 +49,9 @@ export function openHeaderProbe({
     return started;
   }
 
-  return async (path) => {
-    const { size } = await stat(path);
-    if (size === 0 || size > MAX_BYTES) return null;
+  return async (media) => {
+    const sizeBytes = 'path' in media ? (await stat(media.path)).size : media.bytes.length;
+    if (sizeBytes === 0 || sizeBytes > MAX_BYTES) return null;
     const { worker, pending } = (thread ??= startThread());
     const id = nextId++;
     return await new Promise((resolve) => {
@@ -58,7 +61,7 @@ export function openHeaderProbe({
         pending.delete(id);
         resolve(header);
       });
-      worker.postMessage({ id, path } satisfies HeaderRequest);
+      worker.postMessage({ id, media } satisfies HeaderRequest, 'bytes' in media ? [media.bytes.buffer] : []);
     });
   };
 }

@@ -1,12 +1,14 @@
 import { stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { tooLong } from '../audio-error.ts';
+import type { FileStart } from '../file-start.ts';
 import { findPlainWav, plainSeconds } from '../plain-wav.ts';
 import type { SandboxBounds } from '../sandbox/bounded-process.ts';
 import { runSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { ProbedFile } from './ffprobe-answer.ts';
 import { claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
+import type { ProbedMedia } from './header-probe.ts';
 import { openHeaderProbe } from './header-probe.ts';
 
 export type ProbeResult =
@@ -31,15 +33,14 @@ const LOWEST_BITS_PER_SECOND = 4750;
 const probeHeader = openHeaderProbe();
 
 /**
- * The format and length of a plain WAV file, from its first bytes alone; null for other files, which `probeAudio` reads.
- * @param start  the file's first bytes, at least HEADER_MAX_BYTES of them or all
+ * The format and length of a plain WAV file, or of a small file whose headers are easily read, without reading the file; null
+ * for other files, which `probeAudio` reads.
  */
-export function probePlainWav(
-  { start, sizeBytes }: { start: Buffer; sizeBytes: number },
-  maxAudioSeconds: number,
-): ProbeResult | null {
-  const plain = findPlainWav(start, sizeBytes);
-  return plain === null ? null : checkLength('wav', plainSeconds(plain), maxAudioSeconds);
+export async function probeStart(start: FileStart, maxAudioSeconds: number): Promise<ProbeResult | null> {
+  const plain = findPlainWav(start.first(), start.sizeBytes);
+  if (plain !== null) return checkLength('wav', plainSeconds(plain), maxAudioSeconds);
+  const bytes = start.whole();
+  return bytes === null ? null : await probeHeaders({ bytes }, maxAudioSeconds);
 }
 
 /**
@@ -53,11 +54,14 @@ export async function probeAudio(
   options: AudioOptions,
   limit: Limit = (work) => work(),
 ): Promise<ProbeResult> {
-  const header = await probeHeader(path);
-  if (header !== null && header.seconds <= options.maxAudioSeconds) {
-    return { kind: 'audio', format: header.format, durationMs: Math.ceil(header.seconds * 1000) };
-  }
-  return await limit(() => probeByPrograms(path, options));
+  return (await probeHeaders({ path }, options.maxAudioSeconds)) ?? (await limit(() => probeByPrograms(path, options)));
+}
+
+/** Null for files that the header probe cannot read, and for long ones: ffprobe says whether they are too long. */
+async function probeHeaders(media: ProbedMedia, maxAudioSeconds: number): Promise<ProbeResult | null> {
+  const header = await probeHeader(media);
+  if (header === null || header.seconds > maxAudioSeconds) return null;
+  return { kind: 'audio', format: header.format, durationMs: Math.ceil(header.seconds * 1000) };
 }
 
 async function probeByPrograms(path: string, { tools, signal, maxAudioSeconds }: AudioOptions): Promise<ProbeResult> {

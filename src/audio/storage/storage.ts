@@ -49,8 +49,8 @@ export class StorageAwayError extends ApiError {
 // The page size of S3.
 const PAGE_FILES = 1000;
 const PARTIAL_PREFIX = 'partial-';
-// Smaller files are written at once when they are complete, under their own name. An upload under way holds this in memory.
-const WRITE_BYTES = 256 * 1024;
+/** Smaller files are written at once when they are complete, under their own name: an upload holds as much in memory. */
+export const WRITE_BYTES = 256 * 1024;
 // A running upload sends at least 16 KiB every 30 s, else it is ended.
 const PARTIAL_AGE_MS = 300_000;
 

@@ -31,6 +31,7 @@ async function openEnvironment() {
         storage,
         limits: LIMITS,
         clock: systemClock,
+        wantsFingerprint: true,
         ...options,
       }),
     files: () => readdir(folder),

@@ -6,10 +6,10 @@ import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { noteSpent } from '../../platform/garbage-collection.ts';
+import { FileStart } from '../file-start.ts';
 import { diskFull, whileDiskIsFree } from '../storage/free-disk.ts';
 import type { AudioStorage } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
-import { FileStart } from './file-start.ts';
 import { isTooSlow } from './upload-pace.ts';
 
 export type UploadLimits = {
@@ -28,13 +28,17 @@ export type Upload = {
   fields: Map<string, string>;
   /** The values of the received `listFields`, in order. */
   lists: Map<string, string[]>;
-  /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. */
-  fingerprint: string;
-  /** `start` is the file's first bytes, HEADER_MAX_BYTES of them or all. */
-  file: { key: string; filename: string | null; sizeBytes: number; start: Buffer };
+  /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. Null unless wanted. */
+  fingerprint: string | null;
+  file: { key: string; filename: string | null; sizeBytes: number; start: FileStart };
 };
 
-type Arrival = IncomingUpload & { storage: AudioStorage; limits: UploadLimits; clock: Clock };
+type Arrival = IncomingUpload & {
+  storage: AudioStorage;
+  limits: UploadLimits;
+  clock: Clock;
+  wantsFingerprint: boolean;
+};
 
 // Boundaries, part headers and fields; the largest field has 4 KiB.
 const ENVELOPE_BYTES = 64 * 1024;
@@ -52,7 +56,7 @@ const MAX_FILENAME_CHARS = 255;
  * @throws BodyTimeoutError  when the upload is too slow
  */
 export async function acceptUpload(arrival: Arrival): Promise<Upload> {
-  const { contentType, contentLength, storage, limits } = arrival;
+  const { contentType, contentLength, storage, limits, wantsFingerprint } = arrival;
   const maxBodyBytes = limits.maxFileBytes + ENVELOPE_BYTES;
   if (contentLength !== null && contentLength > maxBodyBytes) throw tooLarge(limits.maxFileBytes);
   const parser = openParser(contentType);
@@ -64,7 +68,7 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
     lists: new Map(),
     hasFile: false,
     file: null,
-    hash: createHash('sha256'),
+    hash: wantsFingerprint ? createHash('sha256') : null,
   };
 
   parser.on('file', (name, part, filename, _encoding, type) => {
@@ -94,7 +98,7 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
 }
 
 /** The parts so far; `hasFile` from the file's first byte on, `file` once it is stored. */
-type Received = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash };
+type Received = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash | null };
 
 function openParser(contentType: string) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
@@ -186,9 +190,10 @@ async function receivePart(
   if (isFile) {
     received.hasFile = true;
     const start = new FileStart();
-    const bytes = whileDiskIsFree(observed(part, [received.hash, start]), storage, limits.minFreeDiskBytes);
+    const observers = received.hash ? [start, received.hash] : [start];
+    const bytes = whileDiskIsFree(observed(part, observers), storage, limits.minFreeDiskBytes);
     const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
-    received.file = { ...stored, filename: cleanFilename(filename), start: start.bytes() };
+    received.file = { ...stored, filename: cleanFilename(filename), start };
     return;
   }
   received.fields.set(name!, '');
@@ -239,7 +244,7 @@ function decode(name: string, bytes: Buffer): string {
 function completeUpload({ fields, lists, file, hash }: Received): Upload {
   if (!file) throw new ApiError('invalid_request', 'Send the audio as a file part, such as file=@speech.mp3.');
   if (file.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
-  return { fields, lists, file, fingerprint: fingerprintOf(fields, lists, file, hash) };
+  return { fields, lists, file, fingerprint: hash && fingerprintOf(fields, lists, file, hash) };
 }
 
 function fingerprintOf(

@@ -1,5 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import { probeAudio, probePlainWav } from '../../audio/media/probe.ts';
+import { probeAudio, probeStart } from '../../audio/media/probe.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Upload } from '../../audio/upload/upload.ts';
 import { acceptUpload } from '../../audio/upload/upload.ts';
@@ -119,10 +119,11 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     ...upload,
     storage,
     clock,
+    wantsFingerprint: idempotency.hasKey,
     limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
   try {
-    const identified = idempotency.identify(form.fingerprint);
+    const identified = idempotency.identify(form.fingerprint ?? '');
     if (identified.kind === 'replay') {
       await storage.remove(file.key);
       return identified;
@@ -159,7 +160,8 @@ async function findResumable({ db }: TranscribeDeps, account: Account, id: strin
 }
 
 async function probe(deps: TranscribeDeps, account: Account, file: Upload['file']) {
-  const result = probePlainWav(file, deps.config.maxAudioSeconds) ?? (await probeFile(deps, account, file.key));
+  const { start, key } = file;
+  const result = (await probeStart(start, deps.config.maxAudioSeconds)) ?? (await probeFile(deps, account, key));
   if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
   return { format: result.format, durationMs: result.durationMs };
 }

@@ -9,6 +9,7 @@ import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { mayUsePlan } from '../../rules/accounts/plan.ts';
 import { openQueueAdmission } from '../queue/admission.ts';
+import { readAtMostEvery } from '../queue/read-at-most-every.ts';
 
 export type UploadAdmission = {
   /**
@@ -35,6 +36,8 @@ type AdmissionDeps = {
   >;
 };
 
+// Uploads check the disk again as they arrive.
+const FREE_DISK_EVERY_MS = 250;
 // The end of an upload under way cannot be predicted; small ones take less than a second.
 const RETRY_AFTER_SECONDS = 5;
 
@@ -42,6 +45,7 @@ const RETRY_AFTER_SECONDS = 5;
 export function openUploadAdmission({ db, storage, clock, config }: AdmissionDeps): UploadAdmission {
   const queue = openQueueAdmission({ db, clock, config });
   const beginUpload = openUploadCounts(config.maxUploadsPerAccount);
+  const disk = { freeBytes: readAtMostEvery(clock, FREE_DISK_EVERY_MS, () => storage.freeBytes()) };
 
   async function requireCredit(account: Account): Promise<void> {
     if (account.unlimited || mayCostNothing(account, config)) return;
@@ -56,7 +60,7 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
       const underWay = beginUpload(account.id);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);
-        await requireFreeDisk(storage, config.minFreeDiskBytes, wantedBytes);
+        await requireFreeDisk(disk, config.minFreeDiskBytes, wantedBytes);
         await queue.admit();
         return underWay;
       } catch (cause) {
