@@ -588,6 +588,27 @@ export interface EventWithDeliveries {
   payload: {};
   deliveries: Delivery[];
 }
+export interface EventTypeList {
+  data: {
+    type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+    /**
+     * When it is emitted.
+     */
+    description: string;
+    /**
+     * JSON Schema of the body.
+     */
+    schema: {
+      [k: string]: unknown;
+    };
+    /**
+     * A body.
+     */
+    example: {
+      [k: string]: unknown;
+    };
+  }[];
+}
 export interface Account {
   id: string;
   name: string;

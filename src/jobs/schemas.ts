@@ -104,7 +104,7 @@ const jobTail = {
   completed_at: nullable(timeSchema),
 };
 
-const JOB_EXAMPLE = {
+export const JOB_EXAMPLE = {
   id: JOB_ID,
   status: 'completed',
   plan: 'pro',

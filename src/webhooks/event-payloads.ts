@@ -1,26 +1,47 @@
 import type { TSchema } from '../http/schema.ts';
 import { component, idSchema, Type, timeSchema } from '../http/schema.ts';
-import { jobInEventSchema } from '../jobs/schemas.ts';
-import { webhookSchema } from './endpoints/view.ts';
+import { JOB_EXAMPLE, jobInEventSchema } from '../jobs/schemas.ts';
+import { WEBHOOK_EXAMPLE, webhookSchema } from './endpoints/view.ts';
 import type { EventType } from './events/event-types.ts';
 import { EVENT_CATALOGUE, EVENT_TYPES } from './events/event-types.ts';
 
-const SUBJECTS = { job: jobInEventSchema, webhook: webhookSchema };
+/** A type of event, with the JSON Schema of the body that webhooks receive, and an example of it. */
+export type EventPayload = { type: EventType; when: string; schema: TSchema; example: Record<string, unknown> };
 
-/** What is sent for each type of event, for the API document: its name, when it is emitted, and the schema of the body. */
-export const eventPayloads: { type: EventType; when: string; schema: TSchema }[] = EVENT_TYPES.map((type) => {
-  const { schemaName, when, subject } = EVENT_CATALOGUE[type];
+const EVENT_ID = 'evt_01kamz2f3q8r5t7v9wxyzabcde';
+const SUBJECTS = { job: jobInEventSchema, webhook: webhookSchema };
+const FAILED_JOB = {
+  ...JOB_EXAMPLE,
+  status: 'failed',
+  text: null,
+  segments: null,
+  error: { type: 'unprocessable_audio', message: 'The audio cannot be decoded.' },
+  cost: 0,
+  progress: 0,
+};
+
+/** What is sent for each type of event. */
+export const eventPayloads: EventPayload[] = EVENT_TYPES.map((type) => {
+  const { schemaName, when, subject, exampleStatus } = EVENT_CATALOGUE[type];
+  const isOfJob = subject === 'job';
+  const example = {
+    id: EVENT_ID,
+    type,
+    created_at: JOB_EXAMPLE.completed_at,
+    ...(isOfJob && { metadata: JOB_EXAMPLE.metadata }),
+    data: isOfJob ? { job: exampleStatus === 'failed' ? FAILED_JOB : JOB_EXAMPLE } : { webhook: WEBHOOK_EXAMPLE },
+  };
   const schema = Type.Object(
     {
-      id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'),
+      id: idSchema('evt', EVENT_ID),
       type: Type.Literal(type),
       created_at: timeSchema,
-      ...(subject === 'job' && {
+      ...(isOfJob && {
         metadata: Type.Optional(Type.Unknown({ description: 'As the request carried it; absent without it.' })),
       }),
       data: Type.Object({ [subject]: SUBJECTS[subject] }),
     },
-    component(schemaName, undefined, when),
+    component(schemaName, example, when),
   );
-  return { type, when, schema };
+  return { type, when, schema, example };
 });

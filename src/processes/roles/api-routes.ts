@@ -10,6 +10,7 @@ import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
 import { jobRoutes } from '../../jobs/api/routes.ts';
 import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
+import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
 import { deliveryRoutes } from '../../webhooks/log/routes.ts';
 import type { SealedDeps } from '../../webhooks/secrets/sealed-api.ts';
@@ -26,6 +27,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
     ...eventRoutes(deps),
+    ...eventTypeRoutes(),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { WebhookRow } from './store.ts';
 
 export const eventTypeSchema = oneOf(EVENT_TYPES);
 
-const EXAMPLE = {
+export const WEBHOOK_EXAMPLE = {
   id: 'wh_01kamz2f3q8r5t7v9wxyzabcde',
   url: 'https://hooks.example.com/verbatim',
   events: ['transcription.completed'],
@@ -20,7 +20,7 @@ const EXAMPLE = {
 };
 
 const webhookFields = {
-  id: idSchema('wh', EXAMPLE.id),
+  id: idSchema('wh', WEBHOOK_EXAMPLE.id),
   url: Type.String(),
   events: Type.Array(eventTypeSchema),
   description: nullable(Type.String()),
@@ -33,7 +33,7 @@ const webhookFields = {
   updated_at: timeSchema,
 };
 
-export const webhookSchema = Type.Object(webhookFields, component('Webhook', EXAMPLE));
+export const webhookSchema = Type.Object(webhookFields, component('Webhook', WEBHOOK_EXAMPLE));
 export const webhookWithSecretSchema = Type.Object(
   { ...webhookFields, secret: Type.String({ description: 'Signs deliveries. Shown only in this answer.' }) },
   component('WebhookWithSecret'),

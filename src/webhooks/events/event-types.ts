@@ -7,16 +7,19 @@ export const EVENT_CATALOGUE = {
     schemaName: 'TranscriptionCompleted',
     when: 'A job ended with a transcript. Synchronous requests emit it too.',
     subject: 'job',
+    exampleStatus: 'completed',
   },
   'transcription.failed': {
     schemaName: 'TranscriptionFailed',
     when: 'A job ended without a transcript; `data.job.error` has the reason.',
     subject: 'job',
+    exampleStatus: 'failed',
   },
   'webhook.test': {
     schemaName: 'WebhookTest',
     when: 'A test of a webhook was requested. It is sent to that webhook only.',
     subject: 'webhook',
+    exampleStatus: null,
   },
 } as const;
 
