@@ -33,6 +33,8 @@ try {
 
 /** The whole tree runs last, so that the closing lines are about it; it does not run when the stores failed. */
 async function runTests(given: string[]): Promise<number> {
+  const citus = process.env['TEST_CITUS']?.split(' ')[0];
+  if (citus) return runFiles(given.length > 0 ? given : filesOf(STORE_SUITE, NO_STORE), citus);
   if (given.length > 0) return onEmbedded(given);
   return (await onOutside(filesOf(STORE_SUITE, NO_STORE))) || (await onEmbedded(filesOf(EVERYTHING)));
 }

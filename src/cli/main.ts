@@ -276,10 +276,9 @@ async function runModelsCommand(args: string[], env: NodeJS.ProcessEnv): Promise
   return '';
 }
 
-if (import.meta.main) {
-  const args = process.argv.slice(2);
-  const isModels = args[0] === 'models';
-  (isModels ? runModelsCommand(args.slice(1), process.env) : runCommand(args, process.env)).then(
+/** Prints what a command resolves to; or its error, with exit code 1. */
+export function printResult(result: Promise<string>): void {
+  result.then(
     (text) => void process.stdout.write(text),
     (error: unknown) => {
       process.stderr.write(
@@ -288,4 +287,9 @@ if (import.meta.main) {
       process.exitCode = 1;
     },
   );
+}
+
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  printResult(args[0] === 'models' ? runModelsCommand(args.slice(1), process.env) : runCommand(args, process.env));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { until } from '../../test/fixtures/until.ts';
-import { migrate, NewerSchemaError, readMigrations } from './migrate.ts';
+import { migrate, NewerSchemaError, readMigrations, statementsOf } from './migrate.ts';
 
 const NEXT = {
   version: 9999,
@@ -21,6 +21,13 @@ test('a database of an older release gets the missing migrations and keeps its r
 
   assert.deepEqual(ran, [NEXT.name]);
   assert.deepEqual(await db.rows({ text: 'select id, next from accounts' }), [{ id: 'acct_1', next: 'NAME' }]);
+});
+
+test('a script is split into its statements, whatever its comments and strings contain', () => {
+  const body = 'create function f() returns int language sql as $$ select 1; select 2 $$';
+  const script = `-- first; it's a comment\nselect ';';\n${body};\n-- last;\n`;
+
+  assert.deepEqual(statementsOf(script), [`-- first; it's a comment\nselect ';'`, body]);
 });
 
 test('a second run applies no migration', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Sql } from './database.ts';
+import { beginSchemaChange, distributeNewTables } from './distribute.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 // Any number, the same on every node.
@@ -39,7 +40,8 @@ export function readMigrations(): Migration[] {
  * Brings the schema up to this release: all missing migrations in one transaction, under a lock that makes the nodes of
  * a cluster take turns. No timeout limits a statement: a large table takes its time. A migration that waits for a lock of
  * another node's transaction is rolled back and tried again, so that it neither ends that transaction nor makes requests
- * wait behind it. Returns the names of those that ran.
+ * wait behind it. In a distributed database, the tables that a migration creates are distributed too. Returns the names of
+ * those that ran.
  * @param onMissing  gets the names of those that are going to run, once
  * @throws NewerSchemaError  if the database is ahead of this release
  */
@@ -79,12 +81,21 @@ async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: s
   const names = missing.map((migration) => migration.name);
   if (names.length > 0) onMissing(names);
   await tx.run({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` });
+  const isDistributed = missing.length > 0 && (await beginSchemaChange(tx));
   for (const migration of missing) {
-    await tx.run({ text: migration.sql });
+    // Citus sends the text of a change to the workers, which accept one statement at a time.
+    for (const text of isDistributed ? statementsOf(migration.sql) : [migration.sql]) await tx.run({ text });
     await tx.run({
       text: 'insert into schema_versions (version, name) values ($1, $2)',
       values: [migration.version, migration.name],
     });
   }
+  if (isDistributed) await distributeNewTables(tx);
   return names;
+}
+
+/** The statements of a script, without those that are comments only. Bodies of functions must be quoted with `$$`. */
+export function statementsOf(script: string): string[] {
+  const pieces = script.match(/(?:--.*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+/g) ?? [];
+  return pieces.map((piece) => piece.trim()).filter((piece) => piece.replace(/--.*/g, '').trim() !== '');
 }
