@@ -35,6 +35,7 @@ export async function insertAccount(
 export async function findAccount(sql: Sql, id: string): Promise<AccountRow | null> {
   const rows = await sql.rows<AccountRow>({
     name: 'find_account',
+    isBrief: true,
     text: `select ${ACCOUNT_COLUMNS} from accounts where shard = $1 and id = $2`,
     values: [shardOf(id), id],
   });
@@ -57,6 +58,7 @@ export async function lockAccount(
 export async function hasCredit(sql: Sql, { shard, id }: Pick<Account, 'shard' | 'id'>): Promise<boolean> {
   const rows = await sql.rows({
     name: 'has_credit',
+    isBrief: true,
     text: 'select from accounts where shard = $1 and id = $2 and amount > 0',
     values: [shard, id],
   });

@@ -2,9 +2,19 @@ import pg from 'pg';
 import { cancelStatement } from './cancel.ts';
 import { Listener } from './listener.ts';
 import { Notifier } from './notifier.ts';
+import { PipelinedConnections } from './pipelined-connections.ts';
 
 /** A statement: its text, its values, and a name if it is prepared once per connection. */
-export type Statement = { text: string; values?: unknown[]; name?: string };
+export type Statement = {
+  text: string;
+  values?: unknown[];
+  name?: string;
+  /**
+   * Outside of a transaction, executed on a connection that other statements use at the same time. For statements that
+   * find few rows by an index, and wait for no lock that a transaction holds for long: those behind them wait too.
+   */
+  isBrief?: boolean;
+};
 
 /** Runs statements, on the pool or inside one transaction. */
 export type Sql = {
@@ -37,7 +47,7 @@ export type TransactionOptions = {
 
 export type DatabaseOptions = {
   maxConnections: number;
-  /** An idle connection is closed after this time; default 10 s. */
+  /** An idle connection is closed after this time. */
   idleTimeoutMs?: number;
   /**
    * PostgreSQL itself, for LISTEN. If it differs from `url`, `url` is treated as a pooler that pools by transaction:
@@ -59,8 +69,11 @@ const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
 const CONNECT_TIMEOUT_MS = 3_000;
 // The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-// TCP keep-alive ends the wait for a peer that is gone.
-const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+const IDLE_TIMEOUT_MS = 10_000;
+// More of them share fewer system calls.
+const MAX_PIPELINED = 2;
+// With fewer connections all of them are needed for transactions.
+const FEWEST_TO_PIPELINE = 6;
 
 // bigint columns hold counts and credit units, all below 2^53; text would spread parsing over every store.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -69,14 +82,13 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const directUrl = options.directUrl ?? url;
   const isPooled = directUrl !== url;
+  const idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+  const pipelined =
+    !isPooled && options.maxConnections >= FEWEST_TO_PIPELINE ? openPipelined(url, options, idleTimeoutMs) : null;
   const pool = new pg.Pool({
-    connectionString: url,
-    max: options.maxConnections,
-    ...(options.idleTimeoutMs && { idleTimeoutMillis: options.idleTimeoutMs }),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    application_name: 'verbatim',
-    ...KEEP_ALIVE,
+    ...connectionConfig(url),
+    max: options.maxConnections - (pipelined ? MAX_PIPELINED : 0),
+    idleTimeoutMillis: idleTimeoutMs,
     // A pooler rejects settings among the connection parameters, so they are made after connecting.
     ...(isPooled ? {} : { onConnect: (client) => setUp(client as pg.Client, options) }),
   });
@@ -87,14 +99,10 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   });
   // Without a listener, a connection that breaks before it is handed over would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const listener = new Listener({
-    connectionString: directUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
-    application_name: 'verbatim',
-    ...KEEP_ALIVE,
-  });
-  const sql = isPooled ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName) : sqlOver(pool);
+  const listener = new Listener(connectionConfig(directUrl));
+  const sql = isPooled
+    ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName)
+    : sqlOver({ query: (statement) => (pipelined && statement.isBrief ? pipelined : pool).query(statement) });
   const notifier = new Notifier(sql.run);
   const notify: Sql['notify'] = (channel, payload) => notifier.add(channel, payload);
   return {
@@ -104,9 +112,40 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     listen: (channel, onNotify) => listener.add(channel, onNotify),
     async close() {
       await notifier.close();
-      await Promise.all([pool.end(), listener.close()]);
+      await Promise.all([pool.end(), listener.close(), pipelined?.close()]);
     },
   };
+}
+
+function connectionConfig(connectionString: string): pg.ClientConfig {
+  return {
+    connectionString,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    application_name: 'verbatim',
+    keepAlive: true,
+    // TCP keep-alive ends the wait for a peer that is gone.
+    keepAliveInitialDelayMillis: 10_000,
+  };
+}
+
+function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: number): PipelinedConnections {
+  return new PipelinedConnections({
+    max: MAX_PIPELINED,
+    idleTimeoutMs,
+    async connect(onEnd) {
+      const client = new pg.Client({ ...connectionConfig(url), pipeline: true });
+      client.on('error', (cause) => options.onConnectionLost?.(cause)).on('end', onEnd);
+      try {
+        await client.connect();
+        await setUp(client, options);
+        return client;
+      } catch (cause) {
+        client.end().catch(() => undefined);
+        throw cause;
+      }
+    },
+  });
 }
 
 async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
@@ -123,7 +162,7 @@ async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise
 
 // pg accepts a timeout per statement; its types leave it out.
 type Prepare = (statement: Statement) => pg.QueryConfig & { query_timeout?: number };
-type Queryable = { query(statement: pg.QueryConfig): Promise<pg.QueryResult> };
+type Queryable = { query(statement: pg.QueryConfig & Pick<Statement, 'isBrief'>): Promise<pg.QueryResult> };
 
 const withoutName: Prepare = ({ text, values }) => ({ text, ...(values && { values }) });
 const withoutTimeout: Prepare = (statement) => ({ ...withoutName(statement), query_timeout: LONGEST_TIMER_MS });

@@ -70,6 +70,7 @@ export async function findJob(
 ): Promise<Job | null> {
   const rows = await sql.rows<Job>({
     name: 'find_job',
+    isBrief: true,
     text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3`,
     values: [shard, id, accountId],
   });
@@ -91,6 +92,8 @@ export async function listJobs(
   { limit, beforeId }: { limit: number; beforeId: string | null },
 ): Promise<Job[]> {
   return await sql.rows<Job>({
+    name: 'list_jobs',
+    isBrief: true,
     text: `
       select ${LIST_COLUMNS}
       from jobs

@@ -37,6 +37,7 @@ export async function findCallerByKeyHash(
 ): Promise<(Caller & LookUp) | null> {
   const rows = await sql.rows<Caller['account'] & Caller['key'] & LookUp & { keyId: string }>({
     name: 'find_caller_by_key_hash',
+    isBrief: true,
     text: `
       select accounts.id, accounts.shard, accounts.name, accounts.plan, accounts.unlimited,
         api_keys.id as "keyId", api_keys.scopes, api_keys.expires_at as "expiresAt",
@@ -64,6 +65,7 @@ export async function findValidKeys(
 ): Promise<Set<string>> {
   const rows = await sql.rows<{ id: string }>({
     name: 'find_valid_keys',
+    isBrief: true,
     text: `
       select api_keys.id
       from unnest($1::smallint[], $2::text[]) as asked (shard, id)
@@ -82,6 +84,7 @@ export async function noteKeyUse(
 ): Promise<void> {
   await sql.run({
     name: 'note_key_use',
+    isBrief: true,
     text: `
       update api_keys
       set last_used_at = coalesce($3::timestamptz, clock_timestamp())

@@ -45,6 +45,7 @@ export async function admit(
 async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number; resetMs: number } | null> {
   const rows = await sql.rows<{ used: number; resetMs: number }>({
     name: 'enter_rate_window',
+    isBrief: true,
     text: `
       insert into rate_windows as rate (shard, account_id, bucket, admitted)
       values ($1, $2, $3, array[coalesce($6::timestamptz, clock_timestamp())])
@@ -74,6 +75,7 @@ async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number;
 async function readWait(sql: Sql, values: unknown[]): Promise<{ retryAfterSeconds: number; retryAfterMs: number }> {
   const [row] = await sql.rows<{ waitMs: number | null }>({
     name: 'read_rate_wait',
+    isBrief: true,
     text: `
       select $5::float8 + 1000 * extract(epoch from
         admitted[cardinality(admitted) - $4::int + 1] - coalesce($6::timestamptz, clock_timestamp()))::float8 as "waitMs"

@@ -64,6 +64,8 @@ export async function listWebhooks(
   { limit, beforeId }: { limit: number; beforeId: string | null },
 ): Promise<WebhookRow[]> {
   return await sql.rows<WebhookRow>({
+    name: 'list_webhooks',
+    isBrief: true,
     text: `select ${COLUMNS}
       from webhooks
       where shard = $1 and account_id = $2 and ($3::text is null or id < $3)
@@ -76,6 +78,7 @@ export async function listWebhooks(
 export async function findWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
     name: 'find_webhook',
+    isBrief: true,
     text: `select ${COLUMNS} from webhooks where shard = $1 and account_id = $2 and id = $3`,
     values: [shard, accountId, id],
   });

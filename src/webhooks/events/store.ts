@@ -25,6 +25,7 @@ const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
 export async function insertEvent(sql: Sql, event: NewEvent, receivers: Receivers): Promise<number> {
   const [row] = await sql.rows<{ deliveries: number }>({
     name: 'insert_event',
+    isBrief: true,
     text: `
       with receivers as materialized (
         select id
