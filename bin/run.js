@@ -7,12 +7,16 @@ const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
  * Runs Node programs one after the other with the terminal's input and output; stops when a signal ends one of them.
+ * The last one takes the place of this process, where Node can do that and no program failed.
  * Resolves with the first exit code that is not 0, else with 0.
  */
 async function runAll(node, programs, { root, env }) {
   let failure = 0;
-  for (const [file, ...args] of programs) {
-    const { code, isInterrupted } = await run(node, [path.join(root, file), ...args], env);
+  for (const [index, [file, ...args]] of programs.entries()) {
+    const command = [path.join(root, file), ...args];
+    const isLast = index === programs.length - 1;
+    if (isLast && failure === 0) process.execve?.(node, [node, ...command], env);
+    const { code, isInterrupted } = await run(node, command, env);
     failure ||= code;
     if (isInterrupted) break;
   }

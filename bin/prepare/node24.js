@@ -28,3 +28,13 @@ function versionIn(folder) {
 }
 
 module.exports = { prepareNode24 };
+
+if (require.main === module) {
+  prepareNode24().then(
+    (node) => process.stdout.write(node),
+    (error) => {
+      process.stderr.write(`verbatim: ${error.message}\n`);
+      process.exitCode = 1;
+    },
+  );
+}

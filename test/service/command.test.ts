@@ -65,11 +65,33 @@ describe('the verbatim command', () => {
   });
 
   test('a program that died of a signal counts as failed', async () => {
-    await using folder = openFolder({ 'dies.js': 'process.kill(process.pid, "SIGKILL")' });
+    await using folder = openFolder({ 'dies.js': 'process.kill(process.pid, "SIGKILL")', 'never.js': '' });
 
-    const { status } = runPrograms(folder.path, [['dies.js']]);
+    const { status } = runPrograms(folder.path, [['dies.js'], ['never.js']]);
 
     assert.equal(status, 128 + os.constants.signals.SIGKILL);
+  });
+
+  test('gives its place to the last program, with its arguments and environment', async () => {
+    await using folder = openFolder({
+      'first.js': '',
+      'last.js': 'console.log(JSON.stringify([process.pid, process.argv.slice(2), process.env.FROM_TEST]))',
+    });
+
+    const { pid, stdout } = runPrograms(folder.path, [['first.js'], ['last.js', 'a b']], { FROM_TEST: 'yes' });
+
+    assert.deepEqual(JSON.parse(stdout), [pid, ['a b'], 'yes']);
+  });
+
+  test('is a shell program too, which may be started by a link', async () => {
+    await using folder = openFolder({});
+    const link = path.join(folder.path, 'verbatim');
+    fs.symlinkSync(COMMAND, link);
+
+    const { status, stdout } = spawnSync(link, ['help'], { encoding: 'utf8' });
+
+    assert.equal(status, 0);
+    assert.match(stdout, /^verbatim <command>/);
   });
 });
 
@@ -182,8 +204,9 @@ describe('the tools that a service needs', () => {
   });
 });
 
-function runPrograms(root: string, programs: string[][]) {
-  return spawnSync(process.execPath, ['-e', script(root, programs)], { encoding: 'utf8' });
+function runPrograms(root: string, programs: string[][], env: Record<string, string> = {}) {
+  const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
+  return spawnSync(process.execPath, ['-e', script(root, programs)], options);
 }
 
 function script(root: string, programs: string[][]): string {
