@@ -11,6 +11,7 @@ import { openLog } from '../platform/log.ts';
 import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { keptNodeId, prepareDataDir } from './data-directory.ts';
 import type { ProcessName } from './messages.ts';
+import { processOf } from './messages.ts';
 import type { Node } from './node.ts';
 import { prepareSandbox, SandboxError } from './sandbox.ts';
 import { Supervisor } from './supervisor.ts';
@@ -64,6 +65,7 @@ async function main(): Promise<void> {
     sandbox: await sandbox,
   });
 
+
   const code = await stopWanted.promise;
   await roles.stop(ROLES_STOP_MS);
   await node.close();
@@ -91,9 +93,9 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
 }
 
 /** In the order in which they are forked: what takes long to be ready goes ahead. */
-function processesFor(config: Config): ProcessName[] {
-  const first = config.roles.filter((role) => role === 'transcriber');
-  return [...first, 'http', ...config.roles.filter((role) => role !== 'api' && role !== 'transcriber')];
+function processesFor({ roles }: Config): ProcessName[] {
+  const order: ProcessName[] = ['transcriber', 'http', 'deliverer'];
+  return order.filter((name) => name === 'http' || roles.some((role) => processOf(role) === name));
 }
 
 type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };

@@ -1,8 +1,16 @@
 import type { Sandbox } from '../audio/sandbox/sandbox.ts';
 import type { Role } from '../config/settings.ts';
 
-/** A role's process; `http` runs on every node: without the api role it serves the operator's surface only. */
-export type ProcessName = 'http' | Exclude<Role, 'api'>;
+/**
+ * A process of a node. `http` runs on every node: without the role api it serves the operator's surface only. It runs the
+ * janitor too, whose statements take a few ms per minute and need no process of their own.
+ */
+export type ProcessName = 'http' | 'transcriber' | 'deliverer';
+
+/** The process that runs a role. */
+export function processOf(role: Role): ProcessName {
+  return role === 'api' || role === 'janitor' ? 'http' : role;
+}
 
 /**
  * Whether a role can work now. The reasons are public sentences for the operator; the details, such as addresses and

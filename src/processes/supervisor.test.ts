@@ -14,7 +14,7 @@ function openSupervisor(node: string) {
     process.execPath = real;
   };
   try {
-    const roles = new Supervisor(['janitor'], {
+    const roles = new Supervisor(['deliverer'], {
       entry: new URL('../../test/fixtures/processes/role-process.ts', import.meta.url),
       log: openLog('silent'),
       onFatal: running.resolve,

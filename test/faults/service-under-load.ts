@@ -17,7 +17,7 @@ import { testAuthority } from '../fixtures/webhooks/receiver.ts';
 export const DATABASES = ['embedded', 'external'] as const;
 export type DatabaseKind = (typeof DATABASES)[number];
 
-export const VICTIMS = ['http', 'transcriber', 'deliverer', 'janitor', 'postgres', 'everything'] as const;
+export const VICTIMS = ['http', 'transcriber', 'deliverer', 'postgres', 'everything'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
 export type ServiceUnderLoad = AsyncDisposable & {

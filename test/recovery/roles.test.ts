@@ -4,9 +4,9 @@ import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-const ROLES = ['http', 'transcriber', 'deliverer', 'janitor'];
+const PROCESSES = ['http', 'transcriber', 'deliverer'];
 
-test('each role is a process of its own, and a killed process is started again', async () => {
+test('transcriber and deliverer are processes of their own, and a killed process is started again', async () => {
   await using service = await openService();
   const [victim] = roleProcesses(service.pid, 'deliverer');
   process.kill(victim!.pid, 'SIGKILL');
@@ -19,7 +19,7 @@ test('each role is a process of its own, and a killed process is started again',
 
   assert.notEqual(successor.pid, victim!.pid);
   assert.deepEqual(
-    ROLES.filter((role) => roleProcesses(service.pid, role).length !== 1),
+    PROCESSES.filter((role) => roleProcesses(service.pid, role).length !== 1),
     [],
   );
 });

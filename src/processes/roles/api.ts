@@ -15,7 +15,7 @@ import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes
 import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
 import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { httpMetrics, jobMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { showProtections } from '../sandbox.ts';
@@ -35,8 +35,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 
 /** The HTTP server: the API where the node has that role, the operator's surface always. */
 export async function start(context: RoleContext): Promise<RunningRole> {
-  const { config } = context;
-  const metrics = openMetrics();
+  const { config, metrics } = context;
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
   const callers = new Callers(context);
@@ -62,7 +61,6 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   // The parent answers with the statuses of the others.
   context.report({ ready: true, reasons: [] });
   return {
-    metrics: () => snapshotMetrics(metrics),
     async stop() {
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
       await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close()]);

@@ -1,4 +1,3 @@
-import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import { startDeliverer } from '../../webhooks/deliveries/worker.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import type { RoleContext, RunningRole } from './role.ts';
@@ -6,8 +5,7 @@ import type { RoleContext, RunningRole } from './role.ts';
 export const plansOnce = true;
 
 /** Sends due deliveries to their receivers. */
-export async function start({ config, order, db, log, clock, report }: RoleContext): Promise<RunningRole> {
-  const metrics = openMetrics();
+export async function start({ config, order, db, log, clock, metrics, report }: RoleContext): Promise<RunningRole> {
   const deliverer = await startDeliverer({
     db,
     config,
@@ -18,8 +16,5 @@ export async function start({ config, order, db, log, clock, report }: RoleConte
     holder: order.holder,
   });
   report({ ready: true, reasons: [] });
-  return {
-    metrics: () => snapshotMetrics(metrics),
-    stop: () => deliverer.stop(),
-  };
+  return { stop: () => deliverer.stop() };
 }

@@ -9,6 +9,7 @@ import { readConfig } from '../../config/settings.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
+import { openMetrics } from '../../platform/metrics.ts';
 import { start } from './janitor.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,7 +37,7 @@ test('the janitor runs every task at its start: it creates partitions and delete
     });
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  const context = { config, db: fixture.db, log: openLog('silent'), clock: stoppedClock, report: () => undefined };
+  const context = { config, db: fixture.db, log: openLog('silent'), clock: stoppedClock, metrics: openMetrics() };
 
   const owners = async (table: string) =>
     (await fixture.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(

@@ -8,8 +8,6 @@ import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
-import type { Metrics } from '../../platform/metrics.ts';
-import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
@@ -19,23 +17,18 @@ const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
 
-type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock'>;
+type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock' | 'metrics'>;
 type Task = { name: string; everyMs: number; run(): Promise<unknown> };
 
 /** Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time. */
-export async function start(context: Context & Pick<RoleContext, 'report'>): Promise<RunningRole> {
-  const metrics = openMetrics();
+export async function start(context: Context): Promise<RunningRole> {
   const storage = await openStorage(context.config);
   const stopping = new AbortController();
-  const tasks = [...retentionTasks(context, storage, stopping.signal), ledgerTask(context, metrics, stopping.signal)];
+  const tasks = [...retentionTasks(context, storage, stopping.signal), ledgerTask(context, stopping.signal)];
   const running = tasks.map((task) => repeat(task, context, stopping.signal));
-  context.report({ ready: true, reasons: [] });
   return {
-    async metrics() {
-      // While the database is away, the last figures stay; /readyz reports it.
-      await measureBacklogs(context, metrics).catch(() => undefined);
-      return await snapshotMetrics(metrics);
-    },
+    // While the database is away, the last figures stay; /readyz reports it.
+    measure: () => measureBacklogs(context).catch(() => undefined),
     async stop() {
       stopping.abort();
       await Promise.all(running);
@@ -90,7 +83,7 @@ async function deleteAll(deleteBatch: () => Promise<number>, signal: AbortSignal
   return deleted;
 }
 
-function ledgerTask({ db, log, clock }: Context, metrics: Metrics, signal: AbortSignal): Task {
+function ledgerTask({ db, log, clock, metrics }: Context, signal: AbortSignal): Task {
   async function checkLedgers(): Promise<number | null> {
     const drifted = await countDriftedAccounts(db, { signal });
     if (drifted === null) return null;
@@ -114,7 +107,7 @@ async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal):
   }
 }
 
-async function measureBacklogs({ db }: Context, metrics: Metrics): Promise<void> {
+async function measureBacklogs({ db, metrics }: Context): Promise<void> {
   const [jobs, deliveries] = await Promise.all([measureJobBacklog(db), measureDeliveryBacklog(db)]);
   metrics.jobsDue.set(jobs.due);
   metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);

@@ -2,7 +2,7 @@ import type { SharedStorage } from '../../audio/storage/storage.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { ProcessName, RoleStatus } from '../messages.ts';
-import { starting } from '../messages.ts';
+import { processOf, starting } from '../messages.ts';
 import type { RoleContext } from './role.ts';
 
 /**
@@ -15,7 +15,10 @@ export function openReadiness(
 ): Readiness {
   // Not ready until the parent has sent the first statuses.
   let statuses: Partial<Record<ProcessName, RoleStatus>> = Object.fromEntries(
-    config.roles.filter((role) => role !== 'api').map((role) => [role, starting(role)]),
+    config.roles
+      .map(processOf)
+      .filter((name) => name !== 'http')
+      .map((name) => [name, starting(name)]),
   );
   onMessage((message) => {
     if (message.kind === 'statuses') statuses = message.statuses;

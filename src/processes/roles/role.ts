@@ -2,6 +2,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
 import type { RoleStatus, StartOrder, ToChild, ToParent } from '../messages.ts';
 
 /** What every role gets. */
@@ -13,6 +14,8 @@ export type RoleContext = {
   report(status: RoleStatus): void;
   order: StartOrder;
   db: Database;
+  /** Of the whole process. */
+  metrics: Metrics;
   /** Ends the whole service, because the role cannot start. */
   fail(message: string): void;
   /** Messages from the parent that are for this role alone. */
@@ -20,7 +23,11 @@ export type RoleContext = {
   send(message: ToParent): void;
 };
 
-export type RunningRole = { stop(): Promise<void>; metrics(): Promise<unknown> };
+export type RunningRole = {
+  stop(): Promise<void>;
+  /** Updates the metrics that are measured when they are read. */
+  measure?(): Promise<void>;
+};
 export type RoleModule = {
   start(context: RoleContext): Promise<RunningRole>;
   plansOnce?: boolean;

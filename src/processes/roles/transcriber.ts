@@ -3,7 +3,7 @@ import { dataPaths } from '../../config/settings.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
-import { jobMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { jobMetrics } from '../../platform/metrics.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { watchEngines } from './engine-health.ts';
 import type { Engines } from './open-engines.ts';
@@ -14,12 +14,11 @@ const REPORT_RETRY_MS = 5_000;
 
 /** Transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
 export async function start(context: RoleContext): Promise<RunningRole> {
-  const metrics = openMetrics();
   const stopping = new AbortController();
-  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
-  const { config, db, log, clock, report } = context;
+  const { config, db, log, clock, metrics, report } = context;
   const storage = await openStorage(config);
   const tools = { folder: config.toolsDir };
+  const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
 
   const running = waitForEngines(context, { onRestart }, stopping.signal).then(async (opened) => {
     if (!opened) return null;
@@ -48,7 +47,6 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   });
 
   return {
-    metrics: () => snapshotMetrics(metrics),
     async stop() {
       stopping.abort();
       const started = await running;
