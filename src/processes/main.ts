@@ -6,6 +6,7 @@ import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
 import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
+import { collectWhenIdle } from '../platform/garbage-collection.ts';
 import type { Log } from '../platform/log.ts';
 import { openLog } from '../platform/log.ts';
 import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
@@ -65,6 +66,7 @@ async function main(): Promise<void> {
     sandbox: await sandbox,
   });
 
+  collectWhenIdle();
 
   const code = await stopWanted.promise;
   await roles.stop(ROLES_STOP_MS);

@@ -12,8 +12,6 @@ const FIRST_RESTART_DELAY_MS = 100;
 const LONGEST_RESTART_DELAY_MS = 5_000;
 // After this time without a crash, the delay starts from the first one again.
 const RECOVERED_AFTER_MS = 30_000;
-// Uploads force garbage collections in the http process: platform/garbage-collection.ts.
-const NODE_OPTIONS: Partial<Record<ProcessName, string[]>> = { http: ['--expose-gc'] };
 
 type Member = {
   name: ProcessName;
@@ -141,7 +139,6 @@ function forkRole(name: ProcessName, { entry }: SupervisorOptions): ChildProcess
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),
-    execArgv: [...process.execArgv, ...(NODE_OPTIONS[name] ?? [])],
   });
 }
 

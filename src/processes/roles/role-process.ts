@@ -4,6 +4,7 @@ import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { collectWhenIdle } from '../../platform/garbage-collection.ts';
 import type { Log } from '../../platform/log.ts';
 import { openLog } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -64,6 +65,7 @@ async function main(name: ProcessName): Promise<void> {
     if (message.kind === 'metrics-wanted') void answerMetrics(metrics, running, message.requestId);
   });
 
+  collectWhenIdle();
 
   await inbox.stopped;
   await Promise.all(
