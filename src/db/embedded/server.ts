@@ -42,7 +42,11 @@ const SETTINGS = {
   listen_addresses: '',
   port: '5432',
   unix_socket_permissions: '0700',
-  max_connections: '200',
+  // Two whole nodes. PostgreSQL reserves and touches 40 KB for each at its start.
+  max_connections: '100',
+  // The least: no transaction is serializable.
+  max_pred_locks_per_transaction: '10',
+  max_logical_replication_workers: '0',
   // For the pages in use on a busy day: open deliveries, their events, and the ends of growing indexes.
   shared_buffers: '128MB',
   // A container often has only 64 MB of /dev/shm, and the statements are too short to gain from parallel workers.
