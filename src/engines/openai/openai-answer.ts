@@ -69,13 +69,21 @@ function assignWords(segments: Segment[], words: Word[]): Segment[] {
   return ordered;
 }
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
-const TWO_LETTER_CODES = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
-const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
+let codesByName: Map<string, string> | null = null;
 
 /** OpenAI answers with the English name of the language (`english`), other servers with its code. */
 function languageCode(language: unknown): string | null {
   if (typeof language !== 'string') return null;
   if (/^[a-z]{2,3}(-[A-Za-z0-9]+)*$/.test(language)) return language;
-  return TWO_LETTER_CODES.find((code) => LANGUAGE_NAMES.of(code)?.toLowerCase() === language.toLowerCase()) ?? null;
+  codesByName ??= readCodesByName();
+  return codesByName.get(language.toLowerCase()) ?? null;
+}
+
+/** Two-letter codes by the English name of the language. Read at first use: Node's table of names takes 4 MB. */
+function readCodesByName(): Map<string, string> {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const codes = letters.flatMap((first) => letters.map((second) => first + second));
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  // Some languages have two codes: the first one counts.
+  return new Map(codes.toReversed().map((code) => [names.of(code)!.toLowerCase(), code]));
 }
