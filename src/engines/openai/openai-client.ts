@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { Agent, request } from 'undici';
+import request from 'undici/lib/api/api-request.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
 import type { Pcm, Transcript } from '../engine.ts';
@@ -54,11 +55,13 @@ export class OpenaiClient implements AsyncDisposable {
     try {
       const form = requestForm(piece, model ?? DEFAULT_MODEL, language);
       // Redirects are not followed: the operator did not choose their target, and it would receive the key.
-      const response = await request(`${baseUrl}/audio/transcriptions`, {
+      const { origin, pathname, search } = new URL(`${baseUrl}/audio/transcriptions`);
+      const response = await request.call(this.#connections, {
+        origin,
+        path: pathname + search,
         method: 'POST',
         headers: { 'content-type': form.contentType, ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) },
         body: form.body,
-        dispatcher: this.#connections,
         signal,
       });
       permit.responded();

@@ -1,5 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
-import { errors } from 'undici';
+import errors from 'undici/lib/core/errors.js';
 import type { Deadline } from './deadlines.ts';
 import { codeOf, TransportError } from './transport-error.ts';
 
