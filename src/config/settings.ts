@@ -347,10 +347,15 @@ export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'stora
   ];
 }
 
-/** The environment of a role's process: this one's, with what Node reads before it runs any code. */
+/** The environment of a role's process: this one's, with what Node and the C library read at their start. */
 export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
-  return { UV_THREADPOOL_SIZE: '16', ...env };
+  return {
+    // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
+    UV_THREADPOOL_SIZE: '16',
+    // glibc would keep memory of its own for each of these threads: 2 MB more in each process at rest.
+    MALLOC_ARENA_MAX: '2',
+    ...env,
+  };
 }
 
 /** Paths inside the data directory. */
