@@ -3,33 +3,28 @@
 // the embedded PostgreSQL with every safety on. Both sides and the receiver share this machine's cores.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, writeFileSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { makeCertificates } from '../src/demo/certificates.ts';
-import { systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
-import { signedHeaders } from '../src/webhooks/deliveries/send.ts';
-import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
-import { openSigners } from '../src/webhooks/secrets/signers.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
-import { bodyOf, insertDeliveries, makeWebhooks } from './delivery-environment.ts';
+import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';
 import type { FromReceiver } from './lean-receiver.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';
+import { SECRETS_KEY, writeSampleFiles } from './sample-request.ts';
 
 const ROUNDS = 5;
 const COUNT = 20_000;
 const BODY_BYTES = 1_024;
 const ACCOUNTS = 10;
 const WEBHOOKS_EACH = 10;
-const SECRETS_KEY = Buffer.alloc(32, 7);
 
 const folder = temporaryFolder();
-const files = writeFiles();
+const files = writeSampleFiles(folder, BODY_BYTES);
 const log = openSync(path.join(folder, 'deliverer.log'), 'a');
 const receiver = fork(here('lean-receiver.ts'), [files.cert, files.key]);
 const [{ port }] = (await once(receiver, 'message')) as [FromReceiver & { kind: 'listening' }];
@@ -167,35 +162,6 @@ function printFigures(): void {
   console.log(
     `  rounds: ${durable.map((one, at) => `${Math.round(one.perSecond)}/${Math.round(raw[at]!.perSecond)}`).join(' ')}`,
   );
-}
-
-function writeFiles() {
-  const { cert, key, ca } = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
-  const body = bodyOf('evt_00000000000000000000000000', BODY_BYTES);
-  const write = (name: string, content: string | Buffer) => {
-    writeFileSync(path.join(folder, name), content);
-    return path.join(folder, name);
-  };
-  return {
-    cert: write('cert.pem', cert),
-    key: write('key.pem', key),
-    ca: write('ca.pem', ca),
-    body: write('body.json', body),
-    headers: write('headers.json', JSON.stringify(sampleHeaders(body))),
-  };
-}
-
-/** The raw sender's requests look like ours, so that both sides move the same bytes. */
-function sampleHeaders(body: Buffer): Record<string, string> {
-  const secretBox = openSecretBox(SECRETS_KEY);
-  const delivery = {
-    ...{ shard: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url: '', isDegraded: false, body },
-    ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
-    attemptId: 'dlv_00000000000000000000000000',
-    secret: secretBox.seal('wh_x', makeWebhookSecret()),
-    ...{ previousSecret: null, previousSecretEndsAt: null },
-  };
-  return signedHeaders(delivery, { signers: openSigners(secretBox), clock: systemClock, headerPrefix: 'X-Service-' });
 }
 
 function here(file: string): string {

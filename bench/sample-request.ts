@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makeCertificates } from '../src/demo/certificates.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import type { ClaimedDelivery } from '../src/webhooks/deliveries/claim-store.ts';
+import { signedHeaders } from '../src/webhooks/deliveries/send.ts';
+import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
+import { openSigners } from '../src/webhooks/secrets/signers.ts';
+import { bodyOf } from './delivery-environment.ts';
+
+export const SECRETS_KEY = Buffer.alloc(32, 7);
+
+const secretBox = openSecretBox(SECRETS_KEY);
+
+/** A delivery of `body` to a webhook with a secret of its own. */
+export function sampleDelivery(url: string, body: Buffer): ClaimedDelivery {
+  return {
+    ...{ shard: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url, isDegraded: false, body },
+    ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
+    attemptId: 'dlv_00000000000000000000000000',
+    secret: secretBox.seal('wh_x', makeWebhookSecret()),
+    ...{ previousSecret: null, previousSecretEndsAt: null },
+  };
+}
+
+/**
+ * Files for a receiver and for the raw sender, whose requests look like ours: both sides move the same bytes.
+ * @returns their paths
+ */
+export function writeSampleFiles(folder: string, bodyBytes: number) {
+  const { cert, key, ca } = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
+  const body = bodyOf('evt_00000000000000000000000000', bodyBytes);
+  const options = { signers: openSigners(secretBox), clock: systemClock, headerPrefix: 'X-Service-' };
+  const headers = signedHeaders(sampleDelivery('', body), options);
+  const write = (name: string, content: string | Buffer) => {
+    writeFileSync(path.join(folder, name), content);
+    return path.join(folder, name);
+  };
+  return {
+    cert: write('cert.pem', cert),
+    key: write('key.pem', key),
+    ca: write('ca.pem', ca),
+    body: write('body.json', body),
+    headers: write('headers.json', JSON.stringify(headers)),
+  };
+}
