@@ -1,4 +1,3 @@
-import { signBody, standardSignature } from '#sdk/signature.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
@@ -7,7 +6,7 @@ import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
-import type { Signers, SigningKeys } from '../secrets/signers.ts';
+import type { Signer, Signers } from '../secrets/signers.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
 import type { ClaimedDelivery } from './claim-store.ts';
 import type { FinishedAttempt } from './finish-store.ts';
@@ -42,9 +41,9 @@ export function signedHeaders(
   const nowMs = clock.now();
   const timestamp = new Date(nowMs).toISOString();
   const timestampSeconds = Math.floor(nowMs / 1000);
-  const valid = validKeys(delivery, signers, nowMs);
-  const [signature, previous] = valid.map(({ own }) => signBody({ secret: own, timestamp, body }));
-  const standard = valid.map((keys) => standardSignature({ secret: keys.standard, id, timestampSeconds, body }));
+  const valid = validSigners(delivery, signers, nowMs);
+  const [signature, previous] = valid.map(({ own }) => own.sign(`${timestamp}.`, body, 'hex'));
+  const standard = valid.map((one) => `v1,${one.standard.sign(`${id}.${timestampSeconds}.`, body, 'base64')}`);
   return {
     'Content-Type': 'application/json',
     'User-Agent': USER_AGENT,
@@ -64,16 +63,16 @@ export function signedHeaders(
 }
 
 /**
- * Keys of the current secret, and of the previous one while it is valid and can be opened.
+ * Signers by the current secret, and by the previous one while it is valid and can be opened.
  * @throws UnreadableSecret  the current secret cannot be opened
  */
-function validKeys(delivery: ClaimedDelivery, signers: Signers, nowMs: number): SigningKeys[] {
+function validSigners(delivery: ClaimedDelivery, signers: Signers, nowMs: number): Signer[] {
   const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
-  const current = signers.keysOf(webhookId, secret);
+  const current = signers.signerOf(webhookId, secret);
   if (!overlaps) return [current];
   try {
-    return [current, signers.keysOf(webhookId, previousSecret)];
+    return [current, signers.signerOf(webhookId, previousSecret)];
   } catch (error) {
     if (error instanceof UnreadableSecret) return [current];
     throw error;

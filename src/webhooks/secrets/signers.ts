@@ -1,44 +1,44 @@
-import type { KeyObject } from 'node:crypto';
-import { createSecretKey } from 'node:crypto';
 import { standardKey } from '#sdk/signature.ts';
+import { HmacSha256 } from './hmac.ts';
 import type { SecretBox } from './secrets.ts';
 
-/** The keys behind one secret: of the X-Service-Signature, and of Standard Webhooks. */
-export type SigningKeys = { own: KeyObject; standard: KeyObject };
+/** Both signatures by one secret: of the X-Service-Signature (`own`), and of Standard Webhooks. */
+export type Signer = { own: HmacSha256; standard: HmacSha256 };
 
 /** No key of SECRETS_KEY opens the secret: SECRETS_KEY or the row was changed. */
 export class UnreadableSecret extends Error {}
 
-/** Opens sealed secrets and keeps their keys for the next attempt. */
+/** Opens sealed secrets and keeps their signers for the next attempt. */
 export type Signers = {
   /** @throws UnreadableSecret */
-  keysOf(webhookId: string, sealed: Buffer): SigningKeys;
+  signerOf(webhookId: string, sealed: Buffer): Signer;
 };
 
 const MAX_KEPT = 10_000;
 
-/** Caches keys: opening a secret and making its keys costs as much as both signatures. A rotated secret has another cache key. */
+/** Caches signers: opening a secret costs more than both signatures. A rotated secret has another cache key. */
 export function openSigners(secretBox: Pick<SecretBox, 'open'>): Signers {
-  const kept = new Map<string, SigningKeys>();
+  const kept = new Map<string, Signer>();
 
-  function open(webhookId: string, sealed: Buffer): string {
+  function open(webhookId: string, sealed: Buffer): Signer {
+    let secret: string;
     try {
-      return secretBox.open(webhookId, sealed);
+      secret = secretBox.open(webhookId, sealed);
     } catch (cause) {
       throw new UnreadableSecret('the secret of a webhook does not open', { cause });
     }
+    return { own: new HmacSha256(Buffer.from(secret)), standard: new HmacSha256(standardKey(secret).export()) };
   }
 
   return {
-    keysOf(webhookId, sealed) {
-      const name = `${webhookId} ${sealed.toString('base64')}`;
+    signerOf(webhookId, sealed) {
+      const name = `${webhookId} ${sealed.toString('latin1')}`;
       const known = kept.get(name);
       if (known) return known;
-      const secret = open(webhookId, sealed);
-      const keys = { own: createSecretKey(secret, 'utf8'), standard: standardKey(secret) };
+      const signer = open(webhookId, sealed);
       if (kept.size >= MAX_KEPT) kept.clear();
-      kept.set(name, keys);
-      return keys;
+      kept.set(name, signer);
+      return signer;
     },
   };
 }
