@@ -5,11 +5,10 @@ import { evaluateAddresses } from '../../rules/network/url-guard.ts';
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 import type { RunningLookup } from '../dns/resolve.ts';
 import { connectTls } from './connect.ts';
-import type { Connection, ConnectionPool } from './connections.ts';
-import type { Deadline, DeadlineWheel } from './deadlines.ts';
+import type { Connection, ConnectionPool, Turn } from './connections.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
 import type { HttpResponse } from './exchange.ts';
 import { exchange } from './exchange.ts';
-import type { PerHostLimiter } from './per-host-limiter.ts';
 import { codeOf, forbiddenAddress, TransportError } from './transport-error.ts';
 import type { EgressProxy } from './tunnel.ts';
 
@@ -26,20 +25,17 @@ export type PostReport = {
   responseBody: Buffer | null;
 };
 
+/** Where a URL points; the rules have allowed it, and its address when it has one. */
 export type Destination = { target: WebhookTarget; origin: string; path: string };
 
 export type AttemptRequest = Destination & { headers: Record<string, string>; body: Buffer };
-
-/** An idle connection to reuse, or permission to open one. */
-export type ConnectPermit = { connection: Connection | null; release(): void };
 
 /** What all attempts of a poster share. */
 export type AttemptContext = {
   timeoutMs: number;
   allowedTargets: AllowedTarget[];
-  wheel: DeadlineWheel;
+  deadlines: Deadlines;
   pool: ConnectionPool;
-  hosts: PerHostLimiter;
   secureContext: tls.SecureContext;
   proxy: EgressProxy | null;
 };
@@ -48,70 +44,70 @@ export type AttemptContext = {
 export class Attempt {
   readonly #context: AttemptContext;
   readonly #request: AttemptRequest;
-  readonly #permit: ConnectPermit;
+  readonly #turn: Turn;
   readonly #lookup: RunningLookup | null;
   readonly #startedAt = performance.now();
   readonly #deadline: Deadline;
   readonly #trace = emptyTrace();
+  /** The connection that this attempt uses, until it is given back. */
+  #connection: Connection | null;
 
   /** @param lookup  of the target's name, already started; null for an IP literal */
   constructor(
     context: AttemptContext,
     request: AttemptRequest,
-    { permit, lookup }: { permit: ConnectPermit; lookup: RunningLookup | null },
+    { turn, lookup }: { turn: Turn; lookup: RunningLookup | null },
   ) {
     this.#context = context;
     this.#request = request;
-    this.#permit = permit;
+    this.#turn = turn;
     this.#lookup = lookup;
-    this.#deadline = context.wheel.start(context.timeoutMs);
+    this.#connection = turn.connection;
+    this.#deadline = context.deadlines.start(context.timeoutMs);
   }
 
   async run(): Promise<PostReport> {
     try {
-      const { status } = await this.#send();
-      return this.#report({ kind: 'answered', status });
+      return this.#report({ kind: 'answered', status: await this.#send() });
     } catch (cause) {
       return this.#report(transportResult(cause));
     } finally {
+      if (this.#connection) this.#context.pool.discard(this.#connection);
       this.#deadline.cancel();
-      this.#permit.release();
+      this.#turn.opened();
     }
   }
 
-  async #send(): Promise<HttpResponse> {
-    const { connection } = this.#permit;
-    const addresses = await this.#findAddresses().catch((cause) => {
-      if (connection) this.#context.pool.discard(connection);
-      throw cause;
-    });
-    if (connection && addresses.includes(connection.address)) {
-      const response = await this.#exchangeOn(connection).catch((cause) => this.#nullIfStale(cause));
-      if (response) return response;
-    } else if (connection) {
-      // The name has another address now. The connection's address was checked by an earlier attempt, not by this one.
-      this.#context.pool.discard(connection);
+  /** The status of the response. @throws TransportError */
+  async #send(): Promise<number> {
+    const addresses = this.#lookup ? await this.#resolve(this.#lookup) : [this.#request.target.hostname];
+    if (this.#connection && addresses.includes(this.#connection.address)) {
+      try {
+        return await this.#exchangeOn(this.#connection);
+      } catch (cause) {
+        // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
+        if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
+      }
     }
-    return await this.#exchangeOn(await this.#connect(addresses));
+    // The name may have another address now. The old one was checked by an earlier attempt, not by this one.
+    if (this.#connection) this.#context.pool.discard(this.#connection);
+    this.#connection = await this.#connect(addresses);
+    return await this.#exchangeOn(this.#connection);
   }
 
-  async #findAddresses(): Promise<string[]> {
-    const { target } = this.#request;
+  /** All addresses of the name, none of them forbidden. */
+  async #resolve({ addresses }: RunningLookup): Promise<string[]> {
     const startedAt = performance.now();
-    const addresses = this.#lookup ? await this.#resolved(this.#lookup) : [target.hostname];
-    if (this.#lookup) this.#trace.dnsMs = performance.now() - startedAt;
-    if (!this.#areAllowed(addresses)) throw forbiddenAddress();
-    return addresses;
-  }
-
-  #resolved({ addresses }: RunningLookup): Promise<string[]> {
-    return new Promise((resolve, reject) => {
+    const found = await new Promise<string[]>((resolve, reject) => {
       this.#deadline.onExpired = () =>
         reject(new TransportError('dns', 'The name was not resolved within the time for an attempt.'));
       addresses.then(resolve, (cause) => {
         reject(new TransportError('dns', `The name could not be resolved (${codeOf(cause)}).`, { cause }));
       });
     });
+    this.#trace.dnsMs = performance.now() - startedAt;
+    if (!this.#areAllowed(found)) throw forbiddenAddress();
+    return found;
   }
 
   #areAllowed(addresses: string[]): boolean {
@@ -131,33 +127,25 @@ export class Attempt {
       deadline: this.#deadline,
       isAllowedPeer: (address) => this.#areAllowed([address]),
     });
-    this.#permit.release();
     this.#trace.connectMs = connected.connectMs;
     this.#trace.tlsMs = connected.tlsMs;
-    return pool.adopt(origin, connected.address, connected.socket);
+    const connection = pool.adopt(origin, connected.address, connected.socket);
+    this.#turn.opened();
+    return connection;
   }
 
-  async #exchangeOn(connection: Connection): Promise<HttpResponse> {
-    const { pool, hosts } = this.#context;
-    this.#trace.remoteAddress = connection.address;
-    try {
-      const response = await exchange(connection.client, this.#request, this.#deadline);
-      this.#trace.firstByteMs = response.firstByteMs;
-      this.#trace.responseHeaders = response.headers;
-      this.#trace.responseBody = response.body;
-      if (response.isComplete) hosts.giveBack(this.#request.origin, connection);
-      else pool.discard(connection);
-      return response;
-    } catch (cause) {
-      pool.discard(connection);
-      throw cause;
+  async #exchangeOn(connection: Connection): Promise<number> {
+    const trace = this.#trace;
+    trace.remoteAddress = connection.address;
+    const response: HttpResponse = await exchange(connection.client, this.#request, this.#deadline);
+    trace.firstByteMs = response.firstByteMs;
+    trace.responseHeaders = response.headers;
+    trace.responseBody = response.body;
+    if (response.isComplete) {
+      this.#connection = null;
+      this.#context.pool.giveBack(connection);
     }
-  }
-
-  /** A receiver may close an idle connection just when it is reused. The attempt then continues on a new one, once. */
-  #nullIfStale(cause: unknown): null {
-    if (cause instanceof TransportError && cause.reason === 'reset' && !this.#deadline.isExpired) return null;
-    throw cause;
+    return response.status;
   }
 
   #report(result: PostResult): PostReport {

@@ -5,8 +5,8 @@ import { HandshakeLimiter } from './handshake-limiter.ts';
 
 /** A limiter of 12 permits whose waits never end by time. */
 function openEnvironment() {
-  const wheel = { start: () => ({ isExpired: false, onExpired: () => undefined, cancel: () => undefined }) };
-  const limiter = new HandshakeLimiter({ permits: 12, maxWaitMs: 5_000, wheel });
+  const deadlines = { start: () => ({ isExpired: false, onExpired: () => undefined, cancel: () => undefined }) };
+  const limiter = new HandshakeLimiter({ permits: 12, maxWaitMs: 5_000, deadlines });
   const granted: string[] = [];
   const permits = new Map<string, HandshakePermit>();
   async function acquire(name: string, isDegraded: boolean): Promise<void> {

@@ -1,4 +1,4 @@
-import type { DeadlineWheel } from './deadlines.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /** Permission for one TLS handshake. */
 export type HandshakePermit = {
@@ -10,7 +10,7 @@ export type HandshakeLimiterOptions = {
   /** Largest number of handshakes at once. */
   permits: number;
   maxWaitMs: number;
-  wheel: Pick<DeadlineWheel, 'start'>;
+  deadlines: Pick<Deadlines, 'start'>;
 };
 
 type Waiter = (permit: HandshakePermit | null) => void;
@@ -45,7 +45,7 @@ export class HandshakeLimiter {
     if (this.#isAvailable(isDegraded)) return Promise.resolve(this.#grant(isDegraded));
     const waiters = isDegraded ? this.#degradedWaiters : this.#healthyWaiters;
     return new Promise((resolve) => {
-      const deadline = this.#options.wheel.start(this.#options.maxWaitMs);
+      const deadline = this.#options.deadlines.start(this.#options.maxWaitMs);
       const waiter: Waiter = (permit) => {
         waiters.delete(waiter);
         deadline.cancel();
@@ -69,7 +69,7 @@ export class HandshakeLimiter {
     this.#held += 1;
     if (isDegraded) this.#heldByDegraded += 1;
     let isReleased = false;
-    const deadline = this.#options.wheel.start(MAX_HOLD_MS);
+    const deadline = this.#options.deadlines.start(MAX_HOLD_MS);
     const release = () => {
       if (isReleased) return;
       isReleased = true;

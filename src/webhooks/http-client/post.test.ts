@@ -94,6 +94,24 @@ test('posts to a host whose connections all stay in use open their own', async (
   assert.equal(receiver.connections(), 100);
 });
 
+test('connections that were closed, or never opened, are not counted against a host', async () => {
+  await using receiver = await openReceiver({ reply: () => ({ status: 200, headers: { connection: 'close' } }) });
+  const closed = await openReceiver();
+  await closed[Symbol.asyncDispose]();
+  // Too short for an attempt to open a connection beyond the shared ones.
+  for (const [url, kind] of [
+    [receiver.url, 'answered'],
+    [closed.url, 'transport_error'],
+  ] as const) {
+    using poster = testPoster(Number(new URL(url).port), { maxWaitMs: 200 });
+    for (let posted = 0; posted < 80; posted++) {
+      const report = await poster.post({ ...REQUEST, url });
+
+      assert.equal(report?.result.kind, kind, `post ${posted}`);
+    }
+  }
+});
+
 test('an idle connection that the receiver has closed is replaced within the attempt', async () => {
   await using receiver = await openReceiver({ reply: () => ({ status: 200, headers: { connection: 'close' } }) });
   using poster = testPoster(receiver.port);

@@ -4,13 +4,12 @@ import type { WebhookTarget } from '../../rules/network/url-guard.ts';
 import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { Lookup } from '../dns/lookup.ts';
 import { Resolver } from '../dns/resolve.ts';
-import type { AttemptContext, ConnectPermit, Destination, PostReport } from './attempt.ts';
+import type { AttemptContext, Destination, PostReport } from './attempt.ts';
 import { Attempt, forbiddenReport } from './attempt.ts';
+import type { Turn } from './connections.ts';
 import { ConnectionPool } from './connections.ts';
-import { DeadlineWheel } from './deadlines.ts';
+import { Deadlines } from './deadlines.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
-import type { HostPermit } from './per-host-limiter.ts';
-import { PerHostLimiter } from './per-host-limiter.ts';
 import { readProxy } from './tunnel.ts';
 
 export type PostRequest = {
@@ -58,7 +57,7 @@ export function openPoster(options: PosterOptions): Poster {
 }
 
 class HttpsPoster implements Poster {
-  readonly #options: PosterOptions;
+  readonly #maxLookupWaitMs: number;
   readonly #context: AttemptContext;
   readonly #handshakes: HandshakeLimiter;
   readonly #resolver: Resolver;
@@ -67,84 +66,72 @@ class HttpsPoster implements Poster {
 
   constructor(options: PosterOptions) {
     const { timeoutMs, maxWaitMs, maxHandshakes = MAX_HANDSHAKES, allowedTargets, ca, proxyUrl } = options;
-    const wheel = new DeadlineWheel(Math.max(timeoutMs, maxWaitMs));
-    const pool = new ConnectionPool();
-    this.#options = options;
-    this.#handshakes = new HandshakeLimiter({ permits: maxHandshakes, maxWaitMs, wheel });
+    const deadlines = new Deadlines();
+    this.#maxLookupWaitMs = Math.min(maxWaitMs, MAX_LOOKUP_WAIT_MS);
+    this.#handshakes = new HandshakeLimiter({ permits: maxHandshakes, maxWaitMs, deadlines });
     this.#resolver = new Resolver(options.lookup);
     this.#context = {
       timeoutMs,
       allowedTargets,
-      wheel,
-      pool,
-      hosts: new PerHostLimiter({ pool, wheel, maxWaitMs }),
+      deadlines,
+      pool: new ConnectionPool({ maxWaitMs }),
       // One context for all connections: creating one reads every trusted certificate.
       secureContext: tls.createSecureContext({ minVersion: 'TLSv1.2', ...(ca ? { ca } : {}) }),
       proxy: proxyUrl ? readProxy(proxyUrl) : null,
     };
   }
 
-  async post(request: PostRequest): Promise<PostReport | null> {
-    const destination = this.#destinationOf(request.url);
+  async post({ url, accountId, headers, body, isDegraded = false }: PostRequest): Promise<PostReport | null> {
+    const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
-    const hostPermit = await this.#context.hosts.acquire(destination.origin);
-    if (!hostPermit) return null;
-    try {
-      const permit = await this.#permitToConnect(destination.origin, hostPermit, request.isDegraded ?? false);
-      return permit && (await this.#resolveAndSend(request, destination, permit));
-    } finally {
-      hostPermit.release();
+    const turn = await this.#waitForTurn(destination.origin, isDegraded);
+    if (!turn) return null;
+    const { literal, hostname } = destination.target;
+    const lookup =
+      literal === null
+        ? await this.#resolver.startLookup(hostname, { accountId, maxWaitMs: this.#maxLookupWaitMs })
+        : null;
+    if (literal === null && !lookup) {
+      if (turn.connection) this.#context.pool.giveBack(turn.connection);
+      turn.opened();
+      return null;
     }
+    return await new Attempt(this.#context, { ...destination, headers, body }, { turn, lookup }).run();
   }
 
   close(): void {
     this.#isClosed = true;
     this.#handshakes.close();
     this.#resolver.close();
-    this.#context.wheel.expireAll();
+    this.#context.deadlines.expireAll();
     this.#context.pool.close();
   }
 
-  /** The parts of a URL; null when the rules refuse it. Cached, unlike the check of its addresses. */
+  /** The parts of a URL; null when the rules refuse it. Cached, unlike the check of the addresses of a name. */
   #destinationOf(url: string): Destination | null {
     const cached = this.#destinations.get(url);
     if (cached !== undefined) return cached;
-    const parsed = parseWebhookUrl(url, this.#options.allowedTargets);
+    const parsed = parseWebhookUrl(url, this.#context.allowedTargets);
     const destination = parsed.kind === 'ok' ? splitUrl(parsed.target) : null;
     if (this.#destinations.size >= MAX_CACHED_DESTINATIONS) this.#destinations.clear();
     this.#destinations.set(url, destination);
     return destination;
   }
 
-  async #permitToConnect(origin: string, hostPermit: HostPermit, isDegraded: boolean): Promise<ConnectPermit | null> {
-    if (hostPermit.connection) return { connection: hostPermit.connection, release: hostPermit.connected };
-    const handshakePermit = this.#isClosed ? null : await this.#handshakes.acquire(isDegraded);
-    if (!handshakePermit) return null;
-    const release = () => {
-      handshakePermit.release();
-      hostPermit.connected();
+  /** Null when an attempt at the origin may neither reuse nor open a connection in time. */
+  async #waitForTurn(origin: string, isDegraded: boolean): Promise<Turn | null> {
+    const { pool } = this.#context;
+    const turn = this.#isClosed ? null : await pool.acquire(origin);
+    if (!turn || turn.connection) return turn;
+    const permit = await this.#handshakes.acquire(isDegraded);
+    const opened = () => {
+      permit?.release();
+      turn.opened();
     };
     // Another attempt may have given one back during the wait.
-    const connection = this.#context.pool.take(origin);
-    if (connection) release();
-    return { connection, release };
-  }
-
-  async #resolveAndSend(
-    { accountId, headers, body }: PostRequest,
-    destination: Destination,
-    permit: ConnectPermit,
-  ): Promise<PostReport | null> {
-    const { target, origin } = destination;
-    const maxWaitMs = Math.min(this.#options.maxWaitMs, MAX_LOOKUP_WAIT_MS);
-    const lookup =
-      target.literal === null ? await this.#resolver.startLookup(target.hostname, { accountId, maxWaitMs }) : null;
-    if (target.literal === null && !lookup) {
-      if (permit.connection) this.#context.hosts.giveBack(origin, permit.connection);
-      permit.release();
-      return null;
-    }
-    return await new Attempt(this.#context, { ...destination, headers, body }, { permit, lookup }).run();
+    const connection = permit && pool.take(origin);
+    if (connection || !permit) opened();
+    return permit && { connection, opened };
   }
 }
 
