@@ -7,8 +7,8 @@ import { readConfig } from '../src/config/settings.ts';
 import type { Database } from '../src/db/database.ts';
 import type { Engine } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { acceptJob } from '../src/jobs/api/accept-store.ts';
 import { startTranscriber } from '../src/jobs/execution/worker.ts';
-import { insertJob } from '../src/jobs/store.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { toneWav } from '../test/fixtures/audio/test-audio.ts';
@@ -20,7 +20,7 @@ const ACCOUNTS = 20;
 
 /** (c) One account has very many jobs waiting; how long the first job of each of some others waits to be started. */
 export async function measureJobTurns(db: Database, folder: string, waiting: number): Promise<void> {
-  await db.run({ text: 'truncate jobs, job_turns, job_pieces' });
+  await db.run({ text: 'truncate jobs, job_queues, job_pieces' });
   const file = path.join(folder, 'tone.wav');
   writeFileSync(file, toneWav('so it'));
   const transcriber = {
@@ -62,9 +62,9 @@ async function openAccount(db: Database) {
   });
 }
 
-async function queueJob(db: Parameters<typeof insertJob>[0], account: { shard: number; id: string }): Promise<string> {
+async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: number; id: string }): Promise<string> {
   const id = makeId('job');
-  await insertJob(db, {
+  await acceptJob(db, {
     ...{
       shard: account.shard,
       id,
@@ -74,7 +74,7 @@ async function queueJob(db: Parameters<typeof insertJob>[0], account: { shard: n
       wordTimes: false,
       metadata: null,
     },
-    ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, heldUnits: 0 },
+    ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, unlimited: true, heldUnits: 0 },
   });
   return id;
 }

@@ -27,6 +27,8 @@ export type Job = {
   audioKey: string | null;
   /** The length that the probe found; once the job has ended, the decoded length. */
   durationMs: number;
+  /** Whether its account has no balance. */
+  unlimited: boolean;
   /** The hold; 0 for unlimited accounts. Grows when the audio is longer than its headers say. */
   heldUnits: number;
   /** Cost of the audio whose text was stored so far, in any attempt. */
@@ -48,7 +50,7 @@ export type Job = {
 };
 
 /** A job claimed by this process. After another claim, writes under this lease are rejected. */
-export type ClaimedJob = Job & { unlimited: boolean };
+export type ClaimedJob = Job;
 
 /** The result of a job's execution. Its cost is computed when the end is written. */
 export type Outcome =

@@ -5,7 +5,7 @@ import type { Job } from './job.ts';
 
 const COLUMNS =
   `shard id account_id state plan language word_times metadata filename format size_bytes audio_key duration_ms
-  held_units transcribed_units cost_units attempts lease progress model detected_language transcript error_type
+  unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript error_type
   error_message created_at started_at completed_at`.split(/\s+/);
 
 /** A job's columns without its segments, which are long. @param table  the name of jobs in the statement */
@@ -15,54 +15,6 @@ function columnsOf(table: string): string {
 
 export const JOB_COLUMNS = `${columnsOf('jobs')}, jobs.segments`;
 const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
-
-export type NewJob = Pick<
-  Job,
-  | 'shard'
-  | 'id'
-  | 'accountId'
-  | 'plan'
-  | 'language'
-  | 'wordTimes'
-  | 'metadata'
-  | 'filename'
-  | 'format'
-  | 'sizeBytes'
-  | 'audioKey'
-  | 'durationMs'
-  | 'heldUnits'
->;
-
-/** Inserts a queued job that is due at once, and notifies the transcribers when the transaction commits. */
-export async function insertJob(tx: Sql, job: NewJob, now: Date | null = null): Promise<Job> {
-  const rows = await tx.rows<Job>({
-    name: 'insert_job',
-    text: `
-      insert into jobs
-        (shard, id, account_id, state, plan, language, word_times, metadata, filename, format, size_bytes, audio_key,
-         duration_ms, held_units, next_at, created_at)
-      select $1, $2, $3, 'queued', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, moment, moment
-      from (select coalesce($14::timestamptz, clock_timestamp()) as moment) as clock
-      returning ${JOB_COLUMNS}, pg_notify('jobs_due', '')`,
-    values: [
-      job.shard,
-      job.id,
-      job.accountId,
-      job.plan,
-      job.language,
-      job.wordTimes,
-      job.metadata,
-      job.filename,
-      job.format,
-      job.sizeBytes,
-      job.audioKey,
-      job.durationMs,
-      job.heldUnits,
-      now,
-    ],
-  });
-  return rows[0]!;
-}
 
 export async function findJob(
   sql: Sql,
@@ -109,38 +61,20 @@ export async function listJobs(
   });
 }
 
-/** The number of queued jobs in all shards; counting stops at `atMost`. */
-export async function countQueuedJobs(sql: Sql, atMost: number): Promise<number> {
-  const rows = await sql.rows<{ count: number }>({
-    name: 'count_queued_jobs',
-    text: `
-      -- every shard: the bound holds for the whole service
-      select count(*) as count
-      from (
-        select 1
-        from jobs
-        where state = 'queued'
-        limit $1
-      ) as queued`,
-    values: [atMost],
-  });
-  return rows[0]!.count;
-}
-
 export type JobKey = { shard: number; id: string };
 
 /** The ids of those of the jobs that have ended or were deleted. */
 export async function findEnded(sql: Sql, jobs: JobKey[]): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
-    name: 'find_ended_jobs',
+    name: 'find_open_jobs',
     text: `
-      select wanted.id
-      from unnest($1::smallint[], $2::text[]) as wanted (shard, id)
-      left join jobs on jobs.shard = wanted.shard and jobs.id = wanted.id
-      where jobs.completed_at is not null or jobs.id is null`,
+      select id
+      from jobs
+      where shard = any($1::smallint[]) and id = any($2::text[]) and completed_at is null`,
     values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });
-  return rows.map((row) => row.id);
+  const open = new Set(rows.map((row) => row.id));
+  return jobs.map((job) => job.id).filter((id) => !open.has(id));
 }
 
 function camelCase(name: string): string {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../test/fixtures/claim.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { until } from '../../test/fixtures/until.ts';
-import { claimNextJob } from '../jobs/queue/claim.ts';
 import { systemClock } from '../platform/clock.ts';
 import { openLog } from '../platform/log.ts';
 import { newNodeId } from './data-directory.ts';

@@ -42,7 +42,7 @@ type Session = { client: pg.PoolClient; isClosed: boolean };
 const NORMAL_MS = 3;
 const LATE_MS = 4_000;
 const TABLES =
-  'jobs, job_turns, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
+  'jobs, job_queues, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
 /** A real PostgreSQL with a simulated clock, network and notifications. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {

@@ -13,7 +13,7 @@ const FOLDERS: Record<string, string> = {
   idempotency_keys: 'src/http/idempotency',
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',
-  job_turns: 'src/jobs/queue',
+  job_queues: 'src/jobs',
   plan_engines: 'src/jobs/api',
   webhooks: 'src/webhooks',
   events: 'src/webhooks',
@@ -26,8 +26,6 @@ const FOLDERS: Record<string, string> = {
 
 /** Statements that read a table of another folder. */
 const READS_ELSEWHERE = [
-  // The statement that claims a job also returns whether its account has a balance.
-  'src/jobs/queue/queue-store.ts reads accounts',
   // How long events and attempts are kept depends on the plan that the account has now.
   'src/webhooks/events/retention-store.ts reads accounts',
   'src/webhooks/log/retention-store.ts reads accounts',

@@ -2,11 +2,18 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { findAccount, insertAccount } from '../store.ts';
-import { addCredit, holdForJob, settleJob } from './ledger-store.ts';
+import { addCredit, holdForJob, moveUnits, settlementValues } from './ledger-store.ts';
+
+const SETTLE = defineStatement('settle', `with clock as (select now() as moment), ${moveUnits()} select from moved`);
+
+async function settleJob(sql: Sql, job: Parameters<typeof settlementValues>[0]): Promise<void> {
+  await sql.run(SETTLE(settlementValues(job)));
+}
 
 async function openAccount(db: Database, units: number | null) {
   const account = { id: makeId('acct'), name: 'one', plan: 'pro' as const, units, ledgerId: makeId('led') };

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Account } from '../account.ts';
 
@@ -17,39 +18,94 @@ type Move = {
   note: string | null;
 };
 
+/** A job's share of its account's balance. */
+type JobHold = { account: Payer; jobId: string; heldUnits: number; costUnits: number };
+
 /**
- * Moves a job's cost from `amount` to `held`. A job may hold several times, as more of its audio is decoded. Concurrent
- * holds lock the account's row one after the other and never overdraw it.
+ * The CTEs `moved` and `entry` of a statement on one shard: they change the balance and write the ledger entry together, so
+ * that the sums of both stay equal. `moved` has no row when nothing was changed, because the account is unlimited or would
+ * fall under `$leastAmount`. The check constraint on `held` rejects a hold that is ended twice. The statement has a CTE
+ * `clock (moment)` before these; the parameters' values are those of `holdValues` or `settlementValues`.
+ * @param condition  SQL: nothing is changed unless it is true
+ */
+export const moveUnits = (condition = 'true'): string => `
+      moved as (
+        update accounts
+        set amount = amount + $amountChange, held = held + $heldChange
+        where shard = $shard and id = $accountId and not unlimited
+          and ($leastAmount::bigint is null or amount + $amountChange >= $leastAmount)
+          and ${condition}
+        returning shard, id, amount
+      ), entry as (
+        insert into ledger (shard, id, account_id, kind, amount_change, held_change, job_id, note, created_at)
+        select shard, $ledgerId, id, $ledgerKind, $amountChange, $heldChange, $jobId, $note, (select moment from clock)
+        from moved
+        returning id, amount_change, note, created_at
+      )`;
+
+const ENTER = defineStatement(
+  'enter_ledger',
+  `
+      with clock as (
+        select coalesce($now::timestamptz, clock_timestamp()) as moment
+      ), ${moveUnits()}
+      select entry.id, amount_change as "amountChange", note, created_at as "createdAt", moved.amount
+      from entry
+      cross join moved`,
+);
+
+/** The values of `moveUnits` that move a job's cost from `amount` to `held`, if the balance covers it. */
+export function holdValues(job: { account: Payer; jobId: string; units: number }) {
+  const { account, jobId, units } = job;
+  return moveValues(account, {
+    ...{ kind: 'hold', amountChange: -units, heldChange: units, leastAmount: 0 },
+    ...{ jobId, note: null },
+  });
+}
+
+/**
+ * The values of `moveUnits` that end a job's hold: what the job cost is taken and the rest given back. A cost of 0 is
+ * entered as a release. The condition of `moveUnits` must be that this statement ends the job: so no hold is ended twice.
+ * @throws Error  when the cost is more than is held: a hold grows before its job costs more
+ */
+export function settlementValues({ account, jobId, heldUnits, costUnits }: JobHold) {
+  if (!account.unlimited && costUnits > heldUnits) {
+    throw new Error(`job ${jobId} costs ${costUnits} units and holds ${heldUnits}`);
+  }
+  return moveValues(account, {
+    kind: costUnits === 0 ? 'release' : 'capture',
+    amountChange: heldUnits - costUnits,
+    heldChange: -heldUnits,
+    // An operator may have debited the account below zero in the meantime.
+    leastAmount: null,
+    jobId,
+    note: null,
+  });
+}
+
+/**
+ * Moves more of a job's cost from `amount` to `held`, as more of its audio is decoded. Concurrent holds lock the account's
+ * row one after the other and never overdraw it.
  * @param units  whole units (rules/price.ts), 0 or more
  * @param now    null for the database's clock
  */
 export async function holdForJob(
   tx: Sql,
-  { account, jobId, units, now }: { account: Payer; jobId: string; units: number; now?: Date | null },
+  { account, jobId, units, now = null }: { account: Payer; jobId: string; units: number; now?: Date | null },
 ): Promise<{ kind: 'held' } | { kind: 'short'; missingUnits: number }> {
   if (account.unlimited) return { kind: 'held' };
-  const move: Move = { kind: 'hold', amountChange: -units, heldChange: units, leastAmount: 0, jobId, note: null };
-  if (await enter(tx, account, move, now)) return { kind: 'held' };
-  return { kind: 'short', missingUnits: Math.max(1, units - (await amountOf(tx, account))) };
+  const entries = await tx.rows(ENTER({ ...holdValues({ account, jobId, units }), now }));
+  if (entries.length > 0) return { kind: 'held' };
+  return { kind: 'short', missingUnits: await missingUnits(tx, account, units) };
 }
 
-/**
- * Ends a job's hold: takes what the job cost and gives the rest back. A cost of 0 is entered as a release.
- * Belongs in the transaction that ends the job: its fence is what keeps a hold from being ended twice.
- * @throws Error  when the cost is more than is held: a hold grows before its job costs more
- */
-export async function settleJob(
-  tx: Sql,
-  job: { account: Payer; jobId: string; heldUnits: number; costUnits: number; now?: Date | null },
-): Promise<void> {
-  const { account, jobId, heldUnits, costUnits, now } = job;
-  if (account.unlimited) return;
-  if (costUnits > heldUnits) throw new Error(`job ${jobId} costs ${costUnits} units and holds ${heldUnits}`);
-  const kind = costUnits === 0 ? 'release' : 'capture';
-  const amountChange = heldUnits - costUnits;
-  // No lower bound: an operator may have debited the account below zero in the meantime.
-  const move: Move = { kind, amountChange, heldChange: -heldUnits, leastAmount: null, jobId, note: null };
-  if (!(await enter(tx, account, move, now))) throw new Error(`account ${account.id} of job ${jobId} is gone`);
+/** How much the account lacks of the units, at least 1: its balance may have grown since it did not cover them. */
+export async function missingUnits(sql: Sql, { shard, id }: Payer, units: number): Promise<number> {
+  const [row] = await sql.rows<{ amount: number }>({
+    text: 'select amount from accounts where shard = $1 and id = $2',
+    values: [shard, id],
+  });
+  return Math.max(1, units - (row?.amount ?? 0));
 }
 
 /**
@@ -58,50 +114,13 @@ export async function settleJob(
  */
 export async function addCredit(
   sql: Sql,
-  { account, units, note, now }: { account: Payer; units: number; note: string | null; now?: Date | null },
+  { account, units, note, now = null }: { account: Payer; units: number; note: string | null; now?: Date | null },
 ): Promise<LedgerEntry | null> {
   const move: Move = { kind: 'credit', amountChange: units, heldChange: 0, leastAmount: null, jobId: null, note };
-  return await enter(sql, account, move, now);
+  const [entry] = await sql.rows<LedgerEntry>(ENTER({ ...moveValues(account, move), now }));
+  return entry ?? null;
 }
 
-async function amountOf(sql: Sql, account: Payer): Promise<number> {
-  const rows = await sql.rows<{ amount: number }>({
-    text: 'select amount from accounts where shard = $1 and id = $2',
-    values: [account.shard, account.id],
-  });
-  return rows[0]?.amount ?? 0;
-}
-
-/**
- * Changes the balance and writes the ledger entry in one statement, so that their sums stay equal. The check constraint on
- * `held` rejects a hold that is ended twice. Null when the account is deleted, unlimited, or would fall under `leastAmount`.
- */
-async function enter(sql: Sql, account: Payer, move: Move, now: Date | null = null): Promise<LedgerEntry | null> {
-  const rows = await sql.rows<LedgerEntry>({
-    name: 'enter_ledger',
-    text: `
-      with moved as (
-        update accounts
-        set amount = amount + $4, held = held + $5
-        where shard = $1 and id = $2 and not unlimited and ($6::bigint is null or amount + $4 >= $6)
-        returning amount
-      )
-      insert into ledger (shard, id, account_id, kind, amount_change, held_change, job_id, note, created_at)
-      select $1, $7, $2, $3, $4, $5, $8, $9, coalesce($10::timestamptz, clock_timestamp())
-      from moved
-      returning id, amount_change as "amountChange", note, created_at as "createdAt", (select amount from moved) as amount`,
-    values: [
-      account.shard,
-      account.id,
-      move.kind,
-      move.amountChange,
-      move.heldChange,
-      move.leastAmount,
-      makeId('led'),
-      move.jobId,
-      move.note,
-      now,
-    ],
-  });
-  return rows[0] ?? null;
+function moveValues({ shard, id }: Payer, { kind, ...move }: Move) {
+  return { ...move, shard, accountId: id, ledgerId: makeId('led'), ledgerKind: kind };
 }

@@ -47,9 +47,9 @@ create table ledger (
   job_id text,
   note text,
   created_at timestamptz not null,
-  primary key (shard, id)
+  -- In the order in which an account's ledger is read.
+  primary key (shard, account_id, id)
 );
-create index ledger_by_account on ledger (shard, account_id, id);
 
 -- The sums of an account's ledger up to and including one entry; see accounts/ledger/drift.ts.
 create table ledger_checks (
@@ -110,6 +110,8 @@ create table jobs (
   audio_key text,
   -- From the probe; replaced by the decoded length when the job ends.
   duration_ms bigint not null,
+  -- Whether its account has no balance, which never changes.
+  unlimited boolean not null default false,
   -- Units held (0 for unlimited accounts) and units charged at the end. held_units grows with the decoded length.
   held_units bigint not null default 0,
   cost_units bigint,
@@ -145,20 +147,25 @@ create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For retention: audio of ended jobs, and files without a job.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
 create index jobs_by_end on jobs (shard, completed_at) where completed_at is not null;
--- Queued jobs start in the order of their creation, whatever their next_at is.
-create index jobs_queued on jobs (shard, account_id, created_at, id) where state = 'queued';
+-- Jobs that were never started, counted in job_queues. They start in the order of their creation.
+create index jobs_waiting on jobs (shard, account_id, created_at, id) where state = 'queued' and lease = 0;
 -- Jobs that were started before and were queued again: they start before all others.
 create index jobs_returned on jobs (created_at, id) where state = 'queued' and lease > 0;
 -- Running jobs, by the end of their lease.
 create index jobs_processing on jobs (next_at) where state = 'processing';
 
--- When each account's last job was started: accounts with queued jobs are served in this order.
-create table job_turns (
+-- One row per account that has sent a job. Accounts with waiting jobs are served in the order of last_started_at.
+create table job_queues (
   shard smallint not null,
   account_id text not null,
-  last_started_at timestamptz not null,
+  -- The account's queued jobs that were never started; changed in the statement that inserts, starts or cancels the job.
+  waiting integer not null check (waiting >= 0),
+  -- When the account's last job was started; null for never.
+  last_started_at timestamptz,
   primary key (shard, account_id)
 );
+-- shard and account_id: without them, accounts that never started a job would have to be sorted for each claim.
+create index job_queues_in_turn on job_queues (last_started_at nulls first, shard, account_id) where waiting > 0;
 
 -- Partial results of running jobs; deleted when the job ends.
 create table job_pieces (

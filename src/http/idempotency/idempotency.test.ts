@@ -266,7 +266,7 @@ test('a key is free when the lease of a crashed node has expired, and later writ
     started.resolve();
     await finish.promise;
     return await db.transaction(async (tx) => {
-      await tx.run({ text: `insert into job_turns values (1, 'frozen', now())` });
+      await tx.run({ text: `insert into job_queues values (1, 'frozen', 0)` });
       return await idempotency.saveAnswer(tx, { status: 200, body: { from: 'frozen' } });
     });
   });
@@ -282,7 +282,7 @@ test('a key is free when the lease of a crashed node has expired, and later writ
 
   assert.equal(takenOver.body, '{"from":"other"}');
   assert.equal(lost.status, 409);
-  assert.deepEqual(await db.rows({ text: 'select 1 from job_turns' }), []);
+  assert.deepEqual(await db.rows({ text: 'select 1 from job_queues' }), []);
   assert.equal(again.body, '{"from":"other"}');
 });
 

@@ -1,5 +1,8 @@
+import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
 import type { Job } from '../job.ts';
+import { notifyEnd } from '../notify.ts';
 import { JOB_COLUMNS } from '../store.ts';
 
 /** The job, locked for the rest of the transaction, so that it is neither started nor ended meanwhile. */
@@ -15,30 +18,44 @@ export async function lockJob(
   return rows[0] ?? null;
 }
 
-/** Cancels a job that has not ended, and notifies its worker and everything that waits for it. */
-export async function cancelOpenJob(
-  tx: Sql,
-  { shard, id }: Pick<Job, 'shard' | 'id'>,
-  { costUnits, now }: { costUnits: number; now: Date | null },
-): Promise<Job> {
-  const rows = await tx.rows<Job>({
-    name: 'cancel_job',
-    text: `
-      with canceled as (
+// The account's row is locked before the row of its queue, as when a job is accepted.
+const CANCEL = defineStatement(
+  'cancel_job',
+  `
+      with clock as (
+        select coalesce($now::timestamptz, clock_timestamp()) as moment
+      ), canceled as (
         update jobs
-        set state = 'canceled', cost_units = $4, next_at = null,
-          completed_at = coalesce($3::timestamptz, clock_timestamp())
-        where shard = $1 and id = $2 and state in ('queued', 'processing')
-        returning ${JOB_COLUMNS}, pg_notify('job_ended', id), pg_notify('job_changed', id)
+        set state = 'canceled', cost_units = $costUnits, next_at = null, completed_at = (select moment from clock)
+        where shard = $shard and id = $jobId and state in ('queued', 'processing')
+        returning ${JOB_COLUMNS}
       ), swept as (
         delete from job_pieces
-        where shard = $1 and job_id = $2 and exists (select 1 from canceled)
+        where shard = $shard and job_id = $jobId and exists (select from canceled)
+      ), ${moveUnits('exists (select from canceled)')}, counted as (
+        update job_queues
+        set waiting = waiting - 1
+        where shard = $shard and account_id = $accountId and $isWaiting and exists (select from canceled)
+          and (select count(*) from moved) >= 0
       )
-      select canceled.*
-      from canceled`,
-    values: [shard, id, now, costUnits],
-  });
-  return rows[0]!;
+      select * from canceled`,
+);
+
+/**
+ * Cancels a job that `lockJob` returned and that has not ended, settles its hold, and notifies its worker and everything
+ * that waits for it.
+ */
+export async function cancelOpenJob(
+  tx: Sql,
+  job: Job,
+  { costUnits, now }: { costUnits: number; now: Date | null },
+): Promise<Job> {
+  const { id: jobId, accountId: id, shard, unlimited, heldUnits } = job;
+  const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
+  const isWaiting = job.state === 'queued' && job.lease === 0;
+  const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, costUnits, isWaiting, now }));
+  notifyEnd(tx, jobId);
+  return canceled!;
 }
 
 /** Deletes the row of a job that has ended. */

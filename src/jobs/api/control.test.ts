@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
-import { claimNextJob } from '../queue/claim.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;

@@ -1,5 +1,4 @@
 import type { Account } from '../../accounts/account.ts';
-import { settleJob } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -34,7 +33,7 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
     if (nextState(job.state, 'cancel') === null) {
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
-    const canceled = await cancelLocked(tx, account, job);
+    const canceled = await cancelLocked(tx, job);
     // The saved answer contains the job, so it is deleted together with the job.
     await idempotency.bindJob(tx, id);
     return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
@@ -60,7 +59,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
       throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
     }
     const wasOpen = !isTerminal(job.state);
-    const ended = wasOpen ? await cancelLocked(tx, account, job) : job;
+    const ended = wasOpen ? await cancelLocked(tx, job) : job;
     await dropWaitingOfJob(tx, { shard: ended.shard, jobId: ended.id });
     await eraseEvents(tx, { shard: ended.shard, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
     await deleteAnswersOfJob(tx, { shard: ended.shard, jobId: ended.id });
@@ -79,12 +78,9 @@ async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
   return job;
 }
 
-/** Locks the job's row before the account's, in the same order as the end of a job does. */
-async function cancelLocked(tx: Sql, account: Account, job: Job): Promise<Job> {
+async function cancelLocked(tx: Sql, job: Job): Promise<Job> {
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
-  const canceled = await cancelOpenJob(tx, job, { costUnits, now: null });
-  await settleJob(tx, { account, jobId: job.id, heldUnits: job.heldUnits, costUnits });
-  return canceled;
+  return await cancelOpenJob(tx, job, { costUnits, now: null });
 }
 
 /** The part of an erased job that its events keep. */

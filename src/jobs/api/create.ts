@@ -1,5 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
+import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
 import type { Job } from '../job.ts';
-import { insertJob } from '../store.ts';
+import { acceptJob } from './accept-store.ts';
 import type { JobRequest } from './request.ts';
 
 export type StoredAudio = {
@@ -39,7 +39,8 @@ export async function createJob(
   order: NewJobOrder,
 ): Promise<Job> {
   try {
-    return await db.transaction((tx) => holdAndInsert(tx, order));
+    // Without a key there is one statement only, which needs no transaction.
+    return order.idempotency.hasKey ? await db.transaction((tx) => bindAndAccept(tx, order)) : await accept(db, order);
   } catch (cause) {
     // A commit whose answer was lost may have happened; the job then needs its audio. If not, the sweep removes the file.
     if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(order.audio.key);
@@ -47,12 +48,14 @@ export async function createJob(
   }
 }
 
-async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, idempotency }: NewJobOrder): Promise<Job> {
-  await idempotency.bindJob(tx, id);
+async function bindAndAccept(tx: Sql, order: NewJobOrder): Promise<Job> {
+  await order.idempotency.bindJob(tx, order.id);
+  return await accept(tx, order);
+}
+
+async function accept(sql: Sql, { id, account, request, audio, rate }: NewJobOrder): Promise<Job> {
   const units = costUnits(audio.durationMs, rate);
-  const hold = await holdForJob(tx, { account, jobId: id, units });
-  if (hold.kind === 'short') throw tooExpensive(units, hold.missingUnits);
-  return await insertJob(tx, {
+  const job = await acceptJob(sql, {
     shard: account.shard,
     id,
     accountId: account.id,
@@ -65,13 +68,16 @@ async function holdAndInsert(tx: Sql, { id, account, request, audio, rate, idemp
     sizeBytes: audio.sizeBytes,
     audioKey: audio.key,
     durationMs: audio.durationMs,
+    unlimited: account.unlimited,
     heldUnits: account.unlimited ? 0 : units,
   });
+  if (job === null) throw tooExpensive(units, await missingUnits(sql, account, units));
+  return job;
 }
 
-function tooExpensive(units: number, missingUnits: number): ApiError {
+function tooExpensive(units: number, missing: number): ApiError {
   const needed = creditsFromUnits(units);
-  const available = creditsFromUnits(units - missingUnits);
+  const available = creditsFromUnits(units - missing);
   return new ApiError(
     'insufficient_balance',
     `The audio costs ${needed} credits and the balance holds ${available}. Add credits, or send less audio.`,

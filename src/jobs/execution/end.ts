@@ -1,11 +1,10 @@
-import { settleJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database } from '../../db/database.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
-import { emitEvent } from '../../webhooks/events/emit.ts';
+import { composeEvent } from '../../webhooks/events/emit.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
-import type { JobResult } from '../queue/queue-store.ts';
-import { endClaimedJob, lockClaimedJob } from '../queue/queue-store.ts';
 import { showJob } from '../view.ts';
+import type { RunningJob } from './end-store.ts';
+import { readRunningJob, writeEnd } from './end-store.ts';
 
 export type EndDeps = {
   db: Database;
@@ -15,71 +14,58 @@ export type EndDeps = {
   firstDelayMs: number;
 };
 
+// A write of this worker that the database executed late may change the job between the read and the write.
+const MAX_TRIES = 10;
+
 /**
- * Writes a job's end, settles its hold, emits its event and queues the deliveries in one transaction. Returns null when
- * the job is no longer held under this claim.
+ * Writes a job's end, settles its hold, emits its event and queues the deliveries in one statement. Returns null when the
+ * job is no longer held under this claim.
  */
 export async function endJob(
   { db, rates, firstDelayMs }: EndDeps,
   job: ClaimedJob,
   outcome: Outcome,
 ): Promise<Job | null> {
-  return await db.transaction(async (tx) => {
-    const locked = await lockClaimedJob(tx, job);
-    if (locked === null) return null;
-    const result = resultOf(outcome, rates[job.plan], locked.transcribedUnits);
-    const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
-    const held = { account, jobId: job.id, heldUnits: locked.heldUnits };
-    await settleJob(tx, { ...held, costUnits: result.costUnits });
-    const ended = await endClaimedJob(tx, job, result, null);
-    if (ended === null) throw new Error(`job ${job.id} changed under its lock`);
-    await emitEvent(tx, {
-      account,
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const running = await readRunningJob(db, job);
+    if (running === null) return null;
+    const ended = endOf(job, running, { outcome, rate: rates[job.plan] });
+    const event = composeEvent({
+      account: { id: job.accountId, shard: job.shard },
       type: ended.state === 'completed' ? 'transcription.completed' : 'transcription.failed',
       jobId: job.id,
       data: { job: showJob(ended) },
       metadata: ended.metadata,
-      firstDelayMs,
+      now: running.moment,
     });
-    return ended;
-  });
+    if (await writeEnd(db, { ended, event, firstDelayMs })) return ended;
+  }
+  throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }
 
-function resultOf(outcome: Outcome, rate: number, transcribedUnits: number): JobResult {
+function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcome: Outcome; rate: number }): Job {
+  const { moment, ...changed } = running;
+  const { transcribedUnits } = changed;
+  const before: Job = { ...job, ...changed, completedAt: moment, model: outcome.model };
   if (outcome.kind === 'failed') {
-    return failure(outcome, chargedUnits(outcome.type, { audioUnits: 0, transcribedUnits }));
+    return {
+      ...before,
+      state: 'failed',
+      durationMs: outcome.durationMs ?? job.durationMs,
+      costUnits: chargedUnits(outcome.type, { audioUnits: 0, transcribedUnits }),
+      errorType: outcome.type,
+      errorMessage: outcome.message,
+    };
   }
   const audioUnits = costUnits(outcome.durationMs, rate);
-  return completion(outcome, chargedUnits('completed', { audioUnits, transcribedUnits }));
-}
-
-type Completed = Extract<Outcome, { kind: 'completed' }>;
-type Failed = Extract<Outcome, { kind: 'failed' }>;
-
-function completion(outcome: Completed, cost: number): JobResult {
   return {
+    ...before,
     state: 'completed',
-    model: outcome.model,
     detectedLanguage: outcome.language,
     transcript: outcome.transcript,
     segments: outcome.segments,
     durationMs: outcome.durationMs,
-    costUnits: cost,
-    errorType: null,
-    errorMessage: null,
-  };
-}
-
-function failure({ type, message, model, durationMs }: Failed, cost: number): JobResult {
-  return {
-    state: 'failed',
-    model,
-    detectedLanguage: null,
-    transcript: null,
-    segments: null,
-    durationMs: durationMs ?? null,
-    costUnits: cost,
-    errorType: type,
-    errorMessage: message,
+    costUnits: chargedUnits('completed', { audioUnits, transcribedUnits }),
+    progress: 1,
   };
 }

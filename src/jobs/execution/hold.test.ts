@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { EngineError } from '../../engines/engine.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
-import { claimNextJob } from '../queue/claim.ts';
 import { growHold } from './hold.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;

@@ -3,16 +3,17 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
-import type { Outcome } from '../job.ts';
-import { claimNextJob } from '../queue/claim.ts';
-import { returnLapsedJobs } from '../queue/lease-store.ts';
-import { claimQueuedJob, findCandidates } from '../queue/queue-store.ts';
+import type { Job, Outcome } from '../job.ts';
+import { claimNextJobs } from '../queue/claim.ts';
+import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
+import { sweepLapsedJobs } from '../queue/sweep.ts';
 import { endJob } from './end.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
@@ -355,39 +356,53 @@ test('jobs whose worker died start again before all queued jobs, the oldest firs
   assert.deepEqual(places, [1, 2, 4, 3]);
 });
 
-test('a claim takes two statements, however many accounts have queued jobs', async () => {
+test('a claim of many jobs takes two statements, and starts one job of each account in turn', async () => {
   await using fixture = await openJobFixture();
-  const shards = new Set<number>();
-  while (shards.size < 12) {
-    const account = await fixture.account();
-    shards.add(account.shard);
-    await submit(fixture, account, 0.1);
-  }
+  const accounts = await Promise.all(Array.from({ length: 6 }, (_, i) => fixture.account({ shard: 10 * i })));
+  for (const account of [...accounts, ...accounts, accounts[0]!]) await submit(fixture, account, 0.1);
   let statements = 0;
   const rows: Database['rows'] = (statement) => {
     statements += 1;
     return fixture.db.rows(statement);
   };
+  const claim = (places: number) => claimNextJobs({ ...fixture.db, rows }, { places, leaseMs: 60_000 });
+  const countsOf = (jobs: Job[]) => accounts.map(({ id }) => jobs.filter((job) => job.accountId === id).length);
 
-  const job = await claimNextJob({ ...fixture.db, rows }, 60_000);
+  const first = await claim(8);
+  const countsOfFirst = countsOf(first.jobs);
+  const rest = await claim(8);
 
-  assert.ok(job !== null);
-  assert.equal(statements, 2);
+  assert.deepEqual([first.isDrained, rest.isDrained, statements], [false, true, 4]);
+  assert.deepEqual(countsOfFirst.toSorted(), [1, 1, 1, 1, 2, 2]);
+  assert.deepEqual(countsOf([...first.jobs, ...rest.jobs]), [3, 2, 2, 2, 2, 2]);
+});
+
+test('of two claims that chose the same jobs at the same time, each job goes to one', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  for (let i = 0; i < 3; i++) await submit(fixture, account, 0.1);
+  const head = (await readQueueHead(fixture.db, 3))!;
+  const claim = { jobs: head.queues[0]!.jobs, moment: head.moment, holder: null, leaseMs: 60_000, validMs: 3_000 };
+
+  const both = await Promise.all([claimJobs(fixture.db, claim), claimJobs(fixture.db, claim)]);
+
+  assert.equal(new Set(both.flat().map(({ id }) => id)).size, 3);
+  assert.equal(both.flat().length, 3);
+  assert.deepEqual(await fixture.db.rows({ text: 'select waiting from job_queues' }), [{ waiting: 0 }]);
 });
 
 test('a claim or a sweep that the database runs too late changes nothing', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();
   const id = await submit(fixture, account, 0.1);
-  const { candidates } = await findCandidates(fixture.db, 1);
+  const jobs = [{ shard: account.shard, id }];
   const moment = new Date(Date.now() - 10_000);
-  const times = { leaseMs: 60_000, moment, validMs: 3_000 };
 
-  const late = await claimQueuedJob(fixture.db, { ...candidates[0]!, ...times, holder: null });
+  const late = await claimJobs(fixture.db, { jobs, moment, holder: null, leaseMs: 60_000, validMs: 3_000 });
   const claimed = await claimNextJob(fixture.db, 0);
-  const swept = await returnLapsedJobs(fixture.db, times);
+  const swept = await sweepLapsedJobs(fixture.db, -60_000);
 
-  assert.deepEqual([late, claimed?.id, swept], [null, id, []]);
+  assert.deepEqual([late, claimed?.id, swept], [[], id, []]);
 });
 
 test('each plan has its own engine', async () => {

@@ -3,10 +3,10 @@ import type { Engine } from '../../engines/engine.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { ClaimedJob } from '../job.ts';
-import { claimNextJob } from '../queue/claim.ts';
+import { claimNextJobs } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases } from '../queue/lease.ts';
-import { readMoment, returnLapsedJobs } from '../queue/lease-store.ts';
+import { sweepLapsedJobs } from '../queue/sweep.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
@@ -17,8 +17,6 @@ import type { TranscriberDeps } from './transcriber-deps.ts';
 // NOTIFY starts jobs at once; the poll finds jobs whose notification was lost.
 const POLL_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-// Shorter than the statement timeout: a sweep that the database runs late, after it was stopped, must change nothing.
-const SWEEP_VALID_MS = 3_000;
 // After a database failure, the holders renew their leases before any sweep runs.
 const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
@@ -46,6 +44,9 @@ class Worker {
   readonly #stopping = new AbortController();
   readonly #executing = new Set<Promise<void>>();
   readonly #wake = new WakeSignal();
+  #notifications = 0;
+  /** No job was queued when the queue was last read: a place that becomes free is no reason to read it again. */
+  #isDrained = false;
   #stopListening: () => Promise<void> = async () => undefined;
   #loops: Promise<void>[] = [];
 
@@ -55,7 +56,11 @@ class Worker {
   }
 
   async start(): Promise<void> {
-    this.#stopListening = await this.#deps.db.listen('jobs_due', () => this.#wake.send());
+    this.#stopListening = await this.#deps.db.listen('jobs_due', () => {
+      this.#notifications += 1;
+      this.#isDrained = false;
+      this.#wake.send();
+    });
     this.#loops = [this.#claimUntilStopped(), this.#sweepUntilStopped()];
   }
 
@@ -91,10 +96,14 @@ class Worker {
 
   async #claimFreeSlots(): Promise<void> {
     const { db, config, holder } = this.#deps;
-    while (this.#executing.size < config.transcribeConcurrency && !this.#stopping.signal.aborted) {
-      const job = await claimNextJob(db, LEASE_MS, holder);
-      if (job === null) return;
-      this.#execute(job);
+    this.#isDrained = false;
+    while (!this.#isDrained && !this.#stopping.signal.aborted) {
+      const places = config.transcribeConcurrency - this.#executing.size;
+      if (places <= 0) return;
+      const notifications = this.#notifications;
+      const { jobs, isDrained } = await claimNextJobs(db, { places, leaseMs: LEASE_MS, ...(holder && { holder }) });
+      for (const job of jobs) this.#execute(job);
+      this.#isDrained = isDrained && notifications === this.#notifications;
     }
   }
 
@@ -105,7 +114,7 @@ class Worker {
       })
       .finally(() => {
         this.#executing.delete(execution);
-        this.#wake.send();
+        if (!this.#isDrained) this.#wake.send();
       });
     this.#executing.add(execution);
   }
@@ -128,7 +137,7 @@ class Worker {
 
   async #sweep(): Promise<void> {
     const { db, log } = this.#deps;
-    const ids = await returnLapsedJobs(db, { moment: await readMoment(db), validMs: SWEEP_VALID_MS });
+    const ids = await sweepLapsedJobs(db);
     if (ids.length > 0) log.warn({ job_ids: ids }, 'leases ended: the jobs are back in the queue');
   }
 }

@@ -1,10 +1,10 @@
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { countQueuedJobs } from '../store.ts';
+import { countWaitingJobs } from './backlog-store.ts';
 import { readAtMostEvery } from './read-at-most-every.ts';
 
-// A count of a full queue reads 100,000 index entries: cheap once a second, but not for each request.
+// The count reads a row per account with waiting jobs: cheap once a second, but not for each request.
 const COUNT_EVERY_MS = 1_000;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -23,7 +23,7 @@ export function openQueueAdmission({
   clock: Clock;
   config: { maxQueuedJobs: number };
 }): QueueAdmission {
-  const count = readAtMostEvery(clock, COUNT_EVERY_MS, () => countQueuedJobs(db, config.maxQueuedJobs));
+  const count = readAtMostEvery(clock, COUNT_EVERY_MS, () => countWaitingJobs(db));
   return {
     async admit() {
       if ((await count()) < config.maxQueuedJobs) return;

@@ -17,3 +17,16 @@ export async function measureJobBacklog(sql: Sql, now: Date | null = null): Prom
   });
   return rows[0]!;
 }
+
+/** The number of waiting jobs of all accounts: queued jobs that were never started. */
+export async function countWaitingJobs(sql: Sql): Promise<number> {
+  const rows = await sql.rows<{ count: number }>({
+    name: 'count_waiting_jobs',
+    text: `
+      -- every shard: the bound holds for the whole service
+      select coalesce(sum(waiting), 0) as count
+      from job_queues
+      where waiting > 0`,
+  });
+  return rows[0]!.count;
+}

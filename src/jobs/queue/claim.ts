@@ -1,22 +1,28 @@
 import type { Database } from '../../db/database.ts';
+import { nextJobs } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { Holder } from './lease-store.ts';
-import { claimQueuedJob, findCandidates } from './queue-store.ts';
+import { claimJobs, readQueueHead } from './queue-store.ts';
 
-// Tried one after the other while other workers claim the same candidates.
-const CANDIDATES = 8;
+// Bounds what one claim reads: at most this number of accounts and of jobs of each.
+const MAX_PLACES = 64;
 // Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
 const CLAIM_VALID_MS = 3_000;
 
 /**
- * Claims the next job, in at most nine statements: first the jobs that were started before and returned to the queue; then
- * the accounts in turn, one job each, however many each has queued. Null when no job is due.
+ * Claims jobs for at most `places` free places, in two statements: first the jobs that were started before and returned to
+ * the queue; then the accounts in turn, one job each, however many each has waiting.
+ * `isDrained`: no further job was queued. Otherwise another claim may find jobs.
  */
-export async function claimNextJob(db: Database, leaseMs: number, holder: Holder = null): Promise<ClaimedJob | null> {
-  const { moment, candidates } = await findCandidates(db, CANDIDATES);
-  for (const candidate of candidates.slice(0, CANDIDATES)) {
-    const job = await claimQueuedJob(db, { ...candidate, holder, leaseMs, moment, validMs: CLAIM_VALID_MS });
-    if (job) return job;
-  }
-  return null;
+export async function claimNextJobs(
+  db: Database,
+  { places, leaseMs, holder = null }: { places: number; leaseMs: number; holder?: Holder },
+): Promise<{ jobs: ClaimedJob[]; isDrained: boolean }> {
+  const limit = Math.min(places, MAX_PLACES);
+  const head = await readQueueHead(db, limit);
+  if (head === null) return { jobs: [], isDrained: true };
+  const chosen = nextJobs(head, limit);
+  const { moment } = head;
+  const jobs = await claimJobs(db, { jobs: chosen, holder, leaseMs, moment, validMs: CLAIM_VALID_MS });
+  return { jobs, isDrained: chosen.length < limit };
 }

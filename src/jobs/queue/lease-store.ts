@@ -1,5 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { Job } from '../job.ts';
+import { notifyChanged, notifyDue } from '../notify.ts';
+import type { JobKey } from '../store.ts';
 
 /** Identifies a claim of a job by the lease's number. */
 export type Claim = Pick<Job, 'shard' | 'id' | 'lease'>;
@@ -9,42 +11,46 @@ export type Holder = string | null;
 
 type Now = Date | null;
 
-// Like a job that was never started, except for the number of attempts. created_at, which orders the queue, is unchanged.
+// Like a job that was never started, except for the number of attempts and the lease: job_queues does not count the job.
+// created_at, which orders the queue, is unchanged.
 const BACK_IN_QUEUE = `state = 'queued', progress = 0, started_at = null, holder = null`;
 
 /**
- * Moves the ends of these leases to `leaseMs` from now and stores the jobs' progress. Returns the ids of the jobs that are
- * still held. Skips a row that is locked, because its job is being ended: it counts as held and is not renewed.
+ * Moves the ends of these leases, all of one shard, to `leaseMs` from now and stores the jobs' progress. Returns the ids of
+ * the jobs that are still held. Skips a row that is locked, because its job is being ended: it counts as held and is not
+ * renewed.
  */
 export async function renewLeases(
   sql: Sql,
   claims: (Claim & { progress: number })[],
-  { leaseMs, now }: { leaseMs: number; now: Now },
+  { shard, leaseMs, now }: { shard: number; leaseMs: number; now: Now },
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     name: 'renew_job_leases',
     text: `
-      with claims as (
+      with clock as (
+        select coalesce($6::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond' as lease_ends_at
+      ), claims as (
         select *
-        from unnest($1::smallint[], $2::text[], $3::int[], $4::real[]) as c (shard, id, lease, progress)
+        from unnest($2::text[], $3::int[], $4::real[]) as c (id, lease, progress)
       ), free as (
-        select jobs.shard, jobs.id, claims.progress
+        select jobs.id, claims.progress
         from claims
-        join jobs on jobs.shard = claims.shard and jobs.id = claims.id and jobs.lease = claims.lease
-        where jobs.state = 'processing'
+        join jobs on jobs.id = claims.id and jobs.lease = claims.lease
+        where jobs.shard = $1 and jobs.state = 'processing'
         for update of jobs skip locked
       ), renewed as (
         update jobs
-        set next_at = coalesce($6::timestamptz, clock_timestamp()) + $5 * interval '1 millisecond', progress = free.progress
+        set next_at = (select lease_ends_at from clock), progress = free.progress
         from free
-        where jobs.shard = free.shard and jobs.id = free.id
+        where jobs.shard = $1 and jobs.id = free.id
       )
       select jobs.id
       from claims
-      join jobs on jobs.shard = claims.shard and jobs.id = claims.id and jobs.lease = claims.lease
-      where jobs.state = 'processing'`,
+      join jobs on jobs.id = claims.id and jobs.lease = claims.lease
+      where jobs.shard = $1 and jobs.state = 'processing'`,
     values: [
-      claims.map(({ shard }) => shard),
+      shard,
       claims.map(({ id }) => id),
       claims.map(({ lease }) => lease),
       claims.map(({ progress }) => progress),
@@ -57,56 +63,62 @@ export async function renewLeases(
 
 /** Returns a job to the queue without counting the attempt; it starts before other jobs. False when the lease was lost. */
 export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boolean> {
-  const changed = await sql.rows({
+  const changed = await sql.run({
     name: 'hand_back_job',
     text: `
       update jobs
       set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = coalesce($4::timestamptz, clock_timestamp())
-      where shard = $1 and id = $2 and lease = $3 and state = 'processing'
-      returning pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
+      where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
     values: [claim.shard, claim.id, claim.lease, now],
   });
-  return changed.length === 1;
+  if (changed === 1) notifyReturned(sql, [claim.id]);
+  return changed === 1;
 }
 
-/** The database's clock, for a statement that must not run long after it was sent. */
-export async function readMoment(sql: Sql): Promise<Date> {
-  const [row] = await sql.rows<{ moment: Date }>({
-    name: 'read_moment',
-    text: 'select clock_timestamp() as moment',
+/** Jobs whose lease has ended, at most 1,000, and the database's time at which they were read. */
+export async function findLapsedJobs(sql: Sql): Promise<(JobKey & { moment: Date })[]> {
+  return await sql.rows({
+    name: 'find_lapsed_jobs',
+    text: `
+      -- every shard: a process holds leases in all shards
+      select shard, id, clock_timestamp() as moment
+      from jobs
+      where state = 'processing' and next_at <= clock_timestamp()
+      order by next_at
+      limit 1000`,
   });
-  return row!.moment;
 }
 
 /**
- * Returns jobs whose lease has ended to the queue, and gives their ids. Changes nothing when it runs later than `validMs`
- * after `moment`: when a stopped database continues, the renewals that wait must run first.
+ * Returns those of the jobs, all of one shard, whose lease has ended to the queue, and gives their ids. Changes nothing
+ * when it runs later than `validMs` after `moment`: when a stopped database continues, the renewals that wait must run
+ * first.
  */
 export async function returnLapsedJobs(
   sql: Sql,
-  { moment, validMs }: { moment: Date; validMs: number },
+  { shard, ids, moment, validMs }: { shard: number; ids: string[]; moment: Date; validMs: number },
 ): Promise<string[]> {
   const rows = await sql.rows<{ id: string }>({
     name: 'return_lapsed_jobs',
     text: `
-      with lapsed as (
-        -- every shard: a process holds leases in all shards
-        select shard, id
+      with clock as (
+        select clock_timestamp() as moment
+      ), lapsed as (
+        select id
         from jobs
-        where state = 'processing' and next_at <= clock_timestamp()
-          and clock_timestamp() <= $1::timestamptz + $2 * interval '1 millisecond'
-        order by next_at
-        limit 1000
+        where shard = $1 and id = any($2) and state = 'processing' and next_at <= clock_timestamp()
+          and clock_timestamp() <= $3::timestamptz + $4 * interval '1 millisecond'
         for update skip locked
       )
       update jobs
-      set ${BACK_IN_QUEUE}, next_at = clock_timestamp()
-      from lapsed
-      where jobs.shard = lapsed.shard and jobs.id = lapsed.id
-      returning jobs.id, pg_notify('jobs_due', ''), pg_notify('job_changed', jobs.id)`,
-    values: [moment, validMs],
+      set ${BACK_IN_QUEUE}, next_at = (select moment from clock)
+      where shard = $1 and id in (select id from lapsed)
+      returning id`,
+    values: [shard, ids, moment, validMs],
   });
-  return rows.map(({ id }) => id);
+  const returned = rows.map(({ id }) => id);
+  notifyReturned(sql, returned);
+  return returned;
 }
 
 /**
@@ -121,12 +133,22 @@ export async function returnJobsOf(
   const rows = await sql.rows<{ id: string }>({
     text: `
       -- every shard: a process holds leases in all shards
+      with clock as (
+        select clock_timestamp() as moment
+      )
       update jobs
-      set ${BACK_IN_QUEUE}, next_at = clock_timestamp(),
+      set ${BACK_IN_QUEUE}, next_at = (select moment from clock),
         attempts = case when lease < $2 then attempts - 1 else attempts end
       where state = 'processing' and starts_with(holder, $1)
-      returning id, pg_notify('jobs_due', ''), pg_notify('job_changed', id)`,
+      returning id`,
     values: [holders, freeStarts],
   });
-  return rows.map(({ id }) => id);
+  const returned = rows.map(({ id }) => id);
+  notifyReturned(sql, returned);
+  return returned;
+}
+
+function notifyReturned(sql: Sql, ids: string[]): void {
+  if (ids.length > 0) notifyDue(sql);
+  for (const id of ids) notifyChanged(sql, id);
 }

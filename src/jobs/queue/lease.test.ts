@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import { claimNextJob } from './claim.ts';
 import { LEASE_MS, openLeases } from './lease.ts';
 
 const LOG = openLog('silent');

@@ -29,7 +29,7 @@ type Held = {
   onLost: (cause: LeaseLostError) => void;
 };
 
-/** Renews the leases of all jobs of this process in one statement, and stores the jobs' progress. */
+/** Renews the leases of all jobs of this process, and stores the jobs' progress. */
 export type Leases = AsyncDisposable & {
   /** Renews a claimed job's lease until disposed. */
   hold(job: ClaimedJob, options: Omit<Held, 'job'>): Disposable;
@@ -68,7 +68,11 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
       lease,
       progress: progress(),
     }));
-    const kept = new Set(await renewLeases(db, claims, { leaseMs: LEASE_MS, now: null }));
+    const kept = new Set<string>();
+    // By shard: a sharded database locks rows of one shard only in a statement.
+    for (const [shard, ofShard] of Map.groupBy(claims, (claim) => claim.shard)) {
+      for (const id of await renewLeases(db, ofShard, { shard, leaseMs: LEASE_MS, now: null })) kept.add(id);
+    }
     for (const entry of entries) if (!kept.has(entry.job.id)) lose(entry);
   }
 

@@ -9,7 +9,7 @@ import { readAtMostEvery } from './read-at-most-every.ts';
 /** The position of a queued job, 1 for the next to start; null when the job is not queued. */
 export type QueuePositions = { of(job: Job): Promise<number | null> };
 
-// A count of a full queue reads 100,000 index entries: cheap once a second, but not for each request.
+// It reads a row per account with waiting jobs: cheap once a second, but not for each request.
 const MEASURE_EVERY_MS = 1_000;
 
 /** The other accounts' queues are read at most once a second; the job's own account's queue is read each time. */

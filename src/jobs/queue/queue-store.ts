@@ -1,117 +1,106 @@
 import type { Sql } from '../../db/database.ts';
-import type { ClaimedJob, Job, JobErrorType } from '../job.ts';
+import type { Waiting } from '../../rules/jobs/next-jobs.ts';
+import type { ClaimedJob, Job } from '../job.ts';
+import { notifyChanged } from '../notify.ts';
+import type { JobKey } from '../store.ts';
 import { JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
 
-type Now = Date | null;
+/** What may be claimed, and the database's time at which it was read. */
+export type QueueHead = Waiting<JobKey> & { moment: Date };
 
-/** A job that was started before and returned to the queue, or (`jobId` null) an account with queued jobs. */
-export type Candidate = { shard: number; jobId: string | null; accountId: string };
+type HeadRow = { class: 'returned' | 'waiting'; shard: number; accountId: string; ids: string[]; moment: Date };
 
 /**
- * The candidates for the next claim, in order: jobs that returned to the queue, oldest first; then accounts with queued
- * jobs, the one that least recently started a job first. Reads one index entry per account, however many jobs it has.
+ * The returned jobs, oldest first, and the accounts with waiting jobs in turn, each with its oldest jobs; null when no job
+ * is queued. Reads at most `limit` returned jobs, accounts, and jobs of each account, however many there are.
  */
-export async function findCandidates(sql: Sql, limit: number): Promise<{ moment: Date; candidates: Candidate[] }> {
-  const [row] = await sql.rows<{ moment: Date; candidates: Candidate[] | null }>({
-    name: 'find_job_candidates',
+export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead | null> {
+  const rows = await sql.rows<HeadRow>({
+    name: 'read_queue_head',
     text: `
       -- every shard: accounts of all shards take turns
-      with recursive waiting as (
-        (
-          select shard, account_id
-          from jobs
-          where state = 'queued'
-          order by shard, account_id
-          limit 1
-        )
-        union all
-        select next_account.shard, next_account.account_id
-        from waiting
-        cross join lateral (
-          select jobs.shard, jobs.account_id
-          from jobs
-          where state = 'queued' and (jobs.shard, jobs.account_id) > (waiting.shard, waiting.account_id)
-          order by jobs.shard, jobs.account_id
-          limit 1
-        ) as next_account
-      ), returned as (
-        select shard, id, account_id, row_number() over (order by created_at, id) as position
+      with returned as (
+        select shard, account_id, array[id] as ids, created_at as since
         from jobs
         where state = 'queued' and lease > 0
         order by created_at, id
         limit $1
-      ), in_turn as (
-        select waiting.shard, waiting.account_id,
-          row_number() over (order by job_turns.last_started_at nulls first) as position
-        from waiting
-        left join job_turns on job_turns.shard = waiting.shard and job_turns.account_id = waiting.account_id
-        order by position
+      ), waiting as (
+        select shard, account_id, array(
+            select id
+            from jobs
+            where jobs.shard = queue.shard and jobs.account_id = queue.account_id and state = 'queued' and lease = 0
+            order by created_at, id
+            limit $1
+          ) as ids, last_started_at as since
+        from job_queues as queue
+        where waiting > 0
+        order by last_started_at nulls first, shard, account_id
         limit $1
-      ), candidates as (
-        select 1 as class, position, shard, id as job_id, account_id from returned
+      ), head as (
+        select 'returned' as class, shard, account_id, ids, since from returned
         union all
-        select 2, position, shard, null, account_id from in_turn
+        select 'waiting', shard, account_id, ids, since from waiting
       )
-      select clock_timestamp() as moment, (
-        select json_agg(json_build_object('shard', shard, 'jobId', job_id, 'accountId', account_id) order by class, position)
-        from candidates
-      ) as candidates`,
+      select class, shard, account_id as "accountId", ids, clock_timestamp() as moment
+      from head
+      order by class, since nulls first, shard, account_id, ids`,
     values: [limit],
   });
-  return { moment: row!.moment, candidates: row!.candidates ?? [] };
+  if (rows.length === 0) return null;
+  const queues = rows.map((row) => ({ ...row, jobs: row.ids.map((id) => ({ shard: row.shard, id })) }));
+  return {
+    moment: rows[0]!.moment,
+    returned: queues.filter((row) => row.class === 'returned'),
+    queues: queues.filter((row) => row.class === 'waiting'),
+  };
 }
 
-export type JobClaim = Candidate & {
+export type JobsClaim = {
+  jobs: JobKey[];
   holder: Holder;
   leaseMs: number;
-  /** When the candidate was read, and for how long it is valid: a claim that runs later finds nothing. */
+  /** When the jobs were read, and for how long this is valid: a claim that runs later claims nothing. */
   moment: Date;
   validMs: number;
 };
 
 /**
- * Claims the candidate, the job itself or the account's oldest queued job, for `leaseMs`, and stores the time as the
- * account's last start. Null when other workers have claimed it.
+ * Claims those of the jobs that are still queued, for `leaseMs`, and stores the time as their accounts' last start. Jobs
+ * that another worker claims at this moment are left to it.
  */
-export async function claimQueuedJob(sql: Sql, claim: JobClaim): Promise<ClaimedJob | null> {
-  const { shard, jobId, accountId, holder, leaseMs, moment, validMs } = claim;
-  const rows = await sql.rows<ClaimedJob>({
-    name: jobId === null ? 'claim_job_of_account' : 'claim_returned_job',
+export async function claimJobs(
+  sql: Sql,
+  { jobs, holder, leaseMs, moment, validMs }: JobsClaim,
+): Promise<ClaimedJob[]> {
+  const claimed = await sql.rows<ClaimedJob>({
+    name: 'claim_jobs',
     text: `
       with clock as (
-        select clock_timestamp() as moment
-      ), due as (
-        select id
-        from jobs
-        where shard = $1 and account_id = $2 and state = 'queued' ${jobId === null ? '' : 'and id = $7'}
-          and next_at <= (select moment from clock)
-          and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
-        order by created_at, id
-        limit 1
-        for update skip locked
+        select clock_timestamp() as moment, clock_timestamp() + $4 * interval '1 millisecond' as lease_ends_at
       ), claimed as (
         update jobs
-        set state = 'processing', attempts = attempts + 1, lease = lease + 1, holder = $4,
-          next_at = (select moment from clock) + $3 * interval '1 millisecond',
-          started_at = (select moment from clock)
-        from due
-        where jobs.shard = $1 and jobs.id = due.id
+        set state = 'processing', attempts = attempts + 1, lease = lease + 1, holder = $3,
+          next_at = (select lease_ends_at from clock), started_at = (select moment from clock)
+        where shard = any($1::smallint[]) and id = any($2::text[]) and state = 'queued'
+          and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
         returning ${JOB_COLUMNS}
-      ), turn as (
-        insert into job_turns (shard, account_id, last_started_at)
-        select $1, $2, moment
-        from clock
-        where exists (select 1 from claimed)
-        on conflict (shard, account_id) do update
-        set last_started_at = excluded.last_started_at
+      ), started as (
+        select shard, "accountId" as account_id, count(*) filter (where lease = 1) as jobs, max("startedAt") as moment
+        from claimed
+        group by shard, "accountId"
+      ), counted as (
+        update job_queues
+        set waiting = waiting - started.jobs, last_started_at = started.moment
+        from started
+        where job_queues.shard = started.shard and job_queues.account_id = started.account_id
       )
-      select claimed.*, accounts.unlimited, pg_notify('job_changed', claimed.id)
-      from claimed
-      join accounts on accounts.shard = $1 and accounts.id = $2`,
-    values: [shard, accountId, leaseMs, holder, moment, validMs, ...(jobId === null ? [] : [jobId])],
+      select * from claimed`,
+    values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],
   });
-  return rows[0] ?? null;
+  for (const { id } of claimed) notifyChanged(sql, id);
+  return claimed;
 }
 
 /** Locks a job that is held under this claim, for the rest of the transaction. Null when the lease was lost. */
@@ -141,55 +130,4 @@ export async function setHeldUnits(tx: Sql, { shard, id }: Claim, heldUnits: num
       where shard = $1 and id = $2`,
     values: [shard, id, heldUnits],
   });
-}
-
-export type JobResult = {
-  state: 'completed' | 'failed';
-  model: string | null;
-  detectedLanguage: string | null;
-  transcript: string | null;
-  segments: string | null;
-  /** Null to keep the length that the probe found. */
-  durationMs: number | null;
-  costUnits: number;
-  errorType: JobErrorType | null;
-  errorMessage: string | null;
-};
-
-/** Writes a job's end and notifies everything that waits for it. Returns null and changes nothing when the lease was lost. */
-export async function endClaimedJob(tx: Sql, claim: Claim, result: JobResult, now: Now): Promise<Job | null> {
-  const rows = await tx.rows<Job>({
-    name: 'end_claimed_job',
-    text: `
-      with ended as (
-        update jobs
-        set state = $4, model = $5, detected_language = $6, transcript = $7, segments = $8,
-          duration_ms = coalesce($9, duration_ms), cost_units = $10, error_type = $11, error_message = $12,
-          progress = case when $4 = 'completed' then 1 else progress end,
-          next_at = null, completed_at = coalesce($13::timestamptz, clock_timestamp())
-        where shard = $1 and id = $2 and lease = $3 and state = 'processing'
-        returning ${JOB_COLUMNS}, pg_notify('job_ended', id), pg_notify('job_changed', id)
-      ), swept as (
-        delete from job_pieces
-        where shard = $1 and job_id = $2 and exists (select 1 from ended)
-      )
-      select ended.*
-      from ended`,
-    values: [
-      claim.shard,
-      claim.id,
-      claim.lease,
-      result.state,
-      result.model,
-      result.detectedLanguage,
-      result.transcript,
-      result.segments,
-      result.durationMs,
-      result.costUnits,
-      result.errorType,
-      result.errorMessage,
-      now,
-    ],
-  });
-  return rows[0] ?? null;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import type { StreamEvent } from '../../../test/fixtures/event-stream.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { claimNextJob } from '../queue/claim.ts';
 import { findJob } from '../store.ts';
 import { streamJobEvents } from './job-events.ts';
 

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { eventBody } from './body.ts';
 import type { EventData, EventType } from './event-types.ts';
+import type { NewEvent } from './store.ts';
 import { insertEvent, notifyDeliveriesDue } from './store.ts';
 
 type Emission = {
@@ -43,14 +44,20 @@ export async function emitWebhookTest(
 /** @param webhookId  null for all subscribers */
 async function emit(
   sql: Sql,
-  { account, type, jobId, data, metadata, now = null, firstDelayMs = 0 }: Emission,
+  emission: Emission,
   webhookId: string | null,
 ): Promise<{ id: string; deliveries: number }> {
+  const { now = null, firstDelayMs = 0 } = emission;
+  const event = composeEvent(emission);
+  const deliveries = await insertEvent(sql, event, { webhookId, firstDelayMs, now });
+  if (deliveries > 0) notifyDeliveriesDue(sql, event.shard);
+  return { id: event.id, deliveries };
+}
+
+/** An event with a new id and its body, for a statement that inserts it together with other changes. */
+export function composeEvent({ account, type, jobId, data, metadata, now = null }: Emission): NewEvent {
   const id = makeId('evt');
   const createdAt = now ?? new Date();
   const body = eventBody({ id, type, createdAt, metadata, data });
-  const event = { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };
-  const deliveries = await insertEvent(sql, event, { webhookId, firstDelayMs, now });
-  if (deliveries > 0) notifyDeliveriesDue(sql, account.shard);
-  return { id, deliveries };
+  return { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };
 }

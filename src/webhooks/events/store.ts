@@ -1,7 +1,8 @@
 import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
 import type { EventType } from './event-types.ts';
 
-type NewEvent = {
+export type NewEvent = {
   shard: number;
   id: string;
   accountId: string;
@@ -16,50 +17,59 @@ type Receivers = { webhookId: string | null; firstDelayMs: number; now: Date | n
 
 /** SQL of an id that is made from the event's and the webhook's: with the time of the event's. */
 const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
-  `'${prefix}_' || substring($2::text from 5 for 10) || left(encode(sha256(convert_to('${prefix}' || $2 || id, 'UTF8')), 'hex'), 16)`;
+  `'${prefix}_' || substring($eventId::text from 5 for 10) || left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
 
 /**
- * Inserts an event, and one waiting delivery for each active webhook that gets it, due after `firstDelayMs`. An event for
- * one webhook alone is inserted only if that webhook is active. Returns the number of deliveries.
+ * The CTEs `receivers`, `event` and `delivery` of a statement on one shard. They insert an event, and one waiting delivery
+ * for each active webhook that gets it, due after `$firstDelayMs`. An event for one webhook alone is inserted only if that
+ * webhook is active. The parameters' values are those of `eventValues`.
+ * @param condition  SQL: nothing is inserted unless it is true
  */
-export async function insertEvent(sql: Sql, event: NewEvent, receivers: Receivers): Promise<number> {
-  const [row] = await sql.rows<{ deliveries: number }>({
-    name: 'insert_event',
-    isBrief: true,
-    text: `
-      with receivers as materialized (
+export const insertEventIf = (condition: string): string => `
+      receivers as materialized (
         select id
         from webhooks
-        where shard = $1 and account_id = $3 and active and case when $8::text is null then $4 = any(events) else id = $8 end
-      ),
-      event as (
+        where shard = $shard and account_id = $accountId and active
+          and case when $webhookId::text is null then $eventType = any(events) else id = $webhookId end
+          and ${condition}
+      ), event as (
         insert into events (shard, id, account_id, type, job_id, body, created_at)
-        select $1, $2, $3, $4, $5, $6, $7
-        where $8 is null or exists (select from receivers)
-      ),
-      inserted as (
+        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $eventCreatedAt
+        where ($webhookId is null or exists (select from receivers)) and ${condition}
+      ), delivery as (
         insert into deliveries
           (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-        select $1, ${ID_FROM_EVENT('dl')}, $3, id, $2, $4, 'waiting', ${ID_FROM_EVENT('dlv')},
-          coalesce($9::timestamptz, clock_timestamp()) + $10 * interval '1 millisecond', $7
+        select $shard::smallint, ${ID_FROM_EVENT('dl')}, $accountId, id, $eventId, $eventType, 'waiting', ${ID_FROM_EVENT('dlv')},
+          coalesce($deliverAfter::timestamptz, clock_timestamp()) + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
         from receivers
         returning webhook_id
-      )
+      )`;
+
+/** The values of `insertEventIf`. */
+export function eventValues({ id, type, createdAt, ...event }: NewEvent, receivers: Receivers) {
+  const { webhookId, firstDelayMs, now } = receivers;
+  return {
+    ...event,
+    eventId: id,
+    eventType: type,
+    eventCreatedAt: createdAt,
+    webhookId,
+    firstDelayMs,
+    deliverAfter: now,
+  };
+}
+
+const INSERT_EVENT = defineStatement(
+  'insert_event',
+  `
+      with ${insertEventIf('true')}
       select count(*) as deliveries
-      from inserted`,
-    values: [
-      event.shard,
-      event.id,
-      event.accountId,
-      event.type,
-      event.jobId,
-      event.body,
-      event.createdAt,
-      receivers.webhookId,
-      receivers.now,
-      receivers.firstDelayMs,
-    ],
-  });
+      from delivery`,
+);
+
+/** Inserts an event and its deliveries, see `insertEventIf`. Returns the number of deliveries. */
+export async function insertEvent(sql: Sql, event: NewEvent, receivers: Receivers): Promise<number> {
+  const [row] = await sql.rows<{ deliveries: number }>(INSERT_EVENT(eventValues(event, receivers)));
   return row!.deliveries;
 }
 

@@ -1,0 +1,61 @@
+import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
+import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
+import type { Job } from '../job.ts';
+import { notifyDue } from '../notify.ts';
+import { JOB_COLUMNS } from '../store.ts';
+
+export type NewJob = Pick<
+  Job,
+  | 'shard'
+  | 'id'
+  | 'accountId'
+  | 'plan'
+  | 'language'
+  | 'wordTimes'
+  | 'metadata'
+  | 'filename'
+  | 'format'
+  | 'sizeBytes'
+  | 'audioKey'
+  | 'durationMs'
+  | 'unlimited'
+  | 'heldUnits'
+>;
+
+// Locks the account's row before the row of its queue, as every other statement does.
+const ACCEPT = defineStatement(
+  'accept_job',
+  `
+      with clock as (
+        select coalesce($now::timestamptz, clock_timestamp()) as moment
+      ), ${moveUnits()}, job as (
+        insert into jobs
+          (shard, id, account_id, state, plan, language, word_times, metadata, filename, format, size_bytes, audio_key,
+           duration_ms, unlimited, held_units, next_at, created_at)
+        select $shard::smallint, $jobId, $accountId, 'queued', $plan, $language, $wordTimes, $metadata, $filename, $format,
+          $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+        from clock
+        where $unlimited or exists (select from moved)
+        returning ${JOB_COLUMNS}
+      ), counted as (
+        insert into job_queues as queue (shard, account_id, waiting)
+        select $shard, $accountId, 1
+        from job
+        on conflict (shard, account_id) do update
+        set waiting = queue.waiting + 1
+      )
+      select * from job`,
+);
+
+/**
+ * Holds a job's cost, inserts the job as the account's last waiting one and notifies the transcribers, in one statement.
+ * Null when the balance does not cover the hold.
+ */
+export async function acceptJob(sql: Sql, job: NewJob, now: Date | null = null): Promise<Job | null> {
+  const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
+  const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
+  const [accepted] = await sql.rows<Job>(ACCEPT({ ...job, ...hold, now }));
+  if (accepted) notifyDue(sql);
+  return accepted ?? null;
+}

@@ -1,0 +1,66 @@
+import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
+import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/named-parameters.ts';
+import type { NewEvent } from '../../webhooks/events/store.ts';
+import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
+import type { Job } from '../job.ts';
+import { notifyEnd } from '../notify.ts';
+import type { Claim } from '../queue/lease-store.ts';
+
+/** The parts of a running job that other statements change, and the database's time. */
+export type RunningJob = Pick<Job, 'heldUnits' | 'transcribedUnits' | 'progress'> & { moment: Date };
+
+/** Null when the job is no longer held under this claim. */
+export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob | null> {
+  const rows = await sql.rows<RunningJob>({
+    name: 'read_running_job',
+    text: `
+      select held_units as "heldUnits", transcribed_units as "transcribedUnits", progress, clock_timestamp() as moment
+      from jobs
+      where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
+    values: [claim.shard, claim.id, claim.lease],
+  });
+  return rows[0] ?? null;
+}
+
+const END = defineStatement(
+  'end_job',
+  `
+      with clock as (
+        select $completedAt::timestamptz as moment
+      ), ended as (
+        update jobs
+        set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
+          segments = $segments, duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType,
+          error_message = $errorMessage, progress = $progress, next_at = null, completed_at = $completedAt
+        where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
+          and held_units = $heldUnits and transcribed_units = $transcribedUnits
+        returning id
+      ), swept as (
+        delete from job_pieces
+        where shard = $shard and job_id = $jobId and exists (select from ended)
+      ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')}
+      select (select count(*) from delivery) as deliveries
+      from ended`,
+);
+
+/**
+ * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything that
+ * waits for them. False and nothing changed when the lease was lost, or when the hold or the transcribed part has changed.
+ * @param ended         the job as it is after its end
+ * @param firstDelayMs  the delay before a delivery's first attempt
+ */
+export async function writeEnd(
+  sql: Sql,
+  { ended, event, firstDelayMs }: { ended: Job; event: NewEvent; firstDelayMs: number },
+): Promise<boolean> {
+  const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
+  const costUnits = ended.costUnits!;
+  const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
+  const eventParts = eventValues(event, { webhookId: null, firstDelayMs, now: null });
+  const [written] = await sql.rows<{ deliveries: number }>(END({ ...ended, ...eventParts, ...settlement }));
+  if (!written) return false;
+  notifyEnd(sql, jobId);
+  if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);
+  return true;
+}
