@@ -29,6 +29,7 @@ export const SIMULATION_SCHEMA = `
       return null;
     end $$;
   create trigger note after insert or update or delete on jobs for each row execute function sim.note('job');
+  create trigger note after insert or update or delete on job_queues for each row execute function sim.note('queue');
   create trigger note after insert or update or delete on deliveries for each row execute function sim.note('delivery');
   create trigger note after insert or update or delete on delivery_leases for each row execute function sim.note('lease');
   create trigger note after insert or update or delete on webhooks for each row execute function sim.note('webhook');
@@ -43,10 +44,10 @@ export type Change = {
   /** The actor that made the change. */
   slot: string;
   transaction: string;
-  what: 'job' | 'piece' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';
-  // biome-ignore lint/suspicious/noExplicitAny: rows of seven tables
+  what: 'job' | 'queue' | 'piece' | 'delivery' | 'lease' | 'webhook' | 'event' | 'attempt';
+  // biome-ignore lint/suspicious/noExplicitAny: rows of many tables
   before: any;
-  // biome-ignore lint/suspicious/noExplicitAny: rows of seven tables
+  // biome-ignore lint/suspicious/noExplicitAny: rows of many tables
   after: any;
 };
 

@@ -2,10 +2,8 @@ import type { Database } from '../../db/database.ts';
 import { nextJobs } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { Holder } from './lease-store.ts';
-import { claimJobs, readQueueHead } from './queue-store.ts';
+import { claimJobs, MAX_HEAD, readQueueHead } from './queue-store.ts';
 
-// Bounds what one claim reads: at most this number of accounts and of jobs of each.
-const MAX_PLACES = 64;
 // Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
 const CLAIM_VALID_MS = 3_000;
 
@@ -18,7 +16,7 @@ export async function claimNextJobs(
   db: Database,
   { places, leaseMs, holder = null }: { places: number; leaseMs: number; holder?: Holder },
 ): Promise<{ jobs: ClaimedJob[]; isDrained: boolean }> {
-  const limit = Math.min(places, MAX_PLACES);
+  const limit = Math.min(places, MAX_HEAD);
   const head = await readQueueHead(db, limit);
   if (head === null) return { jobs: [], isDrained: true };
   const chosen = nextJobs(head, limit);

@@ -7,6 +7,7 @@ import { checkArrivals, checkDeliveries, checkFanOut } from './deliveries.ts';
 import { checkFailureCounts } from './failure-counts.ts';
 import { checkJobs } from './jobs.ts';
 import { checkLedger } from './ledger.ts';
+import { checkQueues } from './queues.ts';
 
 /** The record of a run, for the checks. */
 export type Run = {
@@ -28,6 +29,7 @@ export async function findViolations(admin: Sql, run: Run): Promise<string[]> {
   const report = (text: string) => void found.push(text);
   if (!run.isOver) report('liveness: a job or delivery is still open long after the last fault');
   checkJobs(run, report);
+  checkQueues(run, report);
   checkDeliveries(run, report);
   checkFanOut(run, report);
   checkArrivals(run, report);
