@@ -127,6 +127,9 @@ const ACROSS_SHARDS = [
   'src/jobs/queue/backlog-store.ts',
   // A process that ended worked for all accounts.
   'src/jobs/queue/lease-store.ts',
+  // Accounts of all shards take turns.
+  'src/jobs/queue/queue-position-store.ts',
+  'src/jobs/queue/queue-position-store.ts',
   // The name of a file does not tell whose it is.
   'src/jobs/retention/audio-store.ts',
   // A figure for the operator.

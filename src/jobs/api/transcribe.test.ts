@@ -199,8 +199,7 @@ test('a full queue rejects uploads before their body is read', async () => {
   await using fixture = await openJobFixture({ MAX_QUEUED_JOBS: '1' });
   const account = await fixture.account();
   await fixture.db.run({
-    text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, next_at, created_at)
-      values (0, 'job_x', 'acct_x', 'queued', 'lite', false, 'wav', 1, 1, now(), now())`,
+    text: `insert into job_queues (shard, account_id, waiting) values (5, 'acct_1', 2), (9, 'acct_2', 1)`,
   });
 
   const answer = await fixture.transcribe(account, wavFile(1), { async: 'true' });

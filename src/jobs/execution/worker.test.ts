@@ -12,8 +12,8 @@ import type { Database } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
 import type { Job, Outcome } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
+import { sweepLapsedJobs } from '../queue/lease.ts';
 import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
-import { sweepLapsedJobs } from '../queue/sweep.ts';
 import { endJob } from './end.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;

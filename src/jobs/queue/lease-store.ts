@@ -66,8 +66,11 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
   const changed = await sql.run({
     name: 'hand_back_job',
     text: `
+      with clock as (
+        select coalesce($4::timestamptz, clock_timestamp()) as moment
+      )
       update jobs
-      set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = coalesce($4::timestamptz, clock_timestamp())
+      set ${BACK_IN_QUEUE}, attempts = attempts - 1, next_at = (select moment from clock)
       where shard = $1 and id = $2 and lease = $3 and state = 'processing'`,
     values: [claim.shard, claim.id, claim.lease, now],
   });

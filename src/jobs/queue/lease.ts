@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { Claim } from './lease-store.ts';
-import { renewLeases } from './lease-store.ts';
+import { findLapsedJobs, renewLeases, returnLapsedJobs } from './lease-store.ts';
 
 /**
  * The jobs of a node that dies return to the queue after this time. A database that is stopped for 8 s must not end a
@@ -13,6 +13,8 @@ export const LEASE_MS = 12_000;
 const RENEW_EVERY_MS = 2_000;
 // After a failure; short, so that a renewal is waiting when the database is back.
 const RENEW_AGAIN_MS = 250;
+// Shorter than the statement timeout: a sweep that the database runs late, after it was stopped, must change nothing.
+const SWEEP_VALID_MS = 3_000;
 
 /** The job is no longer held under this claim: writes under it are rejected. */
 export class LeaseLostError extends Error {
@@ -100,4 +102,14 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
       await renewing;
     },
   };
+}
+
+/** Returns jobs whose lease has ended to the queue, and gives their ids. One statement while there are none. */
+export async function sweepLapsedJobs(db: Database, validMs: number = SWEEP_VALID_MS): Promise<string[]> {
+  const returned: string[] = [];
+  for (const [shard, jobs] of Map.groupBy(await findLapsedJobs(db), (job) => job.shard)) {
+    const ids = jobs.map(({ id }) => id);
+    returned.push(...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs })));
+  }
+  return returned;
 }

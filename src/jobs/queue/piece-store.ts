@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { notifyChanged } from '../notify.ts';
 import type { Claim } from './lease-store.ts';
 
 /**
@@ -18,14 +19,14 @@ export async function savePieces(
     transcribedUnits,
   }: { firstNumber: number; pieces: string[]; progress: number; transcribedUnits: number },
 ): Promise<void> {
-  await sql.run({
+  const inserted = await sql.run({
     name: 'save_job_pieces',
     text: `
       with held as (
         update jobs
         set progress = $6, transcribed_units = greatest(transcribed_units, $7)
         where shard = $1 and id = $2 and lease = $3 and state = 'processing'
-        returning shard, id, lease, pg_notify('job_changed', id)
+        returning shard, id, lease
       )
       insert into job_pieces (shard, job_id, lease, number, segments)
       select held.shard, held.id, held.lease, $4 + piece.position - 1, piece.segments
@@ -34,6 +35,7 @@ export async function savePieces(
       on conflict do nothing`,
     values: [claim.shard, claim.id, claim.lease, firstNumber, pieces, progress, transcribedUnits],
   });
+  if (inserted > 0) notifyChanged(sql, claim.id);
 }
 
 /** The segments of pieces from a number on, in order, as JSON texts. */

@@ -6,6 +6,7 @@ import { deleteOldChanges } from '../../audit/store.ts';
 import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
+import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
@@ -24,7 +25,11 @@ type Task = { name: string; everyMs: number; run(): Promise<unknown> };
 export async function start(context: Context): Promise<RunningRole> {
   const storage = await openStorage(context.config);
   const stopping = new AbortController();
-  const tasks = [...retentionTasks(context, storage, stopping.signal), ledgerTask(context, stopping.signal)];
+  const tasks = [
+    ...retentionTasks(context, storage, stopping.signal),
+    ledgerTask(context, stopping.signal),
+    queueCountTask(context, stopping.signal),
+  ];
   const running = tasks.map((task) => repeat(task, context, stopping.signal));
   return {
     // While the database is away, the last figures stay; /readyz reports it.
@@ -93,6 +98,15 @@ function ledgerTask({ db, log, clock, metrics }: Context, signal: AbortSignal): 
     return drifted;
   }
   return { name: 'ledger drift', everyMs: MS_PER_HOUR, run: checkLedgers };
+}
+
+function queueCountTask({ db, log }: Context, signal: AbortSignal): Task {
+  async function correctCounts(): Promise<number> {
+    const wrong = await correctQueueCounts(db, signal);
+    if (wrong.length > 0) log.error({ accounts: wrong }, 'counts of waiting jobs were wrong; they are corrected');
+    return wrong.length;
+  }
+  return { name: 'counts of waiting jobs', everyMs: 10 * MS_PER_MINUTE, run: correctCounts };
 }
 
 async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal): Promise<void> {

@@ -11,8 +11,6 @@ import { waitForEngines } from './open-engines.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 const REPORT_RETRY_MS = 5_000;
-/** Few statements, each of which needs only one plan. */
-export const plansOnce = true;
 
 /** Transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
 export async function start(context: RoleContext): Promise<RunningRole> {
