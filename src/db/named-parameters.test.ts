@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defineStatement } from './named-parameters.ts';
 
-const FIND = defineStatement('find', 'select $id::text || $id, $accountId where $id2 is null');
+const FIND = defineStatement({ name: 'find' }, 'select $id::text || $id, $accountId where $id2 is null');
 
 test('each name becomes one number, in the order of first use', () => {
   assert.deepEqual(FIND({ accountId: 'a', id: 'i', id2: null, other: 1 }), {

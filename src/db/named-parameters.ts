@@ -5,13 +5,20 @@ import type { Statement } from './database.ts';
  * of parts in several folders: each part names its parameters, and their values are given together.
  * The returned function throws when a value is missing.
  */
-export function defineStatement(name: string, text: string): (values: Record<string, unknown>) => Statement {
+export function defineStatement(
+  options: Pick<Statement, 'name' | 'isBrief'>,
+  text: string,
+): (values: Record<string, unknown>) => Statement {
   const parameters: string[] = [];
   const numbered = text.replace(/\$([a-z]\w*)/gi, (_, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter);
     return `$${parameters.indexOf(parameter) + 1}`;
   });
-  return (values) => ({ name, text: numbered, values: parameters.map((parameter) => requireValue(values, parameter)) });
+  return (values) => ({
+    ...options,
+    text: numbered,
+    values: parameters.map((parameter) => requireValue(values, parameter)),
+  });
 }
 
 function requireValue(values: Record<string, unknown>, parameter: string): unknown {

@@ -44,7 +44,7 @@ export const moveUnits = (condition = 'true'): string => `
       )`;
 
 const ENTER = defineStatement(
-  'enter_ledger',
+  { name: 'enter_ledger' },
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment

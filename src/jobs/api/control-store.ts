@@ -20,7 +20,7 @@ export async function lockJob(
 
 // The account's row is locked before the row of its queue, as when a job is accepted.
 const CANCEL = defineStatement(
-  'cancel_job',
+  { name: 'cancel_job' },
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment

@@ -14,6 +14,7 @@ export type RunningJob = Pick<Job, 'heldUnits' | 'transcribedUnits' | 'progress'
 export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob | null> {
   const rows = await sql.rows<RunningJob>({
     name: 'read_running_job',
+    isBrief: true,
     text: `
       select held_units as "heldUnits", transcribed_units as "transcribedUnits", progress, clock_timestamp() as moment
       from jobs
@@ -24,7 +25,7 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
 }
 
 const END = defineStatement(
-  'end_job',
+  { name: 'end_job', isBrief: true },
   `
       with clock as (
         select $completedAt::timestamptz as moment

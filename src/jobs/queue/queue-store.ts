@@ -36,6 +36,7 @@ const READ_HEAD = Array.from({ length: Math.log2(MAX_HEAD) + 1 }, (_, power) => 
 function readHead(limit: number): Statement {
   return {
     name: `read_queue_head_${limit}`,
+    isBrief: true,
     text: `
       -- every shard: accounts of all shards take turns
       with returned as (
@@ -86,6 +87,7 @@ export async function claimJobs(
 ): Promise<ClaimedJob[]> {
   const claimed = await sql.rows<ClaimedJob>({
     name: 'claim_jobs',
+    isBrief: true,
     text: `
       with clock as (
         select clock_timestamp() as moment, clock_timestamp() + $4 * interval '1 millisecond' as lease_ends_at

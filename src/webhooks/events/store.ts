@@ -60,7 +60,7 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, receive
 }
 
 const INSERT_EVENT = defineStatement(
-  'insert_event',
+  { name: 'insert_event', isBrief: true },
   `
       with ${insertEventIf('true')}
       select count(*) as deliveries
