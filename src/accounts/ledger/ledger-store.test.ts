@@ -3,7 +3,7 @@ import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/named-parameters.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { makeId } from '../../platform/clock.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { findAccount, insertAccount } from '../store.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/named-parameters.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Account } from '../account.ts';
 

@@ -1,6 +1,6 @@
 import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/named-parameters.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { Job } from '../job.ts';
 import { notifyDue } from '../notify.ts';
 import { JOB_COLUMNS } from '../store.ts';

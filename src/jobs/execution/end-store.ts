@@ -1,6 +1,6 @@
 import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/named-parameters.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
 import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';

@@ -106,7 +106,8 @@ export async function claimJobs(
         update job_queues
         set waiting = waiting - started.jobs, last_started_at = started.moment
         from started
-        where job_queues.shard = started.shard and job_queues.account_id = started.account_id
+        where job_queues.shard = any($1::smallint[]) and job_queues.shard = started.shard
+          and job_queues.account_id = started.account_id
       )
       select * from claimed`,
     values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],

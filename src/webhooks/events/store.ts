@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/named-parameters.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { EventType } from './event-types.ts';
 
 export type NewEvent = {

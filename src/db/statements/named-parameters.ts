@@ -1,4 +1,4 @@
-import type { Statement } from './database.ts';
+import type { Statement } from '../database.ts';
 
 /**
  * A statement with named parameters, such as `$accountId`; prepared once per connection. For statements that are composed
