@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
+import { mkdir, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { ApiError } from '../../http/api-error.ts';
 import { FolderSync } from './folder-sync.ts';
+
+const open = promisify(openWithCallback);
+const writev = promisify(writevWithCallback);
+const fsync = promisify(fsyncWithCallback);
 
 /** Uploaded audio by key. The storage makes the keys; no text of a client becomes part of a path. */
 export type AudioStorage = {
@@ -70,7 +75,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
 async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
   const partial = path.join(folder, PARTIAL_PREFIX + key);
-  let file: FileHandle | null = null;
+  let file: number | null = null;
   try {
     let sizeBytes = 0;
     let gathered: Uint8Array[] = [];
@@ -90,28 +95,29 @@ async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<U
     const isSmall = file === null;
     file ??= await open(pathOf(folder, key), 'wx', 0o600);
     await writeAll(file, gathered);
-    if (isSmall) await Promise.all([file.sync(), names.sync()]);
+    if (isSmall) await Promise.all([fsync(file), names.sync()]);
     else await nameFile(file, [partial, pathOf(folder, key)], names);
-    await file.close();
     return { key, sizeBytes };
   } catch (cause) {
-    await file?.close().catch(() => undefined);
     for (const name of [partial, pathOf(folder, key)]) await removeFile(name).catch(() => undefined);
     throw cause;
+  } finally {
+    // Nothing is left to be written: to wake a thread of the pool would take longer.
+    if (file !== null) closeSync(file);
   }
 }
 
 /** A file gets its key as its name when it is complete, so that the leftovers of a killed process can be recognised. */
-async function nameFile(file: FileHandle, [from, to]: [string, string], names: FolderSync): Promise<void> {
-  await file.sync();
+async function nameFile(file: number, [from, to]: [string, string], names: FolderSync): Promise<void> {
+  await fsync(file);
   await rename(from, to);
   await names.sync();
 }
 
-async function writeAll(file: FileHandle, chunks: Uint8Array[]): Promise<void> {
+async function writeAll(file: number, chunks: Uint8Array[]): Promise<void> {
   let rest = chunks;
   while (rest.length > 0) {
-    const { bytesWritten } = await file.writev(rest);
+    const { bytesWritten } = await writev(file, rest);
     rest = withoutFirst(rest, bytesWritten);
   }
 }
