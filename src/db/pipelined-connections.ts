@@ -4,6 +4,8 @@ type Open = {
   client: Promise<pg.Client>;
   /** Statements under way. */
   pending: number;
+  /** Whether statements are being gathered. */
+  isGathering: boolean;
   idle: NodeJS.Timeout;
 };
 
@@ -33,6 +35,7 @@ export class PipelinedConnections {
     shared.pending += 1;
     try {
       const client = await shared.client;
+      sendTogether(shared, client);
       return await client.query(statement);
     } finally {
       shared.pending -= 1;
@@ -58,6 +61,7 @@ export class PipelinedConnections {
     const shared: Open = {
       client: this.#options.connect(remove),
       pending: 0,
+      isGathering: false,
       idle: setTimeout(onIdle, this.#options.idleTimeoutMs).unref(),
     };
     shared.client.catch(remove);
@@ -74,4 +78,16 @@ export class PipelinedConnections {
     this.#remove(shared);
     await shared.client.then((client) => client.end()).catch(() => undefined);
   }
+}
+
+/** Sends the statements of this turn of the event loop by one system call. */
+function sendTogether(shared: Open, client: pg.Client): void {
+  if (shared.isGathering) return;
+  shared.isGathering = true;
+  const { stream } = client.connection;
+  stream.cork();
+  setImmediate(() => {
+    shared.isGathering = false;
+    stream.uncork();
+  });
 }

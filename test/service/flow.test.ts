@@ -47,7 +47,8 @@ function upload(fields: Record<string, string>, text: string): FormData {
 
 test('audio that is posted comes back as exact text through a signed webhook, and no secret is logged', async () => {
   await using receiver = await openReceiver();
-  await using service = await openEnvironment(receiver);
+  // Successful attempts are logged at this level.
+  await using service = await openEnvironment(receiver, { LOG_LEVEL: 'debug' });
   const { key } = await service.account({ credits: 10 });
   const webhook = await call(service, key, 'POST', '/v1/webhooks', {
     url: receiver.url,
