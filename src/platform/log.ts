@@ -7,6 +7,7 @@ type LineStream = DestinationStream & { lastLevel: number };
 
 // Buffered while standard output is blocked; further lines are lost.
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_WRITE_BYTES = 1024 * 1024;
 // A write for each line costs more than the line: 5 % of the processor time of a job.
 const GATHER_MS = 50;
 
@@ -36,21 +37,39 @@ let standardOutput: LineStream | null = null;
  * once, and the rest when the process exits. Keeps lines that cannot be written, as on a full disk, and writes them later.
  */
 function openStandardOutput(): LineStream {
-  const output = pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
-  // Without a listener the error would end the process, and the whole service with its parent.
-  output.on('error', () => undefined);
+  // Only `flush` writes to the descriptor: what is given to `write` at the exit, pino then writes and waits for.
+  const output = pino.destination({
+    ...{ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES },
+    ...{ maxWrite: MAX_WRITE_BYTES, minLength: MAX_WRITE_BYTES - 1 },
+  });
   let lines = '';
+  let isWriting = false;
+  let isClosed = false;
   const write = () => {
-    if (lines !== '') output.write(lines);
+    if (isWriting || isClosed || lines === '') return;
+    isWriting = true;
+    output.write(lines);
     lines = '';
+    output.flush();
   };
-  // Before the listener with which pino writes at the exit what is left in `output`.
-  process.prependListener('exit', write);
+  const written = () => {
+    isWriting = false;
+    write();
+  };
+  // Without a listener the error would end the process, and the whole service with its parent.
+  output
+    .on('drain', written)
+    .on('error', written)
+    .on('close', () => {
+      isClosed = true;
+    });
+  process.prependListener('exit', () => isClosed || output.write(lines));
   return {
     // pino then sets the level of each line before it writes the line.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
     write(line: string) {
+      if (lines.length > MAX_WAITING_BYTES) return;
       if (lines === '') setTimeout(write, GATHER_MS).unref();
       lines += line;
       if (this.lastLevel >= pino.levels.values['warn']!) write();
