@@ -27,7 +27,8 @@ const USE_NOTED_SECONDS = 30;
 
 /**
  * The account and key behind a hash, and how long the key remains valid; null for an unknown or expired key. The shard is
- * not known before the look-up, so a sharded database keeps this table whole on each node.
+ * not known before the look-up, so a distributed database keeps this table on the coordinator, and the account is read by
+ * a statement of its own.
  * @param hash  SHA-256 of the key, 32 bytes
  */
 export async function findCallerByKeyHash(
@@ -35,26 +36,28 @@ export async function findCallerByKeyHash(
   hash: Buffer,
   now: Date | null = null,
 ): Promise<(Caller & LookUp) | null> {
-  const rows = await sql.rows<Caller['account'] & Caller['key'] & LookUp & { keyId: string }>({
-    name: 'find_caller_by_key_hash',
+  type KeyFound = Caller['key'] & LookUp & { shard: number; accountId: string };
+  const [found] = await sql.rows<KeyFound>({
+    name: 'find_key_by_hash',
     isBrief: true,
     text: `
-      select accounts.id, accounts.shard, accounts.name, accounts.plan, accounts.unlimited,
-        api_keys.id as "keyId", api_keys.scopes, api_keys.expires_at as "expiresAt",
-        coalesce(api_keys.last_used_at > coalesce($2::timestamptz, clock_timestamp()) - $3 * interval '1 second', false)
+      select id, shard, account_id as "accountId", scopes, expires_at as "expiresAt",
+        coalesce(last_used_at > coalesce($2::timestamptz, clock_timestamp()) - $3 * interval '1 second', false)
           as "isUseNoted",
-        1000 * extract(epoch from api_keys.expires_at - coalesce($2::timestamptz, clock_timestamp()))::float8
-          as "expiresInMs"
+        1000 * extract(epoch from expires_at - coalesce($2::timestamptz, clock_timestamp()))::float8 as "expiresInMs"
       from api_keys
-      join accounts on accounts.shard = api_keys.shard and accounts.id = api_keys.account_id
-      where api_keys.hash = $1
-        and (api_keys.expires_at is null or api_keys.expires_at > coalesce($2::timestamptz, clock_timestamp()))`,
+      where hash = $1 and (expires_at is null or expires_at > coalesce($2::timestamptz, clock_timestamp()))`,
     values: [hash, now, USE_NOTED_SECONDS],
   });
-  const [row] = rows;
-  if (!row) return null;
-  const { keyId, scopes, expiresAt, isUseNoted, expiresInMs, ...account } = row;
-  return { account, key: { id: keyId, scopes, expiresAt }, isUseNoted, expiresInMs };
+  if (!found) return null;
+  const { shard, accountId, isUseNoted, expiresInMs, ...key } = found;
+  const [account] = await sql.rows<Caller['account']>({
+    name: 'find_account_of_key',
+    isBrief: true,
+    text: 'select id, shard, name, plan, unlimited from accounts where shard = $1 and id = $2',
+    values: [shard, accountId],
+  });
+  return account ? { account, key, isUseNoted, expiresInMs } : null;
 }
 
 /** The ids of those keys that are neither revoked nor expired. */

@@ -29,62 +29,71 @@ export async function admit(
     request.limit.windowMs,
     request.now ?? null,
   ];
-  const admitted = await enterWindow(sql, values);
-  if (!admitted) return { kind: 'refused', ...(await readWait(sql, values)) };
+  const entry = (await enterWindow(sql, values)) ?? (await createWindow(sql, values));
+  if (entry.used === null) {
+    const waitMs = Math.max(0, entry.waitMs);
+    return { kind: 'refused', retryAfterMs: waitMs, retryAfterSeconds: wholeSeconds(waitMs) };
+  }
   return {
     kind: 'admitted',
-    remaining: Math.max(0, request.limit.count - admitted.used),
-    resetSeconds: wholeSeconds(admitted.resetMs),
+    remaining: Math.max(0, request.limit.count - entry.used),
+    resetSeconds: wholeSeconds(entry.resetMs),
   };
 }
 
+/** `waitMs` is the time until the blocking request leaves the window: the one after which `count - 1` are left. */
+type Entry = { used: number; resetMs: number } | { used: null; waitMs: number };
+
 /**
- * The row lock serialises requests; the condition and the new value are computed under the lock, from a clock read there.
- * Times more than a window ahead were written before the clock was set back: they are dropped.
+ * Null when the account has no window yet. The row lock serialises requests; `clock` is read under the lock. Times more
+ * than a window ahead were written before the clock was set back: they are dropped.
  */
-async function enterWindow(sql: Sql, values: unknown[]): Promise<{ used: number; resetMs: number } | null> {
-  const rows = await sql.rows<{ used: number; resetMs: number }>({
+async function enterWindow(sql: Sql, values: unknown[]): Promise<Entry | null> {
+  const rows = await sql.rows<Entry & { isStored: boolean }>({
     name: 'enter_rate_window',
     isBrief: true,
     text: `
-      insert into rate_windows as rate (shard, account_id, bucket, admitted)
-      values ($1, $2, $3, array[coalesce($6::timestamptz, clock_timestamp())])
-      on conflict (shard, account_id, bucket) do update
-      set admitted = (
-        select coalesce(array_agg(admitted_at order by admitted_at) filter (where admitted_at is not null), '{}') || clock.now
-        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.shard = $1) as clock
-        left join unnest(rate.admitted) as admitted_at
+      with stored as (
+        select admitted
+        from rate_windows
+        where shard = $1 and account_id = $2 and bucket = $3
+        for update
+      ), clock as (
+        select coalesce($6::timestamptz, clock_timestamp()) as now, is_stored
+        from (select count(*) > 0 as is_stored from stored) as locked
+      ), kept as (
+        select clock.now, clock.is_stored,
+          coalesce(array_agg(admitted_at order by admitted_at) filter (where admitted_at is not null), '{}') as admitted
+        from clock
+        left join (select unnest(admitted) as admitted_at from stored) as requests
           on admitted_at > clock.now - $5::float8 * interval '1 ms' and admitted_at <= clock.now + $5::float8 * interval '1 ms'
-        group by clock.now
+        group by clock.now, clock.is_stored
+      ), entered as (
+        update rate_windows
+        set admitted = (select admitted || now from kept)
+        where shard = $1 and account_id = $2 and bucket = $3 and $4::int > (select cardinality(admitted) from kept)
+        returning admitted
       )
-      where $4::int > (
-        select count(admitted_at)
-        from (select coalesce($6::timestamptz, clock_timestamp()) as now where rate.shard = $1) as clock,
-          unnest(rate.admitted) as admitted_at
-        where admitted_at > clock.now - $5::float8 * interval '1 ms' and admitted_at <= clock.now + $5::float8 * interval '1 ms'
-      )
-      returning
-        cardinality(admitted) as used,
-        $5::float8 - 1000 * extract(epoch from admitted[cardinality(admitted)] - admitted[1])::float8 as "resetMs"`,
+      select kept.is_stored as "isStored",
+        cardinality(entered.admitted) as used,
+        $5::float8 - 1000 * extract(epoch from entered.admitted[cardinality(entered.admitted)] - entered.admitted[1])::float8
+          as "resetMs",
+        $5::float8 + 1000 * extract(epoch from kept.admitted[cardinality(kept.admitted) - $4::int + 1] - kept.now)::float8
+          as "waitMs"
+      from kept
+      left join entered on true`,
     values,
   });
-  return rows[0] ?? null;
+  const { isStored, ...entry } = rows[0]!;
+  return isStored ? entry : null;
 }
 
-/** Time until the blocking request leaves the window: the one after which `count - 1` are left. */
-async function readWait(sql: Sql, values: unknown[]): Promise<{ retryAfterSeconds: number; retryAfterMs: number }> {
-  const [row] = await sql.rows<{ waitMs: number | null }>({
-    name: 'read_rate_wait',
-    isBrief: true,
-    text: `
-      select $5::float8 + 1000 * extract(epoch from
-        admitted[cardinality(admitted) - $4::int + 1] - coalesce($6::timestamptz, clock_timestamp()))::float8 as "waitMs"
-      from rate_windows
-      where shard = $1 and account_id = $2 and bucket = $3`,
-    values,
+async function createWindow(sql: Sql, values: unknown[]): Promise<Entry> {
+  await sql.run({
+    text: `insert into rate_windows (shard, account_id, bucket, admitted) values ($1, $2, $3, '{}') on conflict do nothing`,
+    values: values.slice(0, 3),
   });
-  const waitMs = Math.max(0, row?.waitMs ?? 0);
-  return { retryAfterMs: waitMs, retryAfterSeconds: wholeSeconds(waitMs) };
+  return (await enterWindow(sql, values))!;
 }
 
 function wholeSeconds(ms: number): number {

@@ -339,6 +339,6 @@ create table idempotency_keys (
     check (state <> 'answered' or (status is not null and fingerprint is not null)),
   constraint idempotency_keys_with_job_have_fingerprint check (job_id is null or fingerprint is not null)
 );
-create index idempotency_keys_expired on idempotency_keys (expires_at);
+create index idempotency_keys_expired on idempotency_keys (shard, expires_at);
 -- Erasing a job erases the answers that contain it.
 create index idempotency_keys_by_job on idempotency_keys (shard, job_id) where job_id is not null;

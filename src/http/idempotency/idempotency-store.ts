@@ -87,11 +87,12 @@ export async function restartKey(
 ): Promise<void> {
   await tx.run({
     text: `
+      with clock as (select clock_timestamp() as now)
       update idempotency_keys
       set route = $5, state = 'running', lease = lease + 1, fingerprint = null, job_id = null,
         status = null, content_type = null, location = null, body = null,
-        lease_ends_at = clock_timestamp() + $6 * interval '1 millisecond',
-        expires_at = clock_timestamp() + $7 * interval '1 millisecond'
+        lease_ends_at = (select now from clock) + $6 * interval '1 millisecond',
+        expires_at = (select now from clock) + $7 * interval '1 millisecond'
       where shard = $1 and account_id = $2 and key = $3 and lease = $4`,
     values: [shard, accountId, key, lease, route, leaseMs, keepMs],
   });
@@ -105,8 +106,9 @@ export async function takeOverKey(
 ): Promise<void> {
   await tx.run({
     text: `
+      with clock as (select clock_timestamp() as now)
       update idempotency_keys
-      set lease = lease + 1, lease_ends_at = clock_timestamp() + $5 * interval '1 millisecond'
+      set lease = lease + 1, lease_ends_at = (select now from clock) + $5 * interval '1 millisecond'
       where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values: [shard, accountId, key, lease, leaseMs],
   });
@@ -138,9 +140,10 @@ export async function saveAnswer(
   const saved = await sql.run({
     name: 'keep_idempotent_answer',
     text: `
+      with clock as (select clock_timestamp() as now)
       update idempotency_keys
       set state = 'answered', fingerprint = $5, status = $6, content_type = $7, location = $8, body = $9,
-        expires_at = clock_timestamp() + $10 * interval '1 millisecond'
+        expires_at = (select now from clock) + $10 * interval '1 millisecond'
       where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values: [
       shard,
@@ -169,8 +172,9 @@ export async function releaseKey(tx: Sql, { shard, accountId, key, lease }: Leas
   });
   await tx.run({
     text: `
+      with clock as (select clock_timestamp() as now)
       update idempotency_keys
-      set lease_ends_at = clock_timestamp()
+      set lease_ends_at = (select now from clock)
       where shard = $1 and account_id = $2 and key = $3 and lease = $4 and state = 'running'`,
     values,
   });
@@ -180,10 +184,11 @@ export async function releaseKey(tx: Sql, { shard, accountId, key, lease }: Leas
 export async function renewLeases(sql: Sql, leases: LeasedKey[], leaseMs: number): Promise<void> {
   await sql.run({
     text: `
+      with clock as (select clock_timestamp() as now)
       update idempotency_keys as keys
-      set lease_ends_at = clock_timestamp() + $5 * interval '1 millisecond'
+      set lease_ends_at = (select now from clock) + $5 * interval '1 millisecond'
       from unnest($1::smallint[], $2::text[], $3::text[], $4::integer[]) as leases (shard, account_id, key, lease)
-      where keys.shard = leases.shard and keys.account_id = leases.account_id and keys.key = leases.key
+      where keys.shard = any($1::smallint[]) and keys.shard = leases.shard and keys.account_id = leases.account_id and keys.key = leases.key
         and keys.lease = leases.lease and keys.state = 'running'`,
     values: [
       leases.map((key) => key.shard),
@@ -206,23 +211,26 @@ export async function deleteAnswersOfJob(tx: Sql, { shard, jobId }: { shard: num
   });
 }
 
-/** Deletes at most `limit` expired keys that are not leased. Returns how many. */
+/** Deletes at most `limit` expired keys of a shard that are not leased. Returns how many. */
 export async function deleteExpiredKeys(
   sql: Sql,
-  { limit, now }: { limit: number; now: Date | null },
+  { shard, limit, now }: { shard: number; limit: number; now: Date | null },
 ): Promise<number> {
   return await sql.run({
+    name: 'delete_expired_keys',
     text: `
-      -- every shard: deletion by age
-      delete from idempotency_keys
-      where (shard, account_id, key) in (
-        select shard, account_id, key
+      with expired as materialized (
+        select account_id, key
         from idempotency_keys
-        where expires_at <= coalesce($1::timestamptz, clock_timestamp())
-          and (state = 'answered' or lease_ends_at <= coalesce($1::timestamptz, clock_timestamp()))
+        where shard = $1 and expires_at <= coalesce($2::timestamptz, clock_timestamp())
+          and (state = 'answered' or lease_ends_at <= coalesce($2::timestamptz, clock_timestamp()))
         order by expires_at
-        limit $2
-        for update skip locked)`,
-    values: [now, limit],
+        limit $3
+        for update skip locked
+      )
+      delete from idempotency_keys as keys
+      using expired
+      where keys.shard = $1 and keys.account_id = expired.account_id and keys.key = expired.key`,
+    values: [shard, now, limit],
   });
 }

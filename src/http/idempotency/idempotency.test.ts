@@ -56,8 +56,7 @@ function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAc
   };
 }
 
-const endLeases = (db: TestDatabase) =>
-  db.run({ text: 'update idempotency_keys set lease_ends_at = clock_timestamp()' });
+const endLeases = (db: TestDatabase) => db.run({ text: 'update idempotency_keys set lease_ends_at = now()' });
 const rowsOf = (db: Database) =>
   db.rows<{ state: string; body: Buffer }>({ text: 'select state, body from idempotency_keys' });
 
@@ -311,10 +310,10 @@ test('saved answers are deleted in batches after 24 hours', async () => {
   for (const key of ['a', 'b', 'c']) await node.post({ 'idempotency-key': key });
   const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
 
-  const early = await deleteExpiredKeys(db, { limit: 2, now: inHours(23.9) });
+  const early = await deleteExpiredKeys(db, { shard: ACCOUNT.shard, limit: 2, now: inHours(23.9) });
   const batches = [
-    await deleteExpiredKeys(db, { limit: 2, now: inHours(24.1) }),
-    await deleteExpiredKeys(db, { limit: 2, now: inHours(24.1) }),
+    await deleteExpiredKeys(db, { shard: ACCOUNT.shard, limit: 2, now: inHours(24.1) }),
+    await deleteExpiredKeys(db, { shard: ACCOUNT.shard, limit: 2, now: inHours(24.1) }),
   ];
   const again = await node.post({ 'idempotency-key': 'a' });
 
@@ -327,7 +326,7 @@ test('an expired key can be used again before it is deleted', async () => {
   let runs = 0;
   await using node = openNode(db, async () => ({ status: 200, body: { runs: ++runs } }));
   await node.post();
-  await db.run({ text: 'update idempotency_keys set expires_at = clock_timestamp()' });
+  await db.run({ text: 'update idempotency_keys set expires_at = now()' });
 
   const again = await node.post();
 

@@ -12,7 +12,8 @@ export async function findJobSnapshots(sql: Sql, jobs: JobKey[]): Promise<JobSna
     text: `
       select jobs.shard, jobs.id, jobs.state, jobs.lease, jobs.progress
       from unnest($1::smallint[], $2::text[]) as wanted (shard, id)
-      join jobs on jobs.shard = wanted.shard and jobs.id = wanted.id`,
+      join jobs on jobs.shard = wanted.shard and jobs.id = wanted.id
+      where jobs.shard = any($1::smallint[])`,
     values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });
 }

@@ -70,7 +70,7 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
     {
       name: 'idempotency keys',
       everyMs: 10 * MS_PER_MINUTE,
-      run: () => deleteAll(() => deleteExpiredKeys(db, { limit, now: null }), signal),
+      run: () => deleteInBatches((shard) => deleteExpiredKeys(db, { shard, limit, now: null }), signal),
     },
     {
       name: 'old audit entries',

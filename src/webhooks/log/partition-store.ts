@@ -100,7 +100,7 @@ async function countInDefault(tx: Sql, { from, to }: LogDay): Promise<number> {
     text: `
       -- every shard: the rows of a day
       select count(*) as number
-      from (select from attempts_default where created_at >= $1 and created_at < $2 limit $3) counted`,
+      from (select 1 from attempts_default where created_at >= $1 and created_at < $2 limit $3) counted`,
     values: [from, to, MAX_MOVED + 1],
   });
   return row!.number;
