@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Deadline } from './deadlines.ts';
 import type { HandshakePermit } from './handshake-limiter.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
 
-/** A limiter of 12 permits whose waits never end by time. */
+/** A limiter of 12 permits; no time passes but by `expireAll`. */
 function openEnvironment() {
-  const deadlines = { start: () => ({ isExpired: false, onExpired: () => undefined, cancel: () => undefined }) };
+  const open: Deadline[] = [];
+  const deadlines = {
+    start() {
+      const deadline = { isExpired: false, onExpired: () => undefined, cancel: () => undefined };
+      open.push(deadline);
+      return deadline;
+    },
+  };
   const limiter = new HandshakeLimiter({ permits: 12, maxWaitMs: 5_000, deadlines });
   const granted: string[] = [];
   const permits = new Map<string, HandshakePermit>();
@@ -17,6 +25,7 @@ function openEnvironment() {
   return {
     granted,
     acquire: (name: string, isDegraded: boolean) => void acquire(name, isDegraded),
+    expireAll: () => open.splice(0).forEach((deadline) => void deadline.onExpired()),
     release: (name: string) => permits.get(name)!.release(),
     settle: () => new Promise<void>((resolve) => setImmediate(resolve)),
   };
@@ -48,4 +57,18 @@ test('a released permit goes to a healthy receiver first, and to a degraded one 
   await settle();
 
   assert.deepEqual([afterHealthy, granted.slice(13)], [['late'], ['degraded 2']]);
+});
+
+test('a permit held for too long is free again after the answers that have arrived are processed', async () => {
+  const { acquire, granted, expireAll, settle } = openEnvironment();
+  for (let at = 0; at < 12; at++) acquire(`hanging ${at}`, false);
+  await settle();
+
+  expireAll();
+  acquire('late', false);
+  await Promise.resolve();
+  const before = granted.slice(12);
+  await settle();
+
+  assert.deepEqual([before, granted.slice(12)], [[], ['late']]);
 });

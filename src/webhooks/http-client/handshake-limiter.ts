@@ -78,7 +78,8 @@ export class HandshakeLimiter {
       if (isDegraded) this.#heldByDegraded -= 1;
       this.#grantNext();
     };
-    deadline.onExpired = release;
+    // After a stall of the event loop, answers that have arrived meanwhile are processed first.
+    deadline.onExpired = () => setImmediate(release);
     return { release };
   }
 
