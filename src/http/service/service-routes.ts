@@ -35,8 +35,8 @@ type OperatorDeps = {
 export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
   const { documented, events = [], version } = deps;
-  const document = describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(document), ...referenceRoutes()];
+  const describe = () => describeApi([...documented, ...routes], { version, events });
+  return [...routes, openApiRoute(describe), ...referenceRoutes()];
 }
 
 /** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */
@@ -100,13 +100,13 @@ function metricsRoute(metricsText: OperatorDeps['metricsText']): Route {
   });
 }
 
-function openApiRoute(document: Record<string, unknown>): Route {
-  // Serialised once, because the route has no rate limit.
-  const written = new RawJson(writeJson(document));
+function openApiRoute(describe: () => Record<string, unknown>): Route {
+  // Written once, because the route has no rate limit, and at the first request, because it takes a tenth of the start.
+  let written: RawJson | null = null;
   return defineRoute({
     ...common('/openapi.json', 'This API as OpenAPI 3.1'),
     schema: { answers: { 200: Type.Unknown() } },
-    handle: async () => ({ status: 200, body: written }),
+    handle: async () => ({ status: 200, body: (written ??= new RawJson(writeJson(describe()))) }),
   });
 }
 
