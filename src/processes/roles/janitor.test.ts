@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { readConfig } from '../../config/settings.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
@@ -14,15 +14,7 @@ import { start } from './janitor.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A clock whose sleep ends only with the signal. */
-const stoppedClock: Clock = {
-  now: () => Date.now(),
-  sleep: async (_ms, signal) => {
-    if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
-  },
-};
-
-test('the janitor runs every task at its start: it creates partitions and deletes old rows', async () => {
+test('the janitor creates partitions at its start, and deletes old rows 10 s later', async () => {
   await using fixture = await openDeliveryFixture();
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'janitor-'));
   const [lite, pro] = [await fixture.account('lite'), await fixture.account('pro')];
@@ -37,7 +29,9 @@ test('the janitor runs every task at its start: it creates partitions and delete
     });
   }
   const config = readConfig({ DATA_DIR: dataDir });
-  const context = { config, db: fixture.db, log: openLog('silent'), clock: stoppedClock, metrics: openMetrics() };
+  const sleeps = openManualClock();
+  const clock = { ...sleeps, now: () => Date.now() };
+  const context = { config, db: fixture.db, log: openLog('silent'), clock, metrics: openMetrics() };
 
   const owners = async (table: string) =>
     (await fixture.db.rows<{ owner: string }>({ text: `select account_id as owner from ${table}` })).map(
@@ -51,11 +45,15 @@ test('the janitor runs every task at its start: it creates partitions and delete
   const janitor = await start(context);
   // Today, three days ahead, and the default one.
   await until('the partitions to be created', async () => (await countDays()) === 5);
+  await sleeps.advance(9_999);
+  const early = await owners('jobs');
+  await sleeps.advance(1);
   await until('the old event and the old job to be deleted', async () => {
     return (await owners('events')).length === 1 && (await owners('jobs')).length === 1;
   });
   await janitor.stop();
 
+  assert.equal(early.length, 2);
   assert.deepEqual([await owners('events'), await owners('jobs')], [[pro.id], [pro.id]]);
   await rm(dataDir, { recursive: true, force: true });
 });

@@ -19,7 +19,11 @@ const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
 
 type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock' | 'metrics'>;
-type Task = { name: string; everyMs: number; run(): Promise<unknown> };
+/** Runs for the first time after FIRST_RUN_AFTER_MS, unless `runsAtStart`. */
+type Task = { name: string; everyMs: number; runsAtStart?: boolean; run(): Promise<unknown> };
+
+// The tasks run some 200 statements, which would compete with the start of the other processes.
+const FIRST_RUN_AFTER_MS = 10_000;
 
 /** Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time. */
 export async function start(context: Context): Promise<RunningRole> {
@@ -54,7 +58,13 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
       run: () => eraseEndedAudio({ db, storage }, audioKeepHours * MS_PER_HOUR),
     },
     { name: 'audio without a job', everyMs: 10 * MS_PER_MINUTE, run: () => sweepOrphans({ db, storage }) },
-    { name: 'partitions of the delivery log', everyMs: MS_PER_HOUR, run: () => maintainPartitions(deliveryLog) },
+    {
+      name: 'partitions of the delivery log',
+      everyMs: MS_PER_HOUR,
+      // Before the first attempt of a day without a partition is recorded.
+      runsAtStart: true,
+      run: () => maintainPartitions(deliveryLog),
+    },
     { name: 'old attempts', everyMs: MS_PER_HOUR, run: () => sweepAttempts(deliveryLog) },
     {
       name: 'old events',
@@ -110,6 +120,7 @@ function queueCountTask({ db, log }: Context, signal: AbortSignal): Task {
 }
 
 async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal): Promise<void> {
+  if (!task.runsAtStart) await clock.sleep(FIRST_RUN_AFTER_MS, signal);
   while (!signal.aborted) {
     try {
       const result = await task.run();
