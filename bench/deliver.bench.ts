@@ -102,7 +102,7 @@ async function durableRound(): Promise<Round> {
 async function untilSettled(): Promise<void> {
   for (;;) {
     const [row] = await db.rows<{ open: boolean }>({
-      text: `select exists (select from deliveries where state = 'waiting') as open`,
+      text: `select exists (select from deliveries) as open`,
     });
     if (row?.open === false) return;
     await delay(5);

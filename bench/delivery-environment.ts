@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../src/db/database.ts';
 import { makeId } from '../src/platform/clock.ts';
 import { shardOf } from '../src/rules/shard.ts';
@@ -43,24 +44,25 @@ export function bodyOf(id: string, bytes: number): Buffer {
   return eventBody({ ...envelope, data: { job: { ...job, text: 'x'.repeat(Math.max(0, bytes - empty.length)) } } });
 }
 
-export type Fill = {
-  webhooks: BenchWebhook[];
-  count: number;
-  bodyBytes: number;
-  state?: 'waiting' | 'succeeded';
-  dueAt?: Date;
-};
+export type Fill = { webhooks: BenchWebhook[]; count: number; bodyBytes: number };
 
 // What one statement carries, so that its arrays stay small.
 const ROWS_AT_ONCE = 2_000;
+// More than inserting a row takes.
+const MS_PER_ROW = 0.2;
 
-/** Events with one delivery each, over the webhooks in turn, in one transaction: none is seen before all are there. Returns their ids. */
+/**
+ * Events with one delivery each, over the webhooks in turn, in one transaction, which commits when they become due: none is
+ * seen before all are there. Returns their ids.
+ */
 export async function insertDeliveries(
   db: Database,
   fill: Fill,
   beforeCommit?: () => Promise<void>,
 ): Promise<string[]> {
-  const { webhooks, count, bodyBytes, state = 'waiting', dueAt = new Date() } = fill;
+  const { webhooks, count, bodyBytes } = fill;
+  const isLarge = count > ROWS_AT_ONCE;
+  const dueAt = new Date(Date.now() + (isLarge ? MS_PER_ROW * count : 0));
   const eventIds: string[] = [];
   await db.transaction(async (tx) => {
     for (let done = 0; done < count; done += ROWS_AT_ONCE) {
@@ -85,27 +87,20 @@ export async function insertDeliveries(
       });
       await tx.run({
         text: `insert into deliveries
-            (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-          select d.shard, d.id, d.account_id, d.webhook_id, d.event_id, 'transcription.completed', $7, d.attempt_id,
-            case when $7 = 'waiting' then $8::timestamptz end, clock_timestamp()
+            (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+          select d.shard, d.id, d.account_id, d.webhook_id, d.event_id, 'transcription.completed', d.attempt_id, $7::timestamptz,
+            clock_timestamp()
           from unnest($1::smallint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
             as d (shard, id, account_id, webhook_id, event_id, attempt_id)`,
         values: [
           ...[column('shard'), column('deliveryId'), column('accountId'), column('id'), column('eventId')],
-          ...[column('attemptId'), state, dueAt],
+          ...[column('attemptId'), dueAt],
         ],
       });
     }
-    if (state === 'waiting') await notify(tx, webhooks);
+    for (const { shard } of webhooks) tx.notify('deliveries_due', String(shard));
+    if (isLarge) await delay(Math.max(0, dueAt.getTime() - Date.now()));
     await beforeCommit?.();
   });
   return eventIds;
-}
-
-async function notify(tx: Sql, webhooks: BenchWebhook[]): Promise<void> {
-  const shards = [...new Set(webhooks.map((webhook) => webhook.shard))].map(String);
-  await tx.run({
-    text: `select pg_notify('deliveries_due', shard) from unnest($1::text[]) as l (shard)`,
-    values: [shards],
-  });
 }

@@ -7,7 +7,7 @@ export type Past = {
   webhookIds: string[];
   /** Spread over these days of the log, oldest first. */
   days: LogDay[];
-  /** Deliveries that succeeded, each with its row in the log. */
+  /** Deliveries that succeeded: their rows in the log. */
   finished: number;
   /** Deliveries that wait for an hour from now on. */
   delayed: number;
@@ -20,13 +20,12 @@ const ROWS_AT_ONCE = 250_000;
 
 /**
  * Fills the tables as the service would have over the days, in the order of time and with every index in place. The
- * events of finished deliveries are left out: neither claims nor pages read any but their own.
+ * events of finished deliveries are left out: neither the deliverer nor pages read any but their own.
  */
 export async function fillPast(filler: pg.Client, past: Past): Promise<void> {
   const perDay = (total: number, day: number) =>
     Math.floor((total * (day + 1)) / past.days.length) - Math.floor((total * day) / past.days.length);
   for (const [at, day] of past.days.entries()) {
-    await insertInParts(filler, FINISHED, past, day, perDay(past.finished, at));
     await insertInParts(filler, LOGGED, past, day, perDay(past.finished, at));
     await insertInParts(filler, JOBS, past, day, perDay(past.jobs, at));
     await insertInParts(filler, EVENTS, past, day, perDay(past.jobs, at));
@@ -51,11 +50,6 @@ const NUMBERED = `(
   from generate_series($6::int, $7::int) as n
 ) as numbered`;
 
-const FINISHED = `
-  insert into deliveries (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, created_at)
-  select $1, 'dl_' || number, $2, webhook_id, 'evt_' || number, 'transcription.completed', 'succeeded', 'dlv_' || number, at
-  from ${NUMBERED}`;
-
 const LOGGED = `
   insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
     response_status, duration_ms, request_headers, response_headers, created_at, completed_at)
@@ -76,7 +70,7 @@ const EVENTS = `
 
 const DELAYED = `
   insert into deliveries
-    (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-  select $1, 'dl_z' || number, $2, webhook_id, 'evt_z' || number, 'transcription.completed', 'waiting', 'dlv_z' || number,
+    (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+  select $1, 'dl_z' || number, $2, webhook_id, 'evt_z' || number, 'transcription.completed', 'dlv_z' || number,
     now() + interval '1 hour', at
   from ${NUMBERED}`;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import type { ClaimedDelivery } from '../src/webhooks/deliveries/claim-store.ts';
+import type { ReadyDelivery } from '../src/webhooks/deliveries/send.ts';
 import { signedHeaders } from '../src/webhooks/deliveries/send.ts';
 import { makeWebhookSecret, openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { openSigners } from '../src/webhooks/secrets/signers.ts';
@@ -13,9 +13,9 @@ export const SECRETS_KEY = Buffer.alloc(32, 7);
 const secretBox = openSecretBox(SECRETS_KEY);
 
 /** A delivery of `body` to a webhook with a secret of its own. */
-export function sampleDelivery(url: string, body: Buffer): ClaimedDelivery {
+export function sampleDelivery(url: string, body: Buffer): ReadyDelivery {
   return {
-    ...{ shard: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url, isDegraded: false, body },
+    ...{ shard: 0, epoch: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url, isDegraded: false, body },
     ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
     attemptId: 'dlv_00000000000000000000000000',
     secret: secretBox.seal('wh_x', makeWebhookSecret()),

@@ -112,6 +112,11 @@ function deliveries(registers: Registry[]) {
       aggregator: 'max',
       registers,
     }),
+    deliveriesFoundLate: new Counter({
+      name: 'verbatim_deliveries_found_late_total',
+      help: 'Webhooks with a due delivery that only the search each minute found, as its transaction committed very late.',
+      registers,
+    }),
     attempts: new Counter({
       name: 'verbatim_attempts_total',
       help: 'Delivery attempts that were recorded, and why they failed.',

@@ -5,7 +5,7 @@ import { holdSessionLock } from '../db/session-lock.ts';
 import { returnJobsOf } from '../jobs/queue/lease-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
-import { releaseLeasesOf } from '../webhooks/deliveries/lease-store.ts';
+import { endDeliverers } from '../webhooks/ownership/ownership-store.ts';
 import { newNodeId } from './data-directory.ts';
 
 /** This node among those that share the database. */
@@ -67,11 +67,12 @@ export async function openNode({ db, lockUrl, keptId, clock, log, signal }: Node
   async function release(holders: string, freeStarts: number): Promise<void> {
     for (let tries = 1; !closing.signal.aborted; tries++) {
       try {
-        const [jobs, deliveries] = await Promise.all([
+        const [jobs, shards] = await Promise.all([
           returnJobsOf(db, { holders, freeStarts }),
-          releaseLeasesOf(db, holders),
+          endDeliverers(db, holders),
         ]);
-        if (jobs.length + deliveries > 0) log.info({ jobs: jobs.length, deliveries }, 'interrupted work goes on');
+        if (jobs.length + shards > 0)
+          log.info({ jobs: jobs.length, delivery_shards: shards }, 'interrupted work goes on');
         return;
       } catch (error) {
         if (!isDatabaseAway(error) || tries >= MOST_RELEASE_TRIES)

@@ -42,7 +42,7 @@ type Session = { client: pg.PoolClient; isClosed: boolean };
 const NORMAL_MS = 3;
 const LATE_MS = 4_000;
 const TABLES =
-  'jobs, job_queues, webhooks, events, deliveries, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
+  'jobs, job_queues, webhooks, events, deliveries, deliverers, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
 /** A real PostgreSQL with a simulated clock, network and notifications. */
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
@@ -82,6 +82,7 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
           where datname = current_database() and state like 'idle in transaction%'`,
       });
       await admin.run({ text: `truncate ${tables}` });
+      await admin.run({ text: 'update delivery_shards set owner = null, epoch = 0' });
     },
     enter: (simulator) => enter(simulator, admin, poolOf),
     async [Symbol.asyncDispose]() {

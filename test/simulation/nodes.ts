@@ -8,8 +8,8 @@ import { openCompletionWaiter } from '../../src/jobs/stream/completion-waiter.ts
 import type { Clock } from '../../src/platform/clock.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
-import { releaseLeasesOf } from '../../src/webhooks/deliveries/lease-store.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
+import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';
 import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
 import type { SimulatedServer } from './database.ts';
 import { setPoster } from './fakes/post.ts';
@@ -86,7 +86,7 @@ export async function endProcess(
 export async function releaseLeases(holder: string, { server }: Environment): Promise<void> {
   const db = server.open(newActor('parent'));
   await returnJobsOf(db, { holders: holder, freeStarts: 0 });
-  await releaseLeasesOf(db, holder);
+  await endDeliverers(db, holder);
 }
 
 export function clockOf(actor: Actor, simulator: Simulator): Clock {
@@ -106,6 +106,7 @@ function deliverer(actor: Actor, holder: string, clock: Clock, { server, receive
   return startDeliverer({
     ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock, holder },
     random: () => simulator.random.next(),
+    monotonicMs: () => simulator.nowMs(),
   });
 }
 

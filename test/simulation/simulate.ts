@@ -106,7 +106,7 @@ async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres)
     await here.run(untilMs);
     const [row] = await admin.rows<{ open: number }>({
       text: `select (select count(*) from jobs where state in ('queued', 'processing'))
-        + (select count(*) from deliveries where state = 'waiting') as open`,
+        + (select count(*) from deliveries) as open`,
     });
     if (row!.open === 0) return true;
   }

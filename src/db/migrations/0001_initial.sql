@@ -1,5 +1,5 @@
 -- The primary key of most tables begins with shard, a hash of the account from 0 to 63, so that they can be partitioned
--- by it. Exceptions: audit_log, plan_engines, deliveries.
+-- by it. Exceptions: audit_log, plan_engines, deliveries, deliverers.
 
 -- Accounts: keys, balance, rate limits.
 
@@ -236,7 +236,7 @@ create index events_by_account on events (shard, account_id, id desc);
 create index events_by_job on events (shard, job_id) where job_id is not null;
 create index events_by_age on events (shard, account_id, created_at);
 
--- One row per event and webhook, and per redelivery.
+-- One row per event and webhook, and per redelivery, until the delivery has ended: then the row is deleted.
 create table deliveries (
   shard smallint not null,
   id text not null,
@@ -244,37 +244,46 @@ create table deliveries (
   webhook_id text not null,
   event_id text not null,
   event_type text not null,
-  -- waiting: due at next_at, or being sent while it has a row in delivery_leases.
-  state text not null check (state in ('waiting', 'succeeded', 'exhausted', 'dropped')),
   attempt smallint not null default 1,
-  -- The id of the next attempt (X-Service-Delivery-Id); a lost lease gets a new one.
+  -- The id of the next attempt (X-Service-Delivery-Id). The fence: an attempt is recorded only under this id.
   attempt_id text not null,
-  next_at timestamptz,
+  next_at timestamptz not null,
   created_at timestamptz not null,
   -- shard last: on a table without statistics, the planner prefers an index that begins with shard and reads the whole
   -- shard instead of looking up each delivery.
-  primary key (event_id, id, shard),
-  constraint deliveries_waiting_have_next_at check ((state = 'waiting') = (next_at is not null))
+  primary key (event_id, id, shard)
+) with (
+  -- A queue: rows are deleted as fast as they are inserted, and reads must not walk over the dead ones.
+  autovacuum_vacuum_scale_factor = 0.01,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0
 );
-create index deliveries_due on deliveries (shard, next_at) where state = 'waiting';
-create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at) where state = 'waiting';
--- For the waiting deliveries in the delivery log. On an expression, to keep the claim query off this index: it needs the
--- order of next_at, and without statistics the planner underestimates the cost of sorting.
-create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where state = 'waiting';
+create index deliveries_due on deliveries (shard, next_at);
+create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at);
+-- For the waiting deliveries in the delivery log. On an expression, to keep reads in the order of next_at off this index:
+-- without statistics the planner underestimates the cost of sorting.
+create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id);
 
--- Deliveries that are being sent; due again, with the same attempt number, after ends_at. A table of its own: updating
--- deliveries for each claim would write all its index entries again.
-create table delivery_leases (
-  shard smallint not null,
-  webhook_id text not null,
-  delivery_id text not null,
-  -- The fence: only one attempt is made under an id.
-  attempt_id text not null,
+-- Processes that deliver. Few rows, each updated every second: no shard.
+create table deliverers (
+  -- <node>/<process>, as in jobs.
+  id text primary key,
+  -- The process owns its shards until then.
   ends_at timestamptz not null,
-  -- The process that makes the attempt: <node>/<process>, as in jobs.
-  holder text,
-  primary key (shard, webhook_id, delivery_id)
-);
+  -- The process stops: it takes no more shards.
+  is_leaving boolean not null default false
+) with (fillfactor = 20);
+
+-- Who sends the deliveries of each shard. Not distributed: one row per shard, written when a shard changes its owner.
+create table delivery_shards (
+  shard smallint primary key,
+  -- A row of deliverers; null: the shard can be taken.
+  owner text,
+  -- The fence: incremented each time the shard is taken or set free.
+  epoch bigint not null default 0
+) with (fillfactor = 20);
+insert into delivery_shards (shard)
+select generate_series(0, 63);
 
 -- One row per attempt made or dropped. Partitioned by day, so that retention drops partitions instead of deleting rows.
 create table attempts (

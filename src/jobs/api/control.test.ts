@@ -194,7 +194,7 @@ test('erasing a job removes its row, its audio, and its content from events and 
   assert.ok(!event!.body.includes('secret') && !event!.body.includes('a.wav'));
   assert.deepEqual([body.type, body.data.job.id, body.data.job.deleted], ['transcription.completed', id, true]);
   assert.ok(!('metadata' in body));
-  assert.deepEqual(await fixture.db.rows({ text: 'select state from deliveries' }), [{ state: 'dropped' }]);
+  assert.deepEqual(await fixture.db.rows({ text: 'select id from deliveries' }), []);
   assert.deepEqual(await fixture.db.rows({ text: 'select status from attempts' }), [{ status: 'dropped' }]);
   // The charge remains.
   assert.deepEqual(await entries(fixture), ['credit', 'hold', 'capture']);

@@ -4,12 +4,11 @@ import { DELIVERY_MOVES, DELIVERY_STATES } from './delivery-state.ts';
 
 // For each state, the state that each move leads to; - where the move is not legal.
 const TABLE = `
-           claim    reclaim  hand_back  succeed    retry    exhaust    drop
-waiting    sending  -        -          -          -        -          dropped
-sending    -        sending  waiting    succeeded  waiting  exhausted  dropped
-succeeded  -        -        -          -          -        -          -
-exhausted  -        -        -          -          -        -          -
-dropped    -        -        -          -          -        -          -`;
+           succeed    retry    postpone  exhaust    drop
+waiting    succeeded  waiting  waiting   exhausted  dropped
+succeeded  -          -        -         -          -
+exhausted  -          -        -         -          -
+dropped    -          -        -         -          -`;
 
 const [moves, ...rows] = TABLE.trim()
   .split('\n')

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Due deliveries that are not in flight. Retries that wait for their time are not counted. */
+/** Due deliveries, those in flight included. Retries that wait for their time are not counted. */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
 /** Counts the backlog of all shards, for the metrics. */
@@ -12,12 +12,7 @@ export async function measureDeliveryBacklog(sql: Sql, now: Date | null = null):
       select count(*) as due,
         coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(next_at)), 0)::float8 as "oldestDueSeconds"
       from deliveries
-      where state = 'waiting' and next_at <= coalesce($1::timestamptz, clock_timestamp())
-        and id not in (
-          select delivery_id
-          from delivery_leases
-          where ends_at > coalesce($1::timestamptz, clock_timestamp())
-        )`,
+      where next_at <= coalesce($1::timestamptz, clock_timestamp())`,
     values: [now],
   });
   return rows[0]!;

@@ -1,53 +1,74 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
-import { shardsWithDueDeliveries } from './claim-store.ts';
-import { dropAllWaiting, dropUndeliverable } from './drop-store.ts';
+import { dropWaiting } from './drop-store.ts';
 
-test('waiting deliveries of a disabled webhook are dropped and logged, those in flight are not', async () => {
-  await using fixture = await openDeliveryFixture();
+const HOUR_MS = 3_600_000;
+
+/** A webhook with two deliveries that are due and one that is not. */
+async function openEnvironment() {
+  const fixture = await openDeliveryFixture();
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
-  const { shard } = account;
-  for (let i = 0; i < 3; i++) await fixture.emit(account);
-  await fixture.claim(account, { limit: 1 });
-  const drop = () => dropAllWaiting(fixture.db, { shard, webhookId: webhook.id, url: 'https://a.example/' });
+  for (const firstDelayMs of [0, 0, HOUR_MS]) await fixture.emit(account, { firstDelayMs });
+  const webhookIs = { shard: account.shard, webhookId: webhook.id, url: 'https://a.example/' };
+  return {
+    fixture,
+    account,
+    disable: () =>
+      fixture.db.run({
+        text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
+        values: [webhook.id],
+      }),
+    own: () =>
+      fixture.db.run({
+        text: `update delivery_shards set owner = 'other', epoch = 7 where shard = $1`,
+        values: [account.shard],
+      }),
+    drop: (allowed: Parameters<typeof dropWaiting>[1]['allowed']) => dropWaiting(fixture.db, { ...webhookIs, allowed }),
+    states: async () => (await fixture.deliveries()).map(({ state }) => state),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
+  };
+}
 
-  await drop();
-  const whileActive = (await fixture.deliveries()).map((one) => one.state).sort();
-  await fixture.db.run({
-    text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
-    values: [webhook.id],
-  });
-  await drop();
+test('waiting deliveries of a disabled webhook are dropped and logged, those of an active one are not', async () => {
+  await using environment = await openEnvironment();
 
-  assert.deepEqual(whileActive, ['sending', 'waiting', 'waiting']);
-  assert.deepEqual((await fixture.deliveries()).map((one) => one.state).sort(), ['dropped', 'dropped', 'sending']);
-  assert.deepEqual(
-    (await fixture.attempts()).map((one) => one['status']),
-    ['dropped', 'dropped'],
-  );
+  await environment.drop({ by: 'others' });
+  const whileActive = await environment.states();
+  await environment.disable();
+  await environment.drop({ by: 'others' });
+
+  assert.deepEqual(whileActive, ['waiting', 'waiting', 'waiting']);
+  assert.deepEqual(await environment.states(), ['dropped', 'dropped', 'dropped']);
+  const [entry] = await environment.fixture.attempts();
+  assert.deepEqual([entry!['status'], entry!['attempt'], entry!['url']], ['dropped', 1, 'https://a.example/']);
 });
 
-test('due deliveries of disabled or deleted webhooks are dropped, also those whose lease has ended', async () => {
-  await using fixture = await openDeliveryFixture();
-  const account = await fixture.account();
-  const webhook = await fixture.webhook(account);
-  const gone = await fixture.webhook(account);
-  const { shard } = account;
-  await fixture.emit(account);
-  await fixture.claim(account, { limit: 1 });
-  await fixture.db.run({ text: 'delete from webhooks where id = $1', values: [gone.id] });
-  await fixture.db.run({
-    text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
-    values: [webhook.id],
-  });
+test('while a deliverer owns the shard, others drop only what is not due', async () => {
+  await using environment = await openEnvironment();
+  await environment.disable();
+  await environment.own();
 
-  const now = new Date(Date.now() + 21_000);
-  const claimed = await fixture.claim(account, { now });
-  const dropped = await dropUndeliverable(fixture.db, { shard, now });
+  await environment.drop({ by: 'others' });
 
-  assert.equal(claimed.length, 0);
-  assert.equal(dropped, 2);
-  assert.deepEqual(await shardsWithDueDeliveries(fixture.db, { now }), []);
+  assert.deepEqual((await environment.states()).sort(), ['dropped', 'waiting', 'waiting']);
+});
+
+test('the owner of the shard drops all but what is in flight, and nothing once it has lost the shard', async () => {
+  await using environment = await openEnvironment();
+  const [inFlight] = await environment.fixture.due(environment.account);
+  await environment.disable();
+  await environment.own();
+
+  await environment.drop({ by: 'owner', epoch: 6, inFlight: [] });
+  const ofLostShard = await environment.states();
+  await environment.drop({ by: 'owner', epoch: 7, inFlight: [inFlight!.id] });
+
+  assert.deepEqual(ofLostShard, ['waiting', 'waiting', 'waiting']);
+  assert.deepEqual((await environment.states()).sort(), ['dropped', 'dropped', 'waiting']);
+  assert.deepEqual(
+    (await environment.fixture.due(environment.account)).map(({ id }) => id),
+    [inFlight!.id],
+  );
 });

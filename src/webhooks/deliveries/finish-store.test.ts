@@ -13,12 +13,12 @@ test('the delay of a retry starts when the failed attempt is recorded; the last 
   await fixture.webhook(account);
   await fixture.emit(account);
   const now = later(1000);
-  const [first] = await fixture.claim(account, { limit: 1, now });
+  const [first] = await fixture.due(account, { now });
 
   const failed = attemptOf(first!, { succeeded: false, retryAfterMs: 30_000 });
   await fixture.finish(account, [failed], now);
   const [waiting] = await fixture.deliveries();
-  const [second] = await fixture.claim(account, { limit: 1, now: later(40_000) });
+  const [second] = await fixture.due(account, { now: later(40_000) });
   const last = attemptOf(second!, { succeeded: false, retryAfterMs: null });
   await fixture.finish(account, [last]);
   const [exhausted] = await fixture.deliveries();
@@ -42,7 +42,7 @@ test('the log keeps the response of the receiver byte for byte', async () => {
   const account = await fixture.account();
   await fixture.webhook(account);
   await fixture.emit(account);
-  const [claimed] = await fixture.claim(account, { limit: 1 });
+  const [claimed] = await fixture.due(account);
   const attempt = attemptOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
 
   await fixture.finish(account, [attempt]);
@@ -59,7 +59,7 @@ test('each attempt counts once in the streak, in the order in which they ended',
   const account = await fixture.account();
   const webhook = await fixture.webhook(account);
   for (let i = 0; i < 6; i++) await fixture.emit(account);
-  const claimed = await fixture.claim(account, { limit: 6 });
+  const claimed = await fixture.due(account);
   const attempts = [false, false, true, false].map((succeeded, i) => attemptOf(claimed[i]!, { succeeded }));
 
   const first = await fixture.finish(account, attempts);
@@ -67,8 +67,8 @@ test('each attempt counts once in the streak, in the order in which they ended',
   const more = claimed.slice(4).map((one) => attemptOf(one, { succeeded: false }));
   await fixture.finish(account, more);
 
-  assert.equal(first.settledIds.length, 4);
-  assert.equal(repeated.settledIds.length, 0);
+  assert.equal(first.settled.length, 4);
+  assert.equal(repeated.settled.length, 0);
   const state = await fixture.webhookState(webhook.id);
   assert.equal(state.failures, 3);
   assert.ok(state.since);
@@ -80,7 +80,7 @@ test('a success ends the streak', async () => {
   const webhook = await fixture.webhook(account);
   await fixture.emit(account);
   await fixture.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
-  const [claimed] = await fixture.claim(account, { limit: 1 });
+  const [claimed] = await fixture.due(account);
 
   await fixture.finish(account, [attemptOf(claimed!)]);
 
@@ -109,7 +109,7 @@ for (const [failuresBefore, spanMs] of STREAKS) {
       text: 'update webhooks set consecutive_failures = $1, failing_since = $2',
       values: [failuresBefore, failingSinceMs === null ? null : new Date(failingSinceMs)],
     });
-    const [claimed] = await fixture.claim(account, { limit: 1, now });
+    const [claimed] = await fixture.due(account, { now });
 
     const attempts = [attemptOf(claimed!, { succeeded: false })];
     const { streaks } = await fixture.finish(account, attempts, now);
@@ -130,7 +130,7 @@ test('an attempt that ends after its webhook was deleted is logged, and the deli
   const account = await fixture.account();
   await fixture.webhook(account);
   await fixture.emit(account);
-  const [claimed] = await fixture.claim(account, { limit: 1 });
+  const [claimed] = await fixture.due(account);
   await fixture.db.run({ text: 'delete from webhooks' });
 
   const attempts = [attemptOf(claimed!, { succeeded: false })];

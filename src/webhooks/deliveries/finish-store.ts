@@ -3,13 +3,14 @@ import { timeOfId } from '../../rules/ids.ts';
 
 /** The result of one attempt, and what follows from it. */
 export type FinishedAttempt = {
+  shard: number;
+  /** The attempt is recorded only while its shard has this epoch: since it started, one deliverer has owned the shard. */
+  epoch: number;
   deliveryId: string;
-  /** The attempt is recorded only while the delivery is leased under this id. */
+  /** The attempt is recorded only while the delivery waits under this id. */
   attemptId: string;
-  accountId: string;
   webhookId: string;
   eventId: string;
-  eventType: string;
   url: string;
   attempt: number;
   succeeded: boolean;
@@ -31,10 +32,34 @@ export type FinishedAttempt = {
   responseHeaders: string | null;
   responseBody: Buffer | null;
   completedAt: Date;
+  /** For the log of the process. */
+  accountId: string;
+  eventType: string;
 };
 
-export type FinishBatch = {
+/**
+ * Records successes of any shards in one statement: deletes their deliveries and inserts their log entries. Returns the
+ * ids of the deliveries. Left out are attempts that are no longer to be recorded, and those of webhooks with failures
+ * before or without a success: `finishAttempts` records these.
+ */
+export async function finishSuccesses(sql: Sql, attempts: FinishedAttempt[]): Promise<string[]> {
+  const shards = attempts.map(({ shard }) => shard);
+  const rows = await sql.rows<{ deliveryId: string }>({
+    name: 'finish-successes',
+    text: FINISH_SUCCESSES,
+    values: [
+      ...columnsOf(attempts),
+      plainArray(shards),
+      plainArray([...new Set(shards)]),
+      plainArray(attempts.map(({ epoch }) => epoch)),
+    ],
+  });
+  return rows.map(({ deliveryId }) => deliveryId);
+}
+
+type FinishBatch = {
   shard: number;
+  epoch: number;
   /** In the order in which they ended: a success ends the failure streak before it. */
   attempts: FinishedAttempt[];
   disableFailures: number;
@@ -42,7 +67,7 @@ export type FinishBatch = {
   now?: Date | null;
 };
 
-/** How a batch changed the failure streak of a webhook with failures before or in the batch. */
+/** The failure streak of a webhook before and after a batch. */
 export type StreakChange = {
   webhookId: string;
   failuresBefore: number;
@@ -52,57 +77,67 @@ export type StreakChange = {
 };
 
 export type FinishResult = {
-  /** Deliveries whose attempt was still leased, and is now recorded. */
-  settledIds: string[];
+  /** Deliveries whose attempt is now recorded, and when the next one is due, in ms since the epoch; null without one. */
+  settled: { id: string; nextAtMs: number | null }[];
+  /** Of webhooks with failures, or without a success, before or in the batch. */
   streaks: StreakChange[];
 };
 
 /**
  * Records attempts of one shard in one statement: the next states of their deliveries, the log entries and the failure
- * streaks of the webhooks, which may disable a webhook. Attempts whose lease has ended are ignored, so none counts twice.
- * When the webhook is disabled or deleted, a delivery with attempts left is dropped and logged as dropped.
+ * streaks of the webhooks, which may disable a webhook. Attempts of a shard that was lost are ignored, and those recorded
+ * before, so none counts twice. When the webhook is disabled or deleted, a delivery with attempts left is dropped and
+ * logged as dropped.
  * The rule for disabling is in rules/webhooks/auto-disable.ts; a test compares this statement with it.
  */
 export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<FinishResult> {
-  const { shard, attempts, disableFailures, disableMs, now = null } = batch;
-  const column = <Name extends keyof FinishedAttempt>(name: Name) => attempts.map((attempt) => attempt[name]);
-  const rows = await sql.rows<{ settledIds: string[] | null; streaks: StreakChange[] | null }>({
+  const { shard, epoch, attempts, disableFailures, disableMs, now = null } = batch;
+  const rows = await sql.rows<{ settled: FinishResult['settled'] | null; streaks: StreakChange[] | null }>({
     name: 'finish-attempts',
-    text: FINISH,
+    text: FINISH_ATTEMPTS,
     values: [
+      ...columnsOf(attempts),
       shard,
+      epoch,
       now,
       disableFailures,
       disableMs,
-      plainArray(column('deliveryId')),
-      plainArray(column('webhookId')),
-      plainArray(column('eventId')),
-      plainArray(column('attemptId')),
-      column('url'),
-      plainArray(column('attempt')),
-      plainArray(column('succeeded')),
-      plainArray(column('retryAfterMs')),
-      plainArray(column('nextAttemptId')),
-      plainArray(column('responseStatus')),
-      plainArray(column('errorReason')),
-      column('errorMessage'),
-      plainArray(column('durationMs')),
-      plainArray(column('dnsMs')),
-      plainArray(column('connectMs')),
-      plainArray(column('tlsMs')),
-      plainArray(column('firstByteMs')),
-      column('remoteAddress'),
-      column('requestHeaders'),
-      column('responseHeaders'),
-      column('responseBody'),
-      plainArray(attempts.map((attempt) => attempt.completedAt.getTime())),
-      plainArray(attempts.map((attempt) => timeOfId(attempt.attemptId))),
-      plainArray(attempts.map((attempt) => attempt.nextAttemptId && timeOfId(attempt.nextAttemptId))),
-      [...new Set(attempts.map((attempt) => attempt.webhookId))],
-      [...new Set(attempts.flatMap((attempt) => (attempt.succeeded ? [] : attempt.webhookId)))],
+      plainArray(attempts.map(({ succeeded }) => succeeded)),
+      plainArray(attempts.map(({ retryAfterMs }) => retryAfterMs)),
+      plainArray(attempts.map(({ nextAttemptId }) => nextAttemptId)),
+      plainArray(attempts.map(({ nextAttemptId }) => nextAttemptId && timeOfId(nextAttemptId))),
+      plainArray(attempts.map(({ errorReason }) => errorReason)),
+      attempts.map(({ errorMessage }) => errorMessage),
+      [...new Set(attempts.map(({ webhookId }) => webhookId))],
+      [...new Set(attempts.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)))],
     ],
   });
-  return { settledIds: rows[0]?.settledIds ?? [], streaks: rows[0]?.streaks ?? [] };
+  return { settled: rows[0]?.settled ?? [], streaks: rows[0]?.streaks ?? [] };
+}
+
+/** The values of COLUMNS. */
+function columnsOf(attempts: FinishedAttempt[]): unknown[] {
+  const column = <Name extends keyof FinishedAttempt>(name: Name) => attempts.map((attempt) => attempt[name]);
+  return [
+    plainArray(column('deliveryId')),
+    plainArray(column('webhookId')),
+    plainArray(column('eventId')),
+    plainArray(column('attemptId')),
+    column('url'),
+    plainArray(column('attempt')),
+    plainArray(column('responseStatus')),
+    plainArray(column('durationMs')),
+    plainArray(column('dnsMs')),
+    plainArray(column('connectMs')),
+    plainArray(column('tlsMs')),
+    plainArray(column('firstByteMs')),
+    column('remoteAddress'),
+    column('requestHeaders'),
+    column('responseHeaders'),
+    column('responseBody'),
+    plainArray(attempts.map((attempt) => attempt.completedAt.getTime())),
+    plainArray(attempts.map((attempt) => timeOfId(attempt.attemptId))),
+  ];
 }
 
 /**
@@ -113,41 +148,83 @@ function plainArray(values: (string | number | boolean | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
-const FINISH = `
+const COLUMNS = `$1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::smallint[], $8::real[],
+  $9::real[], $10::real[], $11::real[], $12::real[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::float8[],
+  $18::float8[]`;
+const COLUMN_NAMES = `delivery_id, webhook_id, event_id, attempt_id, url, attempt, response_status, duration_ms, dns_ms,
+  connect_ms, tls_ms, first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
+  created_at_ms`;
+
+const INSERT_ATTEMPTS = `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url,
+  attempt, status, response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
+  remote_address, request_headers, response_headers, response_body, created_at, completed_at)`;
+
+const FINISH_SUCCESSES = `
+  with
+  -- Whoever takes one of the shards waits for this statement, or makes it ignore the shard.
+  fence as materialized (
+    select shard, epoch
+    from delivery_shards
+    where shard = any($20::smallint[])
+    order by shard
+    for share
+  ),
+  ended as (
+    delete from deliveries d
+    using unnest(${COLUMNS}, $19::smallint[], $21::bigint[]) as b (${COLUMN_NAMES}, shard, epoch)
+    where d.shard = any($20::smallint[]) and d.shard = b.shard and d.event_id = b.event_id and d.id = b.delivery_id
+      and d.attempt_id = b.attempt_id and (d.shard, b.epoch) in (select shard, epoch from fence)
+      and exists (
+        select from webhooks w
+        where w.shard = d.shard and w.id = d.webhook_id and w.consecutive_failures = 0 and w.has_succeeded
+      )
+    returning b.*, d.account_id, d.event_type
+  )
+  ${INSERT_ATTEMPTS}
+  select shard, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, 'succeeded',
+    response_status, null, null, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address,
+    request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
+    to_timestamp(completed_at_ms / 1000)
+  from ended
+  returning delivery_id as "deliveryId"`;
+
+const FINISH_ATTEMPTS = `
   with
   moment as materialized (
-    select coalesce($2::timestamptz, clock_timestamp()) as now
+    select coalesce($21::timestamptz, clock_timestamp()) as now
+  ),
+  fence as materialized (
+    select shard
+    from delivery_shards
+    where shard = $19 and epoch = $20
+    for share
   ),
   batch as materialized (
     select *
-    from unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::smallint[], $11::boolean[], $12::float8[],
-      $13::text[], $14::smallint[], $15::text[], $16::text[], $17::real[], $18::real[], $19::real[], $20::real[],
-      $21::real[], $22::text[], $23::text[], $24::text[], $25::bytea[], $26::float8[], $27::float8[], $28::float8[])
-    with ordinality as b (delivery_id, webhook_id, event_id, attempt_id, url, attempt, succeeded, retry_after_ms,
-      next_attempt_id, response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms,
-      first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
-      created_at_ms, next_created_at_ms, position)
+    from unnest(${COLUMNS}, $24::boolean[], $25::float8[], $26::text[], $27::float8[], $28::text[], $29::text[])
+    with ordinality as b (${COLUMN_NAMES}, succeeded, retry_after_ms, next_attempt_id, next_created_at_ms, error_reason,
+      error_message, position)
+    where exists (select from fence)
   ),
   -- Webhooks are locked before deliveries and in order of id, as in every transaction that changes both. A success changes
   -- the webhook only when it ends a streak or is the first: otherwise the row is not locked.
   touched as materialized (
     select w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
-    where w.shard = $1
+    where w.shard = $19 and exists (select from fence)
       and (
-        w.id = any($30::text[])
-        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($29::text[]))
+        w.id = any($31::text[])
+        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($30::text[]))
       )
     order by w.id
     for update
   ),
-  -- Ends the leases that are still held under these attempt ids; other attempts are not recorded.
+  -- The deliveries that still wait under these attempt ids; other attempts are not recorded.
   owned as materialized (
-    delete from delivery_leases l
-    using batch b
+    select b.*, d.account_id, d.event_type
+    from batch b
+    join deliveries d on d.shard = $19 and d.event_id = b.event_id and d.id = b.delivery_id and d.attempt_id = b.attempt_id
     where (select count(*) from touched) >= 0
-      and l.shard = $1 and l.webhook_id = b.webhook_id and l.delivery_id = b.delivery_id and l.attempt_id = b.attempt_id
-    returning b.*
   ),
   counted as (
     select o.webhook_id, bool_or(o.succeeded) as has_success,
@@ -173,8 +250,8 @@ const FINISH = `
   ),
   evaluated as materialized (
     select s.*,
-      s.active and s.failures >= $3
-        and (select now from moment) - s.failing_since >= $4 * interval '1 millisecond' as disables
+      s.active and s.failures >= $22
+        and (select now from moment) - s.failing_since >= $23 * interval '1 millisecond' as disables
     from streaks s
   ),
   changed_webhooks as (
@@ -187,55 +264,63 @@ const FINISH = `
       disabled_at = case when e.disables then (select now from moment) else w.disabled_at end,
       updated_at = case when e.disables then (select now from moment) else w.updated_at end
     from evaluated e
-    where w.shard = $1 and w.id = e.id
+    where w.shard = $19 and w.id = e.id
   ),
   settled as materialized (
     select o.*,
       case
-        when o.succeeded then 'succeeded'
-        when o.retry_after_ms is null then 'exhausted'
+        when o.succeeded or o.retry_after_ms is null then 'ended'
         when t.active and not coalesce(e.disables, false) then 'waiting'
         else 'dropped'
-      end as next_state
+      end as next_state,
+      (select now from moment) + o.retry_after_ms * interval '1 millisecond' as next_at
     from owned o
     left join touched t on t.id = o.webhook_id
     left join evaluated e on e.id = o.webhook_id
   ),
-  changed_deliveries as (
+  retried as (
     update deliveries d
-    set state = s.next_state,
-      attempt = case when s.next_state in ('waiting', 'dropped') then d.attempt + 1 else d.attempt end,
-      attempt_id = case when s.next_state in ('waiting', 'dropped') then s.next_attempt_id else s.attempt_id end,
-      next_at = case
-        when s.next_state = 'waiting' then (select now from moment) + s.retry_after_ms * interval '1 millisecond'
-      end
+    set attempt = d.attempt + 1, attempt_id = s.next_attempt_id, next_at = s.next_at
     from settled s
-    -- An expression of the state, so that only the primary key can be used.
-    where d.shard = $1 and d.event_id = s.event_id and d.id = s.delivery_id and (d.state || '') = 'waiting'
-    returning s.*, d.account_id, d.event_type
+    where d.shard = $19 and d.event_id = s.event_id and d.id = s.delivery_id and d.attempt_id = s.attempt_id
+      and s.next_state = 'waiting'
+    returning s.*
+  ),
+  ended as (
+    delete from deliveries d
+    using settled s
+    where d.shard = $19 and d.event_id = s.event_id and d.id = s.delivery_id and d.attempt_id = s.attempt_id
+      and s.next_state <> 'waiting'
+    returning s.*
+  ),
+  changed as (
+    select * from retried
+    union all
+    select * from ended
   ),
   logged as (
-    insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, status,
-      response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
-      remote_address, request_headers, response_headers, response_body, created_at, completed_at)
-    select $1, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
+    ${INSERT_ATTEMPTS}
+    select $19::smallint, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
       case when succeeded then 'succeeded' else 'failed' end,
       response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
       remote_address, request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
       to_timestamp(completed_at_ms / 1000)
-    from changed_deliveries
+    from changed
     union all
-    select $1, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
+    select $19::smallint, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
       null, null, null, null, null, null, null, null, null, null, null, null, to_timestamp(next_created_at_ms / 1000),
       (select now from moment)
-    from changed_deliveries
+    from changed
     where next_state = 'dropped'
   )
   select
-    (select array_agg(delivery_id) from changed_deliveries) as "settledIds",
+    (
+      select json_agg(json_build_object('id', delivery_id, 'nextAtMs',
+        case when next_state = 'waiting' then extract(epoch from next_at) * 1000 end))
+      from changed
+    ) as settled,
     (
       select json_agg(json_build_object('webhookId', id, 'failuresBefore', failures_before,
         'failuresAfter', failures, 'disabled', disables))
       from evaluated
-      where failures_before > 0 or failures > 0
     ) as streaks`;

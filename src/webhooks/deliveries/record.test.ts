@@ -26,10 +26,10 @@ test('finish waits for one statement that times out and does not repeat it', asy
       },
     },
     now: () => null,
-    maxRetryMs: 20_000,
-    onRecorded: () => assert.fail('recorded'),
+    onEnd: (_attempt, { kind }) => assert.equal(kind, 'failed'),
+    onStreak: () => assert.fail('recorded'),
   });
-  recorder.add(0, { attemptId: 'dlv_x', completedAt: new Date(0) } as FinishedAttempt);
+  recorder.add({ attemptId: 'dlv_x', succeeded: false, completedAt: new Date(0) } as FinishedAttempt);
 
   await recorder.finish();
 

@@ -1,116 +1,159 @@
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
-import { dropAllWaiting } from './drop-store.ts';
-import type { FinishedAttempt, FinishResult, StreakChange } from './finish-store.ts';
-import { finishAttempts } from './finish-store.ts';
-import { ShardQueue } from './per-shard-queue.ts';
+import type { FinishedAttempt, StreakChange } from './finish-store.ts';
+import { finishAttempts, finishSuccesses } from './finish-store.ts';
 
 export type RecorderDeps = {
-  db: Database;
+  db: Sql;
   config: Pick<Config, 'webhookDisableFailures' | 'webhookDisableMs'>;
   log: Log;
   clock: Clock;
   metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'> | undefined;
   now: () => Date | null;
-  /** How long a batch is retried while the database is unavailable, the time of the statements included. */
-  maxRetryMs: number;
-  /** Attempts of a shard are recorded: more of its deliveries can be claimed, and retries are due in so many ms. */
-  onRecorded(shard: number, retriesInMs: number[]): void;
+  /**
+   * The end of an attempt. `recorded`: with the time of the next attempt, null without one. `refused`: it is not to be
+   * recorded any more, or was recorded by a statement whose answer was lost. `failed`: it cannot be recorded, now or ever.
+   */
+  onEnd(attempt: FinishedAttempt, end: AttemptEnd): void;
+  onStreak(streak: StreakChange): void;
 };
 
-// Each uses a database connection.
-const CONCURRENT_BATCHES = 3;
-const MAX_BATCH = 500;
+export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind: 'refused' } | { kind: 'failed' };
+
+// Each statement costs as much as ten of its rows.
+const GATHER_MS = 10;
+const MAX_BATCH = 250;
 const RETRY_MS = 500;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
-/** Records finished attempts shard by shard. Attempts that end while a batch is written form the next batch. */
+/**
+ * Records finished attempts: all that ended within 10 ms in one statement, and one more for each shard with a failure or
+ * the end of a streak. Attempts that end while a batch is written form the next one. A batch whose end is unknown, because
+ * the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
+ */
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #attemptLog: Log;
   readonly #disableBounds: { disableFailures: number; disableMs: number };
-  readonly #pending = new Map<number, FinishedAttempt[]>();
-  readonly #queue: ShardQueue;
-  #maxRetryMs: number;
+  #pending: FinishedAttempt[] = [];
+  #size = 0;
+  #isFull = Promise.withResolvers<void>();
+  #writing: Promise<void> | null = null;
+  #stoppedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(deps: RecorderDeps) {
-    const { log, config, maxRetryMs } = deps;
+    const { log, config } = deps;
     this.#deps = deps;
     // No redaction: the few fields hold no secrets, and searching them costs as much as writing them.
     this.#attemptLog = log.child({}, { redact: [] });
     this.#disableBounds = { disableFailures: config.webhookDisableFailures, disableMs: config.webhookDisableMs };
-    this.#maxRetryMs = maxRetryMs;
-    this.#queue = new ShardQueue(CONCURRENT_BATCHES, (shard) =>
-      this.#recordBatch(shard).catch((error: unknown) => log.error({ err: error, shard }, 'attempts not recorded')),
-    );
   }
 
-  add(shard: number, attempt: FinishedAttempt): void {
-    const pending = this.#pending.get(shard);
-    if (pending) pending.push(attempt);
-    else this.#pending.set(shard, [attempt]);
-    this.#queue.add(shard);
+  /** Attempts that are not recorded yet. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(attempt: FinishedAttempt): void {
+    this.#size += 1;
+    if (this.#pending.push(attempt) >= MAX_BATCH) this.#isFull.resolve();
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = null;
+    });
   }
 
   /** Resolves when all attempts are recorded or given up. Retries end sooner from now on. */
   async finish(): Promise<void> {
-    this.#maxRetryMs = MAX_RETRY_AT_STOP_MS;
-    await this.#queue.idle();
+    this.#stoppedAtMs = this.#deps.clock.now();
+    this.#isFull.resolve();
+    await this.#writing;
   }
 
-  async #recordBatch(shard: number): Promise<void> {
-    const attempts = this.#takeBatch(shard);
-    if (attempts.length === 0) return;
-    const result = await this.#recordWithRetries(shard, attempts);
-    if (!result) return;
-    this.#deps.onRecorded(
-      shard,
-      attempts.flatMap(({ retryAfterMs }) => retryAfterMs ?? []),
-    );
-    const settled = new Set(result.settledIds);
-    for (const attempt of attempts) this.#report(attempt, settled.has(attempt.deliveryId));
-    for (const streak of result.streaks) await this.#handleStreak(shard, streak, attempts);
+  async #writeAll(): Promise<void> {
+    const { clock } = this.#deps;
+    while (this.#pending.length > 0) {
+      const gathered = new AbortController();
+      if (this.#stoppedAtMs === Number.POSITIVE_INFINITY && this.#pending.length < MAX_BATCH)
+        await Promise.race([clock.sleep(GATHER_MS, gathered.signal), this.#isFull.promise]);
+      gathered.abort();
+      this.#isFull = Promise.withResolvers();
+      const batch = this.#pending.splice(0, MAX_BATCH);
+      await this.#write(batch);
+      this.#size -= batch.length;
+    }
   }
 
-  #takeBatch(shard: number): FinishedAttempt[] {
-    const pending = this.#pending.get(shard) ?? [];
-    const batch = pending.splice(0, MAX_BATCH);
-    if (pending.length > 0) this.#queue.add(shard);
-    else this.#pending.delete(shard);
-    return batch;
+  /** Most successes are recorded for all shards at once; the rest changes webhooks, whose rows are locked. */
+  async #write(batch: FinishedAttempt[]): Promise<void> {
+    const { db } = this.#deps;
+    const successes = batch.filter(({ succeeded }) => succeeded);
+    const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
+    const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
+    for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
+    for (const attempts of Map.groupBy(rest!, ({ shard, epoch }) => `${shard} ${epoch}`).values()) {
+      await this.#writeOfShard(attempts);
+    }
   }
 
-  /** Retries until the leases end; the attempts are then repeated. Null when they were not recorded. */
-  async #recordWithRetries(shard: number, attempts: FinishedAttempt[]): Promise<FinishResult | null> {
-    const { db, clock, log, now } = this.#deps;
-    const startedAtMs = clock.now();
-    while (clock.now() - startedAtMs <= this.#maxRetryMs) {
+  async #writeOfShard(attempts: FinishedAttempt[]): Promise<void> {
+    const { db, now, onStreak } = this.#deps;
+    const { shard, epoch } = attempts[0]!;
+    const batch = { shard, epoch, attempts, ...this.#disableBounds };
+    const result = await this.#retry(attempts, () => finishAttempts(db, { ...batch, now: now() }));
+    if (result) {
+      const settled = new Map(result.settled.map(({ id, nextAtMs }) => [id, nextAtMs]));
+      for (const streak of result.streaks) this.#reportStreak(streak);
+      for (const streak of result.streaks) onStreak(streak);
+      for (const attempt of attempts) {
+        const nextAtMs = settled.get(attempt.deliveryId);
+        this.#end(attempt, nextAtMs === undefined ? { kind: 'refused' } : { kind: 'recorded', nextAtMs });
+      }
+    } else if (attempts.length > 1 && !this.#isGivenUp()) {
+      // One that cannot be stored must not keep the others from being recorded.
+      for (const attempt of attempts) await this.#writeOfShard([attempt]);
+    } else {
+      for (const attempt of attempts) this.#end(attempt, { kind: 'failed' });
+    }
+  }
+
+  /** Repeats the statement while the database is away. Null when it was given up, or the database refuses it. */
+  async #retry<Result>(attempts: FinishedAttempt[], statement: () => Promise<Result>): Promise<Result | null> {
+    const { clock, log } = this.#deps;
+    while (attempts.length > 0) {
       try {
-        return await finishAttempts(db, { shard, attempts, ...this.#disableBounds, now: now() });
+        return await statement();
       } catch (error) {
-        if (!isDatabaseAway(error)) throw error;
+        const fields = { err: error, attempts: attempts.length };
+        if (!isDatabaseAway(error)) log.error(fields, 'attempts not recorded');
+        else log.warn(fields, 'attempts not recorded: the database is unavailable');
+        if (!isDatabaseAway(error) || this.#isGivenUp()) return null;
         await clock.sleep(RETRY_MS);
       }
     }
-    log.warn(
-      { shard, attempts: attempts.length },
-      'attempts not recorded: the database is unavailable; they will be repeated',
-    );
     return null;
   }
 
-  #report(attempt: FinishedAttempt, isSettled: boolean): void {
+  #isGivenUp(): boolean {
+    return this.#deps.clock.now() - this.#stoppedAtMs > MAX_RETRY_AT_STOP_MS;
+  }
+
+  #end(attempt: FinishedAttempt, end: AttemptEnd): void {
+    this.#report(attempt, end);
+    this.#deps.onEnd(attempt, end);
+  }
+
+  #report(attempt: FinishedAttempt, { kind }: AttemptEnd): void {
     const { metrics } = this.#deps;
     const outcome = attempt.succeeded ? 'succeeded' : 'failed';
     metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
     metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
-    // A line costs 10 µs, and the table `attempts` has what it says.
-    const level = attempt.succeeded && isSettled ? 'debug' : 'info';
+    // The delivery log has each success; a line for it here would cost a tenth of the deliverer's time.
+    const level = attempt.succeeded && kind === 'recorded' ? 'debug' : 'info';
     if (!this.#attemptLog.isLevelEnabled(level)) return;
     const fields = {
       attempt_id: attempt.attemptId,
@@ -125,19 +168,16 @@ export class Recorder {
       duration_ms: Math.round(attempt.durationMs * 1000) / 1000,
       retry_after_ms: attempt.retryAfterMs,
     };
-    // Superseded: the lease ended before this attempt, so another attempt counts.
-    this.#attemptLog[level](isSettled ? fields : { ...fields, superseded: true }, 'attempt');
+    // Superseded: the shard was lost or the delivery dropped during the attempt, so it does not count.
+    this.#attemptLog[level](kind === 'refused' ? { ...fields, superseded: true } : fields, 'attempt');
   }
 
-  async #handleStreak(shard: number, streak: StreakChange, attempts: FinishedAttempt[]): Promise<void> {
-    const { db, log, metrics, now } = this.#deps;
-    const { webhookId, failuresAfter, disabled } = streak;
-    const fields = { webhook_id: webhookId, consecutive_failures: failuresAfter };
-    if (disabled) {
+  #reportStreak(streak: StreakChange): void {
+    const { log, metrics } = this.#deps;
+    const fields = { webhook_id: streak.webhookId, consecutive_failures: streak.failuresAfter };
+    if (streak.disabled) {
       metrics?.webhooksDisabled.inc();
       log.warn(fields, 'webhook disabled: it failed too often for too long');
-      const { url } = attempts.findLast((attempt) => attempt.webhookId === webhookId)!;
-      await dropAllWaiting(db, { shard, webhookId, url, now: now() });
     } else if (this.#reachesWarning(streak)) {
       metrics?.webhookWarnings.inc();
       log.warn(fields, 'webhook keeps failing and will be disabled');

@@ -38,7 +38,7 @@ export async function findMissedEvents(
         e.type <> 'webhook.test' and e.type = any(w.events)
           and not exists (
             select from deliveries d
-            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3 and d.state = 'waiting'
+            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
           )
           and not exists (
             select from attempts a
@@ -70,8 +70,8 @@ export async function insertResends(
     name: 'insert_resends',
     isBrief: true,
     text: `insert into deliveries
-        (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-      select $1, n.id, $2, $3, e.id, e.type, 'waiting', n.attempt_id, clock_timestamp(), clock_timestamp()
+        (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+      select $1, n.id, $2, $3, e.id, e.type, n.attempt_id, clock_timestamp(), clock_timestamp()
       from unnest($4::text[], $5::text[], $6::text[]) as n (event_id, id, attempt_id)
       join events e on e.shard = $1 and e.id = n.event_id
       where exists (select from webhooks w where w.shard = $1 and w.account_id = $2 and w.id = $3 and w.active)

@@ -8,8 +8,18 @@ import type { PostReport } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
 import type { Signer, Signers } from '../secrets/signers.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
-import type { ClaimedDelivery } from './claim-store.ts';
+import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
 import type { FinishedAttempt } from './finish-store.ts';
+
+/** A delivery with all that its attempt needs. */
+export type ReadyDelivery = Omit<WaitingDelivery, 'nextAtMs' | 'readAtMs' | 'body'> &
+  Pick<WebhookSettings, 'url' | 'secret' | 'previousSecret' | 'previousSecretEndsAt'> & {
+    body: Buffer;
+    /** Of the shard, while the attempt starts. */
+    epoch: number;
+    /** The webhook has been failing, or its url has never succeeded. */
+    isDegraded: boolean;
+  };
 
 export type SendOptions = {
   poster: Poster;
@@ -25,7 +35,7 @@ export type SendOptions = {
 const USER_AGENT = `Verbatim/${packageJson.version}`;
 
 /** Signs, posts and classifies one attempt. Null when it did not start; nothing was sent then. */
-export async function sendAttempt(delivery: ClaimedDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
+export async function sendAttempt(delivery: ReadyDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
   const headers = signedHeaders(delivery, options);
   const { url, accountId, body, isDegraded } = delivery;
   const report = await options.poster.post({ url, accountId, headers, body, isDegraded });
@@ -34,7 +44,7 @@ export async function sendAttempt(delivery: ClaimedDelivery, options: SendOption
 
 /** The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now. */
 export function signedHeaders(
-  delivery: ClaimedDelivery,
+  delivery: ReadyDelivery,
   { signers, clock, headerPrefix }: Pick<SendOptions, 'signers' | 'clock' | 'headerPrefix'>,
 ): Record<string, string> {
   const { body, eventId: id } = delivery;
@@ -66,7 +76,7 @@ export function signedHeaders(
  * Signers by the current secret, and by the previous one while it is valid and can be opened.
  * @throws UnreadableSecret  the current secret cannot be opened
  */
-function validSigners(delivery: ClaimedDelivery, signers: Signers, nowMs: number): Signer[] {
+function validSigners(delivery: ReadyDelivery, signers: Signers, nowMs: number): Signer[] {
   const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
   const current = signers.signerOf(webhookId, secret);
@@ -80,7 +90,7 @@ function validSigners(delivery: ClaimedDelivery, signers: Signers, nowMs: number
 }
 
 function finish(
-  delivery: ClaimedDelivery,
+  delivery: ReadyDelivery,
   headers: Record<string, string>,
   report: PostReport,
   { clock, retryDelaysMs, random }: SendOptions,
@@ -90,6 +100,8 @@ function finish(
   const next = { attempt: delivery.attempt + 1, delaysMs: retryDelaysMs, random: random() };
   const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
   return {
+    shard: delivery.shard,
+    epoch: delivery.epoch,
     deliveryId: delivery.id,
     attemptId: delivery.attemptId,
     accountId: delivery.accountId,

@@ -9,9 +9,13 @@ import { openDeliveryFixture, secretBox } from '../../../test/fixtures/webhooks/
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import type { ReceiverOptions } from '../../../test/fixtures/webhooks/receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
+import type { Database, Statement } from '../../db/database.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
+import { openMetrics } from '../../platform/metrics.ts';
+import { endDeliverers } from '../ownership/ownership-store.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
+import { dropWaitingOfJob } from './drop-store.ts';
 import type { DelivererDeps } from './worker.ts';
 import { startDeliverer } from './worker.ts';
 
@@ -179,7 +183,7 @@ test('during the overlap of a rotation both secrets sign; afterwards only the ne
 
 test('two deliverers together put at most 16 attempts of a webhook in flight', async () => {
   const response = Promise.withResolvers<{ status: number }>();
-  await using environment = await openEnvironment({ reply: () => response.promise });
+  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 5_000 });
   for (let i = 0; i < 50; i++) await environment.fixture.emit(environment.account);
 
   const deliverers = await Promise.all([environment.start(), environment.start()]);
@@ -223,7 +227,7 @@ test('an attempt whose DNS lookup cannot start is handed back, neither logged no
     const waiting = await fixture.db.rows<{ attempt: number; failures: number; claims: number }>({
       text: `select d.attempt, w.consecutive_failures as failures
         from deliveries d join webhooks w on w.id = d.webhook_id
-        where w.url = $1 and not exists (select from delivery_leases l where l.delivery_id = d.id)`,
+        where w.url = $1`,
       values: [`https://${refused}/`],
     });
     return waiting[0] ?? null;
@@ -307,8 +311,181 @@ test('stop waits for the attempts in progress and records them', async () => {
   assert.deepEqual(await environment.states(), ['succeeded']);
 });
 
-test('a lease shorter than three timeouts is rejected at start', async () => {
-  await using environment = await openEnvironment();
+/** A clock that a test stops, as if the process were frozen, or sets forward. */
+function adjustableClock() {
+  const adjusted = { aheadMs: 0, monotonicMs: () => performance.now() + adjusted.aheadMs };
+  return adjusted;
+}
 
-  await assert.rejects(environment.start([], { leaseMs: 2_999 }), RangeError);
+test('a process that wakes after its lease starts nothing, and its results are not recorded', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({
+    reply: (_request, index) => (index === 0 ? response.promise : { status: 200 }),
+  });
+  const { fixture, account, receiver } = environment;
+  const deliverer = await environment.start([], { holder: 'frozen/1' });
+  await fixture.emit(account);
+  await receiver.waitFor(1);
+
+  // What others do when the lease has ended.
+  await endDeliverers(fixture.db, 'frozen/1');
+  const other = await environment.start([], { holder: 'other/1' });
+  await receiver.waitFor(2);
+  const [recorded] = await environment.settled(1);
+  response.resolve({ status: 500 });
+  await Promise.all([deliverer.stop(), other.stop()]);
+
+  assert.equal(recorded!['status'], 'succeeded');
+  assert.equal((await fixture.attempts()).length, 1);
+  assert.deepEqual(environment.sent('x-service-attempt'), ['1', '1']);
+  assert.equal(new Set(environment.sent('x-service-event-id')).size, 1);
+  assert.equal((await fixture.webhookState(environment.webhook.id)).failures, 0);
+});
+
+test('no attempt starts when the last heartbeat was sent more than 8 s ago', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, receiver } = environment;
+  const clock = adjustableClock();
+  const wall = { aheadMs: 0 };
+  const deliverer = await environment.start([], {
+    monotonicMs: clock.monotonicMs,
+    clock: { ...systemClock, now: () => Date.now() + wall.aheadMs },
+  });
+  await fixture.emit(account);
+  await receiver.waitFor(1);
+
+  // The heartbeats fail from now on.
+  await fixture.db.run({ text: 'alter table deliverers rename to deliverers_away' });
+  wall.aheadMs = 8_000;
+  await fixture.emit(account);
+  await until('the delivery to be due for two polls', async () => {
+    const text = `select id from deliveries where next_at < clock_timestamp() - interval '2 s'`;
+    return (await fixture.db.rows({ text })).length === 1;
+  });
+  const whileCutOff = receiver.requests.length;
+  await fixture.db.run({ text: 'alter table deliverers_away rename to deliverers' });
+  await receiver.waitFor(2);
+  await deliverer.stop();
+
+  assert.equal(whileCutOff, 1);
+});
+
+test('a delivery that was committed long after it was due is found by the search of all webhooks', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, receiver } = environment;
+  const clock = adjustableClock();
+  const metrics = openMetrics();
+  const deliverer = await environment.start([], { monotonicMs: clock.monotonicMs, metrics });
+  await fixture.emit(account);
+  await receiver.waitFor(1);
+
+  // The first of them may be found by the search that follows the taking of the shards.
+  await until('a delivery to be found late', async () => {
+    await fixture.emit(account, { now: new Date(Date.now() - 30_000) });
+    clock.aheadMs += 61_000;
+    await receiver.waitFor(receiver.requests.length + 1);
+    const { values } = await metrics.deliveriesFoundLate.get();
+    return (values[0]?.value ?? 0) > 0;
+  });
+  await deliverer.stop();
+
+  assert.deepEqual(
+    await environment.states(),
+    environment.sent('x-service-attempt').map(() => 'succeeded'),
+  );
+});
+
+test('more deliveries than one read brings are all sent, each once', async () => {
+  await using environment = await openEnvironment({}, { webhookTimeoutMs: 5_000 });
+  const { fixture, account, receiver } = environment;
+  await fixture.webhook(account, receiver.url);
+  await Promise.all(Array.from({ length: 200 }, () => fixture.emit(account)));
+
+  const deliverer = await environment.start();
+  await environment.settled(400);
+  await deliverer.stop();
+
+  const sent = receiver.requests.map(({ headers }) => headers['x-service-delivery-id']);
+  assert.deepEqual([sent.length, new Set(sent).size], [400, 400]);
+});
+
+test('a batch whose answer was lost is recorded once', async () => {
+  await using environment = await openEnvironment({
+    reply: (_request, index) => ({ status: index === 1 ? 500 : 200 }),
+  });
+  const { fixture, account } = environment;
+  const lost = new Set<string>();
+  const db: Database = {
+    ...fixture.db,
+    async rows<Row>(statement: Statement) {
+      const rows = await fixture.db.rows<Row>(statement);
+      const name = statement.name ?? '';
+      if (!name.startsWith('finish-') || rows.length === 0 || lost.has(name)) return rows;
+      lost.add(name);
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+    },
+  };
+  const deliverer = await environment.start([], { db });
+
+  for (let events = 1; events <= 3; events++) {
+    await fixture.emit(account);
+    await until('the end of the delivery', async () => (await environment.states()).every((one) => one !== 'waiting'));
+  }
+  const attempts = await fixture.attempts();
+  await deliverer.stop();
+
+  assert.deepEqual([...lost].sort(), ['finish-attempts', 'finish-successes']);
+  assert.deepEqual(
+    attempts.map((attempt) => `${attempt['attempt']} ${attempt['status']}`),
+    ['1 succeeded', '1 failed', '2 succeeded', '1 succeeded'],
+  );
+  assert.equal(environment.receiver.requests.length, attempts.length);
+});
+
+test('waiting deliveries of a webhook that is disabled or deleted are dropped by the deliverer, also those in memory', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+  const { fixture, account, receiver, webhook } = environment;
+  const gone = await fixture.webhook(account, receiver.url);
+  const deliverer = await environment.start();
+  for (let i = 0; i < 20; i++) await fixture.emit(account);
+  await receiver.waitFor(32);
+
+  await fixture.db.run({
+    text: `update webhooks set active = false, disabled_reason = 'manual', disabled_at = now() where id = $1`,
+    values: [webhook.id],
+  });
+  await fixture.db.run({ text: 'delete from webhooks where id = $1', values: [gone.id] });
+  for (const id of [webhook.id, gone.id]) fixture.db.notify('webhook_changed', id);
+  await environment.settled(8);
+  response.resolve({ status: 500 });
+  const attempts = await environment.settled(8 + 32 + 32);
+  await deliverer.stop();
+
+  const count = (status: string) => attempts.filter((attempt) => attempt['status'] === status).length;
+  assert.deepEqual([count('failed'), count('dropped')], [32, 8 + 32]);
+  assert.equal(receiver.requests.length, 32);
+});
+
+test('an erased event is not sent from memory', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+  const { fixture, account, receiver } = environment;
+  const deliverer = await environment.start();
+  for (let i = 0; i < 17; i++) await fixture.emit(account);
+  await receiver.waitFor(16);
+  const sent = new Set(environment.sent('x-service-event-id'));
+  const [waiting] = (await fixture.due(account)).filter(({ eventId }) => !sent.has(eventId));
+  const notified = Promise.withResolvers<string>();
+  const unlisten = await fixture.db.listen('event_erased', (id) => id && notified.resolve(id));
+
+  await fixture.db.run({ text: `update events set job_id = 'job_x' where id = $1`, values: [waiting!.eventId] });
+  await fixture.db.transaction((tx) => dropWaitingOfJob(tx, { shard: account.shard, jobId: 'job_x' }));
+  await notified.promise;
+  await unlisten();
+  response.resolve({ status: 200 });
+  await environment.settled(17);
+  await deliverer.stop();
+
+  assert.equal(receiver.requests.length, 16);
 });

@@ -14,7 +14,7 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import type { WebhookTarget } from '../../rules/network/url-guard.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
-import { dropAllWaiting } from '../deliveries/drop-store.ts';
+import { dropWaiting } from '../deliveries/drop-store.ts';
 import type { Lookup } from '../dns/lookup.ts';
 import { Resolver } from '../dns/resolve.ts';
 import type { EventType } from '../events/event-types.ts';
@@ -184,7 +184,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
         now: new Date(clock.now()),
       };
       // Deliveries that a crash left waiting when the webhook was disabled must not be sent now.
-      if (body.active === true && !before.active) await dropWaiting(db, owner, before);
+      if (body.active === true && !before.active) await drop(db, owner, before, 'all');
       const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
       const row = await db.transaction(async (tx) => {
         const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
@@ -192,7 +192,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
         if (body.url !== undefined || body.active !== undefined) store.notifyWebhookChanged(tx, before.id);
         return changed;
       });
-      if (!row.active) await dropWaiting(db, owner, row);
+      if (!row.active) await drop(db, owner, row, 'others');
       return { status: 200, body: showWebhook(row) };
     },
   });
@@ -216,14 +216,15 @@ function deleteWebhook({ db }: Context): Route {
         store.notifyWebhookChanged(tx, id);
         return deleted;
       });
-      await dropWaiting(db, owner, row);
+      await drop(db, owner, row, 'others');
       return { status: 204 };
     },
   });
 }
 
-async function dropWaiting(db: Database, { shard }: Owner, webhook: WebhookRow): Promise<void> {
-  await dropAllWaiting(db, { shard, webhookId: webhook.id, url: webhook.url });
+/** What is due already is dropped by the deliverer that owns the shard, as it may be in flight. */
+async function drop(db: Database, { shard }: Owner, webhook: WebhookRow, by: 'others' | 'all'): Promise<void> {
+  await dropWaiting(db, { shard, webhookId: webhook.id, url: webhook.url, allowed: { by } });
 }
 
 function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {

@@ -158,16 +158,19 @@ export async function rotateSecret(
  */
 export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: string): Promise<number> {
   return await tx.run({
-    text: `update deliveries d
-      set next_at = clock_timestamp()
+    text: `with clock as (
+        select clock_timestamp() as moment
+      )
+      update deliveries d
+      set next_at = (select moment from clock)
       from (
         select event_id, id
         from deliveries
-        where shard = $1 and state = 'waiting' and webhook_id = $2 and attempt = 1 and next_at > clock_timestamp()
+        where shard = $1 and webhook_id = $2 and attempt = 1 and next_at > (select moment from clock)
         order by webhook_id, next_at
         limit 1000
       ) f
-      where d.shard = $1 and d.event_id = f.event_id and d.id = f.id and d.state = 'waiting'`,
+      where d.shard = $1 and d.event_id = f.event_id and d.id = f.id`,
     values: [shard, webhookId],
   });
 }

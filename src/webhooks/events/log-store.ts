@@ -76,7 +76,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
         attempts.connect_ms as "connectMs", attempts.tls_ms as "tlsMs", attempts.first_byte_ms as "firstByteMs",
         attempts.created_at as "createdAt", attempts.completed_at as "completedAt",
         case
-          when deliveries.attempt = attempts.attempt + 1 and deliveries.state = 'waiting' then deliveries.next_at
+          when deliveries.attempt = attempts.attempt + 1 then deliveries.next_at
         end as "nextAttemptAt"
       from attempts
       left join deliveries on deliveries.shard = $1 and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
@@ -84,13 +84,11 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
         deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, deliveries.created_at, null,
-        -- Unknown while the attempt is being sent.
-        case when leases.ends_at is null then deliveries.next_at end
+        -- Once it is due, the attempt may be under way.
+        case when deliveries.next_at > clock_timestamp() then deliveries.next_at end
       from deliveries
-      left join delivery_leases leases on leases.shard = $1 and leases.webhook_id = deliveries.webhook_id
-        and leases.delivery_id = deliveries.id
       left join webhooks on webhooks.shard = $1 and webhooks.id = deliveries.webhook_id
-      where deliveries.shard = $1 and deliveries.event_id = $2 and deliveries.state = 'waiting'
+      where deliveries.shard = $1 and deliveries.event_id = $2
       order by 1 desc
       limit $3`,
     values: [shard, id, MAX_ATTEMPTS_SHOWN],

@@ -10,9 +10,8 @@ type OldEvents = {
 };
 
 /**
- * Deletes events past their time with their deliveries, at most `limit`; returns how many. An event stays while a
- * delivery of it waits, or while the log shows a younger one (a redelivery), whose request is the event's body.
- * Its settled deliveries stay as long as the event: recovery reads from them which webhook accepted it.
+ * Deletes events past their time, at most `limit`; returns how many. An event stays while a delivery of it waits, or while
+ * the log shows a younger attempt (a retry or redelivery), whose request is the event's body.
  */
 export async function deleteOldEvents(db: Database, request: OldEvents): Promise<number> {
   return await db.transaction(async (tx) => {
@@ -32,9 +31,9 @@ const PAST = `
     where a.shard = $1
   )`;
 
-const IS_NEEDED = `exists (
-  select from deliveries d
-  where d.shard = $1 and d.event_id = e.id and (d.state = 'waiting' or d.created_at > p.ends_at)
+const IS_NEEDED = `(
+  exists (select from deliveries d where d.shard = $1 and d.event_id = e.id)
+  or exists (select from attempts a where a.shard = $1 and a.event_id = e.id and a.created_at > p.ends_at)
 )`;
 
 async function lockOldEvents(tx: Sql, { shard, keepDays, limit, now = null }: OldEvents): Promise<string[]> {
@@ -67,11 +66,6 @@ async function deleteUnneeded(tx: Sql, { shard, keepDays, now = null }: OldEvent
         using past p
         where e.shard = $1 and e.id = any($5::text[]) and p.account_id = e.account_id and not ${IS_NEEDED}
         returning e.id
-      ),
-      gone_deliveries as (
-        delete from deliveries d
-        where d.shard = $1 and d.event_id = any(array(select id from gone))
-          and d.state in ('succeeded', 'exhausted', 'dropped')
       )
       select count(*) as events
       from gone`,

@@ -38,8 +38,8 @@ export const insertEventIf = (condition: string): string => `
         where ($webhookId is null or exists (select from receivers)) and ${condition}
       ), delivery as (
         insert into deliveries
-          (shard, id, account_id, webhook_id, event_id, event_type, state, attempt_id, next_at, created_at)
-        select $shard::smallint, ${ID_FROM_EVENT('dl')}, $accountId, id, $eventId, $eventType, 'waiting', ${ID_FROM_EVENT('dlv')},
+          (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+        select $shard::smallint, ${ID_FROM_EVENT('dl')}, $accountId, id, $eventId, $eventType, ${ID_FROM_EVENT('dlv')},
           coalesce($deliverAfter::timestamptz, clock_timestamp()) + $firstDelayMs * interval '1 millisecond', $eventCreatedAt
         from receivers
         returning webhook_id

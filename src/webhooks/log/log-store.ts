@@ -34,7 +34,7 @@ const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "event
   a.error_message as "errorMessage", a.duration_ms as "durationMs", a.dns_ms as "dnsMs", a.connect_ms as "connectMs",
   a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", a.created_at as "createdAt", a.completed_at as "completedAt",
   case
-    when d.attempt = a.attempt + 1 and d.state = 'waiting' and a.status = 'failed' then d.next_at
+    when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at
   end as "nextAttemptAt"`;
 
 /** Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. */
@@ -78,12 +78,11 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
     d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
     null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
     null as "tlsMs", null as "firstByteMs", d.created_at as "createdAt", null as "completedAt",
-    -- Unknown while the attempt is being sent.
-    case when l.ends_at is null then d.next_at end as "nextAttemptAt"
+    -- Once it is due, the attempt may be under way.
+    case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"
   from deliveries d
   join webhooks w on w.shard = $1 and w.id = d.webhook_id
-  left join delivery_leases l on l.shard = $1 and l.webhook_id = d.webhook_id and l.delivery_id = d.id
-  where d.shard = $1 and d.webhook_id || '' = $2 and d.state = 'waiting'`;
+  where d.shard = $1 and d.webhook_id || '' = $2`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
-import { claimDueDeliveries } from '../deliveries/claim-store.ts';
 import type { FinishedAttempt } from '../deliveries/finish-store.ts';
 import { finishAttempts } from '../deliveries/finish-store.ts';
 
@@ -19,9 +18,9 @@ async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0]
   const path = `/v1/webhooks/${webhook.id}`;
   const { db } = web.fixture;
   async function attemptAll(result: Partial<FinishedAttempt>) {
-    const claimed = await claimDueDeliveries(db, { shard: account.shard, limit: 100, leaseMs: 20_000 });
-    const attempts = claimed.map((delivery) => attemptOf(delivery, result));
-    await finishAttempts(db, { shard: account.shard, attempts, disableFailures: 1000, disableMs: 0 });
+    const due = await web.fixture.due(account);
+    const attempts = due.map((delivery) => attemptOf(delivery, result));
+    await finishAttempts(db, { shard: account.shard, epoch: 0, attempts, disableFailures: 1000, disableMs: 0 });
     return attempts;
   }
   const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;

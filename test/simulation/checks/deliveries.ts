@@ -1,5 +1,4 @@
 import { signBody } from '#sdk/signature.ts';
-import { DELIVERY_MOVES } from '../../../src/rules/webhooks/delivery-state.ts';
 import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
@@ -12,8 +11,8 @@ const SLACK_MS = 10_000;
 const LAST_ATTEMPT = 4;
 const JITTER = 0.1;
 
-/** Deliveries follow their state machine, are claimed when due, settled by the lease's holder, and logged without a gap. */
-export function checkDeliveries({ changes, arrivals, memory, endedAtMs }: Run, report: Report): void {
+/** Deliveries follow their state machine, each attempt is recorded once, and they are logged without a gap. */
+export function checkDeliveries({ changes, arrivals, memory }: Run, report: Report): void {
   const accepted = new Set(
     arrivals.filter(({ status }) => status === 204).map(({ headers }) => headers['X-Service-Delivery-Id']),
   );
@@ -24,101 +23,54 @@ export function checkDeliveries({ changes, arrivals, memory, endedAtMs }: Run, r
       .map(({ after }) => after.id as string),
   );
   const ofDelivery = Map.groupBy(
-    changes.filter(({ what, after }) => what === 'lease' || (what === 'delivery' && after)),
-    ({ what, before, after }) => (what === 'lease' ? (before ?? after).delivery_id : after.id) as string,
+    changes.filter(({ what }) => what === 'delivery'),
+    ({ before, after }) => (after ?? before).id as string,
   );
   const logged = Map.groupBy(
     changes.filter(({ what }) => what === 'attempt'),
     ({ after }) => after.delivery_id as string,
   );
   for (const [id, steps] of ofDelivery) {
-    let delivery = steps[0]!.after;
-    let claim: Change | null = null;
-    let end: End | null = null;
-    for (const step of steps) {
-      const { what, before, after, atMs } = step;
-      if (what === 'lease') {
-        if (step.slot === 'parent') {
-          if (!(endedAtMs.get(before.holder)! <= atMs)) report(`deliveries: ${id} was taken from ${before.holder}`);
-          if (claim) claim = { ...(claim as Change), after };
-          continue;
-        }
-        if (!after) end = { claim: claim!, transaction: step.transaction };
-        claim = after ? step : null;
-        if (!claim) continue;
-        checkClaim(id, delivery, claim, report);
-        if (webhooks.isOff(after.webhook_id, atMs)) report(`deliveries: ${id} was claimed for a webhook that is off`);
-        continue;
-      }
-      delivery = after;
-      if (!before) continue;
-      if (claim && after.attempt_id !== (claim as Change).after.attempt_id)
-        report(`deliveries: ${id} was changed while it was being sent`);
-      if (after.state !== before.state || after.attempt !== before.attempt) checkSettled(id, step, end, report);
-      if (after.state === 'succeeded' && !accepted.has(before.attempt_id)) {
+    const log = logged.get(id) ?? [];
+    for (const step of steps.filter(({ before }) => before)) {
+      const entries = log.filter(({ transaction }) => transaction === step.transaction).map(({ after }) => after);
+      const made = entries.find((entry) => entry.id === step.before.attempt_id);
+      if (step.after) checkChanged(id, step, made, report);
+      else if (!made) report(`deliveries: ${id} was deleted without an entry in the log`);
+      if (made?.status === 'succeeded' && !accepted.has(made.id))
         report(`deliveries: ${id} succeeded, but its receiver accepted nothing`);
-      }
-      if (after.state === 'dropped' && !ofDeletedJobs.has(after.event_id) && webhooks.isOn(before.webhook_id, atMs)) {
-        report(`deliveries: ${id} was dropped, while its webhook was on`);
-      }
+      const isDropped = entries.some((entry) => entry.status === 'dropped');
+      const mayDrop = ofDeletedJobs.has(step.before.event_id) || !webhooks.isOn(step.before.webhook_id, step.atMs);
+      if (isDropped && !mayDrop) report(`deliveries: ${id} was dropped, while its webhook was on`);
     }
-    if (claim) report(`deliveries: ${id} is still leased`);
-    checkLog(id, delivery, logged.get(id) ?? [], report);
+    if (steps.at(-1)!.after === null) checkLog(id, log, report);
   }
 }
 
-/** A deleted lease: its holder deleted it with the result, or it had expired. */
-type End = { claim: Change; transaction: string };
-
-function checkClaim(id: string, delivery: Row, { before, after, atMs }: Change, report: Report): void {
-  if (delivery.state !== 'waiting') report(`deliveries: ${id} was claimed when it was ${delivery.state}`);
-  if (Date.parse(delivery.next_at) > atMs) report(`deliveries: ${id} was claimed before it was due`);
-  if (before && Date.parse(before.ends_at) > atMs) report(`deliveries: ${id} was claimed while another held it`);
-  if (!(Date.parse(after.ends_at) > atMs)) report(`deliveries: ${id} was claimed without a lease`);
-  if (!before && after.attempt_id !== delivery.attempt_id) report(`deliveries: ${id} was claimed under another id`);
-  if (before && after.attempt_id === before.attempt_id) report(`deliveries: ${id} kept its attempt's id`);
-}
-
-function checkSettled(
-  id: string,
-  { before, after, atMs, slot, transaction }: Change,
-  end: End | null,
-  report: Report,
-): void {
-  const held = end?.transaction === transaction ? end.claim : null;
-  const from = held ? 'sending' : before.state;
-  const isLegal = DELIVERY_MOVES.some((move) => move.from === from && move.to === after.state);
-  if (!isLegal) report(`deliveries: ${id} went from ${from} to ${after.state}`);
-  if (!held) return;
-  // Any process may delete an expired lease of a disabled webhook.
-  const isCleared = after.state === 'dropped' && after.attempt === before.attempt;
-  if (isCleared && Date.parse(held.after.ends_at) > atMs)
-    report(`deliveries: ${id} was dropped while it was being sent`);
-  if (!isCleared && slot !== held.slot) report(`deliveries: ${id} was settled by ${slot}, while ${held.slot} held it`);
-  if (after.state === 'exhausted' && after.attempt !== LAST_ATTEMPT)
-    report(`deliveries: ${id} gave up at ${after.attempt}`);
+/** A row that still waits: a failed attempt is retried, or the same attempt is due at another time. */
+function checkChanged(id: string, { before, after, atMs }: Change, made: Row, report: Report): void {
+  if (!made) {
+    if (after.attempt !== before.attempt || after.attempt_id !== before.attempt_id)
+      report(`deliveries: ${id} came to another attempt, but none was logged`);
+    return;
+  }
+  if (made.status !== 'failed') report(`deliveries: ${id} waits after an attempt that ${made.status}`);
   if (after.attempt > LAST_ATTEMPT) report(`deliveries: ${id} came to attempt ${after.attempt}`);
-  if (after.state === 'waiting' && after.attempt_id === before.attempt_id)
-    report(`deliveries: ${id} kept its attempt's id`);
-  if (after.state === 'waiting') {
-    if (after.attempt === before.attempt) report(`deliveries: ${id} was retried under the same number`);
-    const earliestMs = atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
-    if (Date.parse(after.next_at) < earliestMs) report(`deliveries: ${id} is to be retried too early`);
-  }
+  if (after.attempt_id === before.attempt_id) report(`deliveries: ${id} kept its attempt's id`);
+  if (after.attempt !== before.attempt + 1) report(`deliveries: ${id} was retried under the number ${after.attempt}`);
+  const earliestMs = atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
+  if (Date.parse(after.next_at) < earliestMs) report(`deliveries: ${id} is to be retried too early`);
 }
 
-function checkLog(id: string, last: { state: string }, log: Change[], report: Report): void {
-  const numbers = log.map(({ after }) => after.attempt as number);
+function checkLog(id: string, log: Change[], report: Report): void {
+  const numbers = log.map(({ after }) => after.attempt as number).sort();
   const isWhole = numbers.every((number, index) => number === index + 1) && numbers.length <= LAST_ATTEMPT;
   if (!isWhole) report(`log: ${id} has the attempts ${numbers.join()}`);
-  const statuses = log.map(({ after }) => after.status as string);
-  const expected = { succeeded: 'succeeded', exhausted: 'failed', dropped: 'dropped' }[last.state];
-  if (!DELIVERY_MOVES.some(({ from }) => from === last.state) && statuses.at(-1) !== expected) {
-    report(`log: ${id} is ${last.state}, and its last attempt ${statuses.at(-1)}`);
-  }
+  const entries = log.map(({ after }) => after).sort((left, right) => left.attempt - right.attempt);
+  const statuses = entries.map(({ status }) => status as string);
   if (statuses.slice(0, -1).some((status) => status !== 'failed'))
     report(`log: ${id} went on after ${statuses.join()}`);
-  if (last.state === 'exhausted' && log.length !== LAST_ATTEMPT)
+  if (statuses.at(-1) === 'failed' && log.length !== LAST_ATTEMPT)
     report(`log: ${id} gave up after ${log.length} attempts`);
 }
 
@@ -140,45 +92,41 @@ export function checkFanOut({ changes }: Run, report: Report): void {
   }
 }
 
-/** Requests at receivers: each attempt once, signed, at the account's receiver, and none after it was accepted. */
+/** Requests at receivers: each attempt once unless a process or the database failed, signed, at the account's receiver, and none after it was accepted. */
 export function checkArrivals({ arrivals, changes, memory, isFaultless }: Run, report: Report): void {
   const events = new Map(
     changes.filter(({ what }) => what === 'event').map(({ after }) => [after.id as string, after]),
   );
-  const claims = claimsOf(changes);
+  const deliveries = deliveriesOf(changes);
   const attempts = new Set<string>();
   const taken = new Set<string>();
   for (const { url, headers, body, status, isAnswerLost } of arrivals) {
     const attemptId = headers['X-Service-Delivery-Id']!;
-    const claim = claims.get(attemptId);
+    const delivery = deliveries.get(attemptId);
     const event = events.get(headers['X-Service-Event-Id']!);
-    if (!claim || !event) {
-      report(`arrivals: ${attemptId} was never claimed`);
+    if (!delivery || !event) {
+      report(`arrivals: ${attemptId} was never to be sent`);
       continue;
     }
-    if (attempts.has(attemptId)) report(`arrivals: ${attemptId} came twice`);
+    if (isFaultless && attempts.has(attemptId)) report(`arrivals: ${attemptId} came twice`);
     attempts.add(attemptId);
-    if (Number(headers['X-Service-Attempt']) !== claim.attempt) report(`arrivals: ${attemptId} has a wrong number`);
+    if (Number(headers['X-Service-Attempt']) !== delivery.attempt) report(`arrivals: ${attemptId} has a wrong number`);
     if (url.split('/')[3] !== event.account_id) report(`owners: ${attemptId} went to another account's receiver`);
-    if (isFaultless && taken.has(claim.id)) report(`arrivals: ${claim.id} came again after it was accepted`);
-    if (status === 204 && !isAnswerLost) taken.add(claim.id);
-    const secrets = memory.secrets.get(claim.webhook_id);
-    if (!secrets || memory.uncertain.has(claim.webhook_id)) continue;
+    if (isFaultless && taken.has(delivery.id)) report(`arrivals: ${delivery.id} came again after it was accepted`);
+    if (status === 204 && !isAnswerLost) taken.add(delivery.id);
+    const secrets = memory.secrets.get(delivery.webhook_id);
+    if (!secrets || memory.uncertain.has(delivery.webhook_id)) continue;
     const timestamp = headers['X-Service-Timestamp']!;
     const isSigned = secrets.some((secret) => signBody({ secret, timestamp, body }) === headers['X-Service-Signature']);
     if (!isSigned) report(`arrivals: ${attemptId} is not signed by its webhook`);
   }
 }
 
-/** Claims by the id of the attempt. */
-function claimsOf(changes: Change[]): Map<string, Row> {
-  const deliveries = new Map<string, Row>();
-  const claims = new Map<string, Row>();
-  for (const { what, after } of changes) {
-    if (what === 'delivery' && after) deliveries.set(after.id, after);
-    if (what === 'lease' && after) claims.set(after.attempt_id, deliveries.get(after.delivery_id));
-  }
-  return claims;
+/** Deliveries by the ids of their attempts. */
+function deliveriesOf(changes: Change[]): Map<string, Row> {
+  return new Map(
+    changes.flatMap(({ what, after }) => (what === 'delivery' && after ? [[after.attempt_id, after]] : [])),
+  );
 }
 
 /** Whether webhooks were active or inactive during the whole time around a moment; neither if they changed in it. */

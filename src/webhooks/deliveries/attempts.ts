@@ -1,0 +1,262 @@
+import type { Sql } from '../../db/database.ts';
+import { isDatabaseAway } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { timeOfId } from '../../rules/ids.ts';
+import type { DatabaseClock } from '../ownership/database-clock.ts';
+import type { Ownership } from '../ownership/ownership.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import { UnreadableSecret } from '../secrets/signers.ts';
+import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { postponeDelivery, readBodies } from './due-store.ts';
+import type { FinishedAttempt } from './finish-store.ts';
+import type { AttemptEnd, Recorder } from './record.ts';
+import type { ReadyDelivery, SendOptions } from './send.ts';
+import { sendAttempt } from './send.ts';
+import type { WebhookCache } from './webhook-cache.ts';
+
+export type AttemptsDeps = {
+  db: Sql;
+  clock: Clock;
+  log: Log;
+  databaseClock: DatabaseClock;
+  scheduler: Scheduler<WaitingDelivery>;
+  ownership: Ownership;
+  webhooks: WebhookCache;
+  recorder: Recorder;
+  sendOptions: SendOptions;
+  /** Attempts were started: memory may need more. */
+  onStarted(): void;
+  onInactive(webhook: WebhookSettings): void;
+};
+
+// Bodies of attempts in flight.
+const MAX_BYTES = 256 * 1024 * 1024;
+// A database that is away leaves results in memory, until this process has lost its shards.
+const MAX_UNRECORDED = 8_192;
+// Between them, answers are read.
+const STARTS_PER_TURN = 50;
+// A delivery that waited longer in memory may have been erased, by a process whose notification was lost.
+const MAX_WAIT_IN_MEMORY_MS = 5_000;
+const READ_AGAIN_MS = 1_000;
+const BODIES_PER_READ = 64;
+const MIN_POSTPONE_MS = 60_000;
+const MAX_POSTPONE_MS = 3_600_000;
+// One error line is logged for each of this many webhooks; more lines add nothing.
+const MAX_UNREADABLE = 1_000;
+
+type Started = { delivery: WaitingDelivery; epoch: number };
+
+/** Starts what the scheduler chooses, and passes the results to the recorder. */
+export class Attempts {
+  readonly #deps: AttemptsDeps;
+  /** Started and not recorded: the webhook of each delivery. */
+  readonly #unrecorded = new Map<string, string>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #unreadableWebhooks = new Set<string>();
+  readonly #stopping = new AbortController();
+  #incomplete: Started[] = [];
+  #completing: Promise<void> | null = null;
+  #timer: { atMs: number; cancel: AbortController } | null = null;
+  #isYielding = false;
+  #isCutOff = false;
+  #bytes = 0;
+
+  constructor(deps: AttemptsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts all that may start now. Call it when something became due, was read, or ended. */
+  start(): void {
+    const { scheduler, databaseClock, onStarted } = this.#deps;
+    for (let starts = 0; this.#mayStart(); starts++) {
+      if (starts === STARTS_PER_TURN) {
+        this.#yield();
+        break;
+      }
+      const delivery = scheduler.next(databaseClock.nowMs());
+      if (!delivery) break;
+      this.#begin(delivery);
+    }
+    onStarted();
+    this.#setTimer();
+  }
+
+  /** Deliveries of the webhook that have started and are not recorded. */
+  unrecordedOf(webhookId: string): string[] {
+    return [...this.#unrecorded].flatMap(([id, webhook]) => (webhook === webhookId ? id : []));
+  }
+
+  /** Takes the end of an attempt from the recorder. */
+  ended({ deliveryId: id, shard, webhookId, attempt, nextAttemptId }: FinishedAttempt, end: AttemptEnd): void {
+    const isRetried = end.kind === 'recorded' && end.nextAtMs !== null && nextAttemptId !== null;
+    const retry = isRetried ? { attempt: attempt + 1, attemptId: nextAttemptId, nextAtMs: end.nextAtMs! } : null;
+    this.#settle({ id, shard }, retry);
+    // The row may wait under another attempt id, or still under this one if the shard was lost and taken again.
+    if (end.kind === 'refused') this.#deps.scheduler.spill({ id: webhookId, shard });
+  }
+
+  /** Starts nothing from now on. Waits for the attempts in flight, at most `waitMs`, and ends the others. */
+  async stop(waitMs: number): Promise<void> {
+    this.#stopping.abort();
+    this.#timer?.cancel.abort();
+    await this.#completing;
+    const ended = new AbortController();
+    await Promise.race([Promise.all(this.#running), this.#deps.clock.sleep(waitMs, ended.signal)]);
+    ended.abort();
+    this.#isCutOff = true;
+    this.#deps.sendOptions.poster.close();
+    await Promise.all(this.#running);
+  }
+
+  #mayStart(): boolean {
+    const { ownership, recorder } = this.#deps;
+    const hasSpace = this.#bytes <= MAX_BYTES && recorder.size < MAX_UNRECORDED;
+    return hasSpace && !this.#stopping.signal.aborted && !this.#isYielding && ownership.isTrusted();
+  }
+
+  #yield(): void {
+    this.#isYielding = true;
+    void this.#deps.clock.sleep(0).then(() => {
+      this.#isYielding = false;
+      this.start();
+    });
+  }
+
+  #setTimer(): void {
+    const { scheduler, databaseClock, clock } = this.#deps;
+    const atMs = scheduler.nextDueAtMs();
+    if (atMs === null || this.#stopping.signal.aborted || (this.#timer && this.#timer.atMs <= atMs)) return;
+    this.#timer?.cancel.abort();
+    const timer = { atMs, cancel: new AbortController() };
+    this.#timer = timer;
+    void clock.sleep(Math.max(1, Math.ceil(atMs - databaseClock.nowMs())), timer.cancel.signal).then(() => {
+      if (this.#timer !== timer) return;
+      this.#timer = null;
+      this.start();
+    });
+  }
+
+  #begin(delivery: WaitingDelivery): void {
+    const { ownership, webhooks, databaseClock } = this.#deps;
+    const { id, shard, webhookId, body, readAtMs } = delivery;
+    this.#unrecorded.set(id, webhookId);
+    const epoch = ownership.epochOf(shard)!;
+    const webhook = webhooks.fresh(webhookId);
+    if (webhook && body && databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS) {
+      this.#send(readyOf({ delivery, epoch }, body, webhook));
+      return;
+    }
+    this.#incomplete.push({ delivery, epoch });
+    this.#completing ??= this.#completeAll().finally(() => {
+      this.#completing = null;
+    });
+  }
+
+  /** Reads what started attempts lack: bodies, and settings that may have changed. */
+  async #completeAll(): Promise<void> {
+    // The others of this turn are added before this resolves.
+    await undefined;
+    while (this.#incomplete.length > 0) {
+      const batch = this.#incomplete.splice(0, BODIES_PER_READ);
+      const bodies = await this.#readMissing(batch);
+      for (const started of batch) this.#sendIfWaiting(started, bodies);
+    }
+  }
+
+  /** Null when the database is away. */
+  async #readMissing(batch: Started[]): Promise<Map<string, Buffer> | null> {
+    const { db, webhooks } = this.#deps;
+    const stale = batch.filter(({ delivery }) => !webhooks.fresh(delivery.webhookId));
+    try {
+      const [bodies] = await Promise.all([
+        readBodies(
+          db,
+          batch.map(({ delivery }) => delivery),
+        ),
+        webhooks.refresh(stale.map(({ delivery }) => ({ id: delivery.webhookId, shard: delivery.shard }))),
+      ]);
+      return bodies;
+    } catch (error) {
+      this.#logFailure('reading bodies of deliveries', error);
+      return null;
+    }
+  }
+
+  #sendIfWaiting({ delivery, epoch }: Started, bodies: Map<string, Buffer> | null): void {
+    const { ownership, webhooks, databaseClock, onInactive } = this.#deps;
+    const body = bodies?.get(delivery.id);
+    const webhook = webhooks.get(delivery.webhookId);
+    const isOwned = ownership.isTrusted() && ownership.epochOf(delivery.shard) === epoch;
+    if (!bodies || (isOwned && this.#stopping.signal.aborted))
+      this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS });
+    else if (!isOwned || !body || !webhook?.isActive) this.#settle(delivery, null);
+    else this.#send(readyOf({ delivery, epoch }, body, webhook));
+    if (webhook && !webhook.isActive) onInactive(webhook);
+  }
+
+  #send(delivery: ReadyDelivery): void {
+    this.#bytes += delivery.body.length;
+    const attempt = this.#attempt(delivery).finally(() => {
+      this.#running.delete(attempt);
+      this.#bytes -= delivery.body.length;
+      this.start();
+    });
+    this.#running.add(attempt);
+  }
+
+  async #attempt(delivery: ReadyDelivery): Promise<void> {
+    const { scheduler, recorder, databaseClock, log, sendOptions } = this.#deps;
+    try {
+      const result = await sendAttempt(delivery, sendOptions);
+      scheduler.answered(delivery.id);
+      // The receiver did not cause the failure of an attempt that this process cut off.
+      if (result && (result.succeeded || !this.#isCutOff)) recorder.add(result);
+      else this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() });
+    } catch (error) {
+      if (error instanceof UnreadableSecret) return await this.#postpone(delivery, error);
+      // A bug. The search of all webhooks finds the delivery again.
+      const { attemptId, webhookId } = delivery;
+      log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
+      this.#settle(delivery, null);
+    }
+  }
+
+  /** Until somebody restores the key or rotates the secret: retried after a minute, then less and less often. */
+  async #postpone(delivery: ReadyDelivery, error: UnreadableSecret): Promise<void> {
+    const { db, clock, log } = this.#deps;
+    const { webhookId, id } = delivery;
+    const delayMs = Math.min(Math.max(clock.now() - timeOfId(id), MIN_POSTPONE_MS), MAX_POSTPONE_MS);
+    await postponeDelivery(db, delivery, delayMs).catch((cause) => this.#logFailure('postponing a delivery', cause));
+    this.#settle(delivery, null);
+    if (this.#unreadableWebhooks.has(webhookId) || this.#unreadableWebhooks.size >= MAX_UNREADABLE) return;
+    this.#unreadableWebhooks.add(webhookId);
+    log.error(
+      { err: error, webhook_id: webhookId },
+      'the secret of a webhook cannot be opened, and its deliveries wait: restore SECRETS_KEY or rotate the secret',
+    );
+  }
+
+  #settle({ id, shard }: { id: string; shard: number }, retry: Parameters<Scheduler['settled']>[1]): void {
+    const { scheduler, databaseClock, ownership } = this.#deps;
+    const next = retry && { attempt: retry.attempt, attemptId: retry.attemptId, nextAtMs: retry.nextAtMs };
+    scheduler.settled(id, next, databaseClock.nowMs());
+    this.#unrecorded.delete(id);
+    ownership.recorded(shard);
+  }
+
+  #logFailure(activity: string, error: unknown): void {
+    const { log } = this.#deps;
+    if (isDatabaseAway(error)) log.warn({ err: error }, `${activity} failed: the database is unavailable`);
+    else log.error({ err: error }, `${activity} failed`);
+  }
+}
+
+function readyOf({ delivery, epoch }: Started, body: Buffer, webhook: WebhookSettings): ReadyDelivery {
+  const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId } = delivery;
+  const { url, secret, previousSecret, previousSecretEndsAt, isHealthy } = webhook;
+  return {
+    ...{ shard, epoch, id, accountId, webhookId, eventId, eventType, attempt, attemptId, body },
+    ...{ url, secret, previousSecret, previousSecretEndsAt, isDegraded: !isHealthy },
+  };
+}

@@ -1,0 +1,202 @@
+import type { Sql } from '../../db/database.ts';
+
+/** What an attempt needs to know of its webhook. */
+export type WebhookSettings = {
+  id: string;
+  shard: number;
+  url: string;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+  previousSecretEndsAt: Date | null;
+  isActive: boolean;
+  /** It has succeeded, and not failed since. */
+  isHealthy: boolean;
+};
+
+/** A waiting delivery. */
+export type WaitingDelivery = {
+  shard: number;
+  id: string;
+  accountId: string;
+  webhookId: string;
+  eventId: string;
+  eventType: string;
+  attempt: number;
+  attemptId: string;
+  /** Time of the database, in ms since the epoch. */
+  nextAtMs: number;
+  /** Time of the database when the row was read. */
+  readAtMs: number;
+  /** Null when it is large: `readBodies` reads it when it is sent. */
+  body: Buffer | null;
+};
+
+export type ReadDeliveries = {
+  deliveries: WaitingDelivery[];
+  /** The webhooks of these deliveries; a deleted one is inactive. */
+  webhooks: WebhookSettings[];
+  /** The database's time when they were read; null without deliveries. */
+  nowMs: number | null;
+};
+
+const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
+  w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy"`;
+
+const MS = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
+
+// Up to 20,000 of them are in memory.
+const MAX_WAITING_BODY_BYTES = 8 * 1024;
+
+const WAITING_DELIVERIES = `
+  select d.shard, d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
+    d.event_type as "eventType", d.attempt, d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs",
+    ${MS('clock_timestamp()')} as "readAtMs", ${SETTINGS}, e.body
+  from deliveries d
+  left join webhooks w on w.shard = d.shard and w.id = d.webhook_id
+  left join events e on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
+
+type Row = WaitingDelivery & (Omit<WebhookSettings, 'id' | 'shard'> | { url: null });
+
+/** At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included. */
+export async function readDue(
+  sql: Sql,
+  span: { shards: number[]; fromMs: number; untilMs: number; limit: number },
+): Promise<ReadDeliveries> {
+  const { shards, fromMs, untilMs, limit } = span;
+  const rows = await sql.rows<Row>({
+    name: 'read-due-deliveries',
+    text: `${WAITING_DELIVERIES}
+      where d.shard = any($1::smallint[])
+        and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
+      limit $4`,
+    values: [shards, fromMs, untilMs, limit],
+  });
+  return deliveriesOf(rows);
+}
+
+/** The deliveries of one webhook that are due in a span of time, the longest due first. Ends included. */
+export async function readDueOfWebhook(
+  sql: Sql,
+  span: { shard: number; webhookId: string; fromMs: number; untilMs: number; limit: number },
+): Promise<ReadDeliveries> {
+  const { shard, webhookId, fromMs, untilMs, limit } = span;
+  const rows = await sql.rows<Row>({
+    name: 'read-due-deliveries-of-webhook',
+    text: `${WAITING_DELIVERIES}
+      where d.shard = $1
+        and (d.webhook_id, d.next_at) >= ($2, to_timestamp($3::float8 / 1000))
+        and (d.webhook_id, d.next_at) <= ($2, to_timestamp($4::float8 / 1000))
+      order by d.webhook_id, d.next_at
+      limit $5`,
+    values: [shard, webhookId, fromMs, untilMs, limit],
+  });
+  return deliveriesOf(rows);
+}
+
+function deliveriesOf(rows: Row[]): ReadDeliveries {
+  const webhooks = new Map<string, WebhookSettings>();
+  const deliveries = rows.map((row) => {
+    const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body } = row;
+    if (!webhooks.has(webhookId)) webhooks.set(webhookId, settingsOf(row));
+    return { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body };
+  });
+  return { deliveries, webhooks: [...webhooks.values()], nowMs: rows[0]?.readAtMs ?? null };
+}
+
+function settingsOf(row: Row): WebhookSettings {
+  const { webhookId: id, shard } = row;
+  if (row.url === null) return deletedWebhook({ id, shard });
+  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy } = row;
+  return { id, shard, url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy };
+}
+
+/** Settings of a webhook that is no longer there. */
+export function deletedWebhook({ id, shard }: { id: string; shard: number }): WebhookSettings {
+  const nothing = { url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null };
+  return { id, shard, ...nothing, isActive: false, isHealthy: false };
+}
+
+/** A webhook, and of its waiting deliveries the one that is due first. */
+export type FirstDue = { webhookId: string; id: string; eventId: string; nextAtMs: number };
+
+/** The webhooks of a shard with a delivery that is due by a time. One index probe for each webhook, however many wait. */
+export async function findWebhooksDue(
+  sql: Sql,
+  { shard, untilMs }: { shard: number; untilMs: number },
+): Promise<FirstDue[]> {
+  return await sql.rows<FirstDue>({
+    name: 'find-webhooks-due',
+    text: `with recursive firsts (webhook_id, id, event_id, next_at) as (
+        (
+          select webhook_id, id, event_id, next_at
+          from deliveries
+          where shard = $1
+          order by webhook_id, next_at
+          limit 1
+        )
+        union all
+        select n.webhook_id, n.id, n.event_id, n.next_at
+        from firsts f
+        cross join lateral (
+          select d.webhook_id, d.id, d.event_id, d.next_at
+          from deliveries d
+          where d.shard = $1 and (d.webhook_id, d.next_at) > (f.webhook_id, timestamptz 'infinity')
+          order by d.webhook_id, d.next_at
+          limit 1
+        ) n
+      )
+      select webhook_id as "webhookId", id, event_id as "eventId", ${MS('next_at')} as "nextAtMs"
+      from firsts
+      where next_at <= to_timestamp($2::float8 / 1000)`,
+    values: [shard, untilMs],
+  });
+}
+
+/** The bodies of deliveries that still wait under these attempt ids, by delivery id. */
+export async function readBodies(
+  sql: Sql,
+  deliveries: Pick<WaitingDelivery, 'shard' | 'id' | 'eventId' | 'attemptId'>[],
+): Promise<Map<string, Buffer>> {
+  const rows = await sql.rows<{ id: string; attemptId: string; body: Buffer }>({
+    name: 'read-delivery-bodies',
+    text: `select d.id, d.attempt_id as "attemptId", e.body
+      from deliveries d
+      join events e on e.shard = d.shard and e.id = d.event_id
+      where d.shard = any($1::smallint[]) and d.event_id = any($2::text[])`,
+    values: [
+      [...new Set(deliveries.map(({ shard }) => shard))],
+      [...new Set(deliveries.map(({ eventId }) => eventId))],
+    ],
+  });
+  const attemptIds = new Set(deliveries.map(({ attemptId }) => attemptId));
+  return new Map(rows.flatMap(({ id, attemptId, body }) => (attemptIds.has(attemptId) ? [[id, body]] : [])));
+}
+
+/** Webhooks of one shard; those that were deleted are left out. */
+export async function readWebhooks(sql: Sql, shard: number, ids: string[]): Promise<WebhookSettings[]> {
+  return await sql.rows<WebhookSettings>({
+    name: 'read-webhook-settings',
+    text: `select w.id, w.shard, ${SETTINGS}
+      from webhooks w
+      where w.shard = $1 and w.id = any($2::text[])`,
+    values: [shard, ids],
+  });
+}
+
+/** Makes a delivery due later, with the same attempt: it could not be sent. */
+export async function postponeDelivery(
+  sql: Sql,
+  { shard, id, eventId, attemptId }: Pick<WaitingDelivery, 'shard' | 'id' | 'eventId' | 'attemptId'>,
+  delayMs: number,
+): Promise<void> {
+  await sql.run({
+    name: 'postpone-delivery',
+    text: `with clock as (
+        select clock_timestamp() as moment
+      )
+      update deliveries
+      set next_at = (select moment from clock) + $5 * interval '1 millisecond'
+      where shard = $1 and event_id = $2 and id = $3 and attempt_id = $4`,
+    values: [shard, eventId, id, attemptId, delayMs],
+  });
+}

@@ -1,0 +1,244 @@
+import type { Database } from '../../db/database.ts';
+import { isDatabaseAway } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import type { DatabaseClock } from '../ownership/database-clock.ts';
+import type { Ownership } from '../ownership/ownership.ts';
+import type { RefillRequest } from '../scheduler/refills.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { ReadDeliveries, WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { findWebhooksDue, readDue, readDueOfWebhook } from './due-store.ts';
+import type { WebhookCache } from './webhook-cache.ts';
+import { scheduled } from './webhook-cache.ts';
+
+export type ReaderDeps = {
+  db: Database;
+  clock: Clock;
+  log: Log;
+  metrics?: Pick<Metrics, 'deliveriesFoundLate'> | undefined;
+  monotonicMs: () => number;
+  databaseClock: DatabaseClock;
+  scheduler: Scheduler<WaitingDelivery>;
+  ownership: Ownership;
+  webhooks: WebhookCache;
+  /** Something was read: attempts may start. Called at least once a second. */
+  onRead(): void;
+  /** Deliveries of this webhook, which is disabled or deleted, wait in an owned shard. */
+  onInactive(webhook: WebhookSettings): void;
+};
+
+const POLL_MS = 1_000;
+// Gathers notifications that follow each other.
+const MIN_ROUND_MS = 3;
+// Rows that are due soon wait in memory.
+const AHEAD_MS = 1_000;
+// A row is visible some time after its time was set, when its transaction commits.
+const COMMIT_MS = 250;
+const LATE_COMMIT_MS = 10_000;
+// What commits later still is found by the search of all webhooks.
+const SEARCH_MS = 60_000;
+const FOUND_LATE_MS = 2_000;
+const MAX_ROWS = 256;
+const CONCURRENT_REFILLS = 3;
+
+/** Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed. */
+type Search = { fromMs: number } | 'missed';
+
+/**
+ * Reads what is due in the owned shards into the scheduler: upon each notification and every second what became due lately,
+ * and from the search of a shard's webhooks all else: when the shard is taken, when more was due than one read brings, and
+ * once a minute.
+ */
+export class Reader {
+  readonly #deps: ReaderDeps;
+  readonly #stopping = new AbortController();
+  readonly #notified = new Set<number>();
+  readonly #searches = new Map<number, Search>();
+  /** The database's time before the last read of each shard. */
+  readonly #readAtMs = new Map<number, number>();
+  #sleep = new AbortController();
+  #nextPollMs = Number.NEGATIVE_INFINITY;
+  #nextSearchMs = Number.NEGATIVE_INFINITY;
+  #isSearching = false;
+  #refills = 0;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(deps: ReaderDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#nextSearchMs = this.#deps.monotonicMs() + SEARCH_MS;
+    this.#track(this.#readUntilStopped());
+  }
+
+  /** Resolves when no statement runs any more. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#sleep.abort();
+    await Promise.all(this.#running);
+  }
+
+  /** @param payload  a shard with due deliveries; empty: any of them */
+  notify(payload: string): void {
+    const shard = Number(payload);
+    if (payload === '') this.#nextPollMs = Number.NEGATIVE_INFINITY;
+    else if (this.#deps.ownership.epochOf(shard) === null) return;
+    else this.#notified.add(shard);
+    this.#sleep.abort();
+  }
+
+  /** Reads all that is due in shards that were just taken. */
+  taken(shards: number[]): void {
+    const nowMs = this.#deps.databaseClock.nowMs();
+    for (const shard of shards) {
+      this.#readAtMs.set(shard, nowMs);
+      this.#searches.set(shard, { fromMs: Number.NEGATIVE_INFINITY });
+    }
+    this.#search();
+  }
+
+  /** Reads more of the webhooks that run low. */
+  refill(): void {
+    const { scheduler, databaseClock } = this.#deps;
+    if (this.#stopping.signal.aborted) return;
+    for (const request of scheduler.refills(CONCURRENT_REFILLS - this.#refills, databaseClock.nowMs())) {
+      this.#refills += 1;
+      this.#track(
+        this.#refillOne(request)
+          .finally(() => (this.#refills -= 1))
+          .then(() => this.#deps.onRead()),
+      );
+    }
+  }
+
+  async #readUntilStopped(): Promise<void> {
+    const { monotonicMs, clock, onRead } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      const startedMs = monotonicMs();
+      this.#sleep = new AbortController();
+      await this.#readRound(startedMs).catch(this.#logFailure('reading due deliveries'));
+      onRead();
+      if (startedMs >= this.#nextSearchMs) this.#searchForMissed(startedMs);
+      // After a failure.
+      else if (this.#searches.size > 0) this.#search();
+      await clock.sleep(Math.max(0, this.#nextPollMs - monotonicMs()), this.#sleep.signal);
+      const restMs = startedMs + MIN_ROUND_MS - monotonicMs();
+      if (restMs > 0) await clock.sleep(restMs, this.#stopping.signal);
+    }
+  }
+
+  async #readRound(startedMs: number): Promise<void> {
+    const { ownership, databaseClock } = this.#deps;
+    const isPoll = startedMs >= this.#nextPollMs;
+    if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
+    const shards = ownership.openShards().filter((shard) => isPoll || this.#notified.has(shard));
+    this.#notified.clear();
+    if (shards.length === 0) return;
+    const nowMs = databaseClock.nowMs();
+    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - COMMIT_MS;
+    const fromMs = isPoll ? Math.min(readFromMs, nowMs - LATE_COMMIT_MS) : readFromMs;
+    const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
+    for (const shard of shards) this.#readAtMs.set(shard, nowMs);
+    if (count < MAX_ROWS) return;
+    for (const shard of shards) if (!this.#searches.has(shard)) this.#searches.set(shard, { fromMs });
+    this.#search();
+  }
+
+  async #read(shards: number[], { fromMs, untilMs }: { fromMs: number; untilMs: number }): Promise<number> {
+    const { db, scheduler, webhooks } = this.#deps;
+    const read = scheduler.beginRead();
+    try {
+      const answer = await readDue(db, { shards, fromMs, untilMs, limit: MAX_ROWS });
+      this.#keep(answer, read);
+      for (const delivery of answer.deliveries) {
+        scheduler.offer(delivery, scheduled(webhooks.get(delivery.webhookId)!), read);
+      }
+      return answer.deliveries.length;
+    } finally {
+      scheduler.endRead(read);
+    }
+  }
+
+  async #refillOne({ read, shard, webhookId, fromMs, limit }: RefillRequest): Promise<void> {
+    const { db, scheduler, databaseClock } = this.#deps;
+    const untilMs = databaseClock.nowMs() + AHEAD_MS;
+    try {
+      const answer = await readDueOfWebhook(db, { shard, webhookId, fromMs, untilMs, limit });
+      this.#keep(answer, read);
+      const [webhook] = answer.webhooks;
+      scheduler.refilled(read, answer.deliveries, webhook ? scheduled(webhook) : null, databaseClock.nowMs());
+    } catch (error) {
+      scheduler.endRead(read);
+      this.#logFailure('reading the deliveries of a webhook')(error);
+    }
+  }
+
+  /** Keeps what came with the rows: the settings of their webhooks, and the time. */
+  #keep({ webhooks, nowMs }: ReadDeliveries, read: number): void {
+    if (nowMs !== null) this.#deps.databaseClock.adjust(nowMs);
+    for (const webhook of webhooks) {
+      this.#deps.webhooks.keep(webhook, read);
+      if (!webhook.isActive) this.#deps.onInactive(webhook);
+    }
+  }
+
+  #searchForMissed(startedMs: number): void {
+    this.#nextSearchMs = startedMs + SEARCH_MS;
+    for (const shard of this.#deps.ownership.openShards()) {
+      if (!this.#searches.has(shard)) this.#searches.set(shard, 'missed');
+    }
+    this.#search();
+  }
+
+  #search(): void {
+    if (this.#isSearching || this.#stopping.signal.aborted) return;
+    this.#isSearching = true;
+    this.#track(
+      this.#searchShards()
+        .catch(this.#logFailure('searching for due deliveries'))
+        .finally(() => {
+          this.#isSearching = false;
+        }),
+    );
+  }
+
+  /** Stops at a failure: the next round begins again. */
+  async #searchShards(): Promise<void> {
+    const { ownership, onRead } = this.#deps;
+    for (const [shard, search] of this.#searches) {
+      if (this.#stopping.signal.aborted) return;
+      if (ownership.epochOf(shard) !== null) await this.#searchShard(shard, search);
+      if (this.#searches.get(shard) === search) this.#searches.delete(shard);
+      onRead();
+    }
+  }
+
+  async #searchShard(shard: number, search: Search): Promise<void> {
+    const { db, scheduler, databaseClock, metrics } = this.#deps;
+    const nowMs = databaseClock.nowMs();
+    const untilMs = search === 'missed' ? nowMs - FOUND_LATE_MS : nowMs + AHEAD_MS;
+    const read = scheduler.beginRead();
+    try {
+      for (const first of await findWebhooksDue(db, { shard, untilMs })) {
+        if (search !== 'missed') scheduler.spill({ id: first.webhookId, shard }, search.fromMs);
+        else if (scheduler.found({ ...first, shard }, read)) metrics?.deliveriesFoundLate.inc();
+      }
+    } finally {
+      scheduler.endRead(read);
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#running.delete(tracked));
+    this.#running.add(tracked);
+  }
+
+  #logFailure(activity: string): (error: unknown) => void {
+    return (error) => {
+      if (isDatabaseAway(error)) this.#deps.log.warn({ err: error }, `${activity} failed: the database is unavailable`);
+      else this.#deps.log.error({ err: error }, `${activity} failed`);
+    };
+  }
+}

@@ -1,0 +1,72 @@
+import type { Sql } from '../../db/database.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
+import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { deletedWebhook, readWebhooks } from './due-store.ts';
+
+type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
+
+// A change is notified. When the notification is lost, deliveries follow the old settings for so long.
+const MAX_AGE_MS = 1_000;
+const MAX_CACHED = 20_000;
+
+/** The settings of the webhooks that the deliveries in memory belong to. */
+export class WebhookCache {
+  readonly #sql: Sql;
+  readonly #scheduler: Scheduler<WaitingDelivery>;
+  readonly #monotonicMs: () => number;
+  readonly #cached = new Map<string, Cached>();
+
+  constructor(sql: Sql, scheduler: Scheduler<WaitingDelivery>, monotonicMs: () => number) {
+    this.#sql = sql;
+    this.#scheduler = scheduler;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** The settings as last read; null when there are none. */
+  get(id: string): WebhookSettings | null {
+    return this.#cached.get(id)?.settings ?? null;
+  }
+
+  /** The settings, if an attempt may start with them. */
+  fresh(id: string): WebhookSettings | null {
+    const cached = this.#cached.get(id);
+    return cached && this.#monotonicMs() - cached.readAtMs <= MAX_AGE_MS ? cached.settings : null;
+  }
+
+  /** Keeps settings that a read brought, unless a later read has brought some. */
+  keep(settings: WebhookSettings, read: number): void {
+    const cached = this.#cached.get(settings.id);
+    if (cached && cached.read > read) return;
+    if (this.#cached.size >= MAX_CACHED && !cached) this.#cached.clear();
+    this.#cached.set(settings.id, { settings, read, readAtMs: this.#monotonicMs() });
+    this.#scheduler.setWebhook(scheduled(settings), read);
+  }
+
+  /** Reads webhooks again; a deleted one is inactive from then on. */
+  async refresh(webhooks: { id: string; shard: number }[]): Promise<void> {
+    for (const [shard, found] of Map.groupBy(webhooks, (webhook) => webhook.shard)) {
+      const read = this.#scheduler.beginRead();
+      try {
+        const ids = [...new Set(found.map(({ id }) => id))];
+        const settings = new Map((await readWebhooks(this.#sql, shard, ids)).map((one) => [one.id, one]));
+        for (const id of ids) this.keep(settings.get(id) ?? deletedWebhook(this.get(id) ?? { id, shard }), read);
+      } finally {
+        this.#scheduler.endRead(read);
+      }
+    }
+  }
+
+  /** Applies what a record has changed. */
+  change(id: string, change: Partial<Pick<WebhookSettings, 'isActive' | 'isHealthy'>>): void {
+    const settings = this.get(id);
+    if (!settings) return;
+    const read = this.#scheduler.beginRead();
+    this.keep({ ...settings, ...change }, read);
+    this.#scheduler.endRead(read);
+  }
+}
+
+/** What the scheduler needs to know of a webhook. */
+export function scheduled({ id, shard, isHealthy, isActive }: WebhookSettings) {
+  return { id, shard, isHealthy, maySend: isActive };
+}

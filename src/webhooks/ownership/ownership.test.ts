@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { until } from '../../../test/fixtures/until.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { openLog } from '../../platform/log.ts';
+import { Ownership } from './ownership.ts';
+import { endDeliverers } from './ownership-store.ts';
+
+/** A deliverer without deliveries. `stalledMs` is added to its clock; what is in `busy` is not recorded yet. */
+function openDeliverer(db: TestDatabase, holder: string) {
+  const deliverer = { stalledMs: 0, busy: new Set<number>(), closed: [] as number[] };
+  const ownership = new Ownership({
+    ...{ db, clock: systemClock, log: openLog('silent'), holder },
+    monotonicMs: () => performance.now() + deliverer.stalledMs,
+    unrecorded: (shard) => (deliverer.busy.has(shard) ? 1 : 0),
+    onTaken: () => undefined,
+    onClosed: (shards) => deliverer.closed.push(...shards),
+    onTime: () => undefined,
+  });
+  return Object.assign(deliverer, {
+    ownership,
+    has: (count: number) =>
+      until(`${count} shards of ${holder}`, async () => ownership.openShards().length === count || null),
+  });
+}
+
+async function openEnvironment() {
+  const db = await openTestDatabase();
+  const running: Ownership[] = [];
+  return {
+    db,
+    async start(holder: string) {
+      const deliverer = openDeliverer(db, holder);
+      await deliverer.ownership.start();
+      running.push(deliverer.ownership);
+      return deliverer;
+    },
+    owners: () =>
+      db.rows<{ owner: string | null; number: number }>({
+        text: 'select owner, count(*) as number from delivery_shards group by owner order by owner',
+      }),
+    epochOf: async (shard: number) => {
+      const text = 'select epoch from delivery_shards where shard = $1';
+      return (await db.rows<{ epoch: number }>({ text, values: [shard] }))[0]!.epoch;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const ownership of running) await ownership.leave();
+      await db[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('deliverers share the shards, and share them anew when one joins or leaves', async () => {
+  await using environment = await openEnvironment();
+
+  const first = await environment.start('node/a');
+  await first.has(64);
+  const [second, third] = [await environment.start('node/b'), await environment.start('node/c')];
+  await Promise.all([first.has(22), second.has(21), third.has(21)]);
+  const ofThree = await environment.owners();
+  await second.ownership.leave();
+  await Promise.all([first.has(32), third.has(32)]);
+
+  assert.deepEqual(
+    ofThree.map(({ number }) => number),
+    [22, 21, 21],
+  );
+  const all = [...first.ownership.openShards(), ...third.ownership.openShards()];
+  assert.equal(new Set(all).size, 64);
+});
+
+test('a shard changes hands only when nothing of it is in flight, and no attempt starts in it meanwhile', async () => {
+  await using environment = await openEnvironment();
+  const first = await environment.start('node/a');
+  await first.has(64);
+  first.busy = new Set(first.ownership.openShards());
+
+  const second = await environment.start('node/b');
+  await first.has(32);
+  const whileBusy = await environment.owners();
+  const drained = first.closed[0]!;
+  first.busy.delete(drained);
+  first.ownership.recorded(drained);
+  await second.has(1);
+
+  assert.deepEqual(whileBusy, [{ owner: 'node/a', number: 64 }]);
+  assert.deepEqual(second.ownership.openShards(), [drained]);
+  assert.equal(first.ownership.epochOf(drained), null);
+  assert.equal(second.ownership.epochOf(drained), await environment.epochOf(drained));
+});
+
+test('shards of a process that ended are taken at once when its parent reports it, under new epochs', async () => {
+  await using environment = await openEnvironment();
+  const dead = await environment.start('node/a');
+  await dead.has(64);
+  const epoch = await environment.epochOf(5);
+  dead.ownership.close();
+
+  await endDeliverers(environment.db, 'node/a');
+  const next = await environment.start('node/b');
+  await next.has(64);
+
+  assert.ok((await environment.epochOf(5)) > epoch);
+});
+
+test('shards of a deliverer whose lease ended are taken by another; when it wakes it owns nothing, and joins anew', async () => {
+  await using environment = await openEnvironment();
+  const frozen = await environment.start('node/a');
+  await frozen.has(64);
+  const epoch = frozen.ownership.epochOf(5)!;
+  // Its heartbeats renew nothing: the row is another one's.
+  await environment.db.run({ text: `update deliverers set id = 'node/frozen', ends_at = now() - interval '1 s'` });
+  await environment.db.run({ text: `update delivery_shards set owner = 'node/frozen'` });
+
+  const other = await environment.start('other/b');
+  await until('both to share', async () => {
+    const owners = await environment.owners();
+    return owners.length === 2 && owners.every(({ number }) => number === 32);
+  });
+  await Promise.all([frozen.has(32), other.has(32)]);
+
+  assert.deepEqual(
+    (await environment.owners()).map(({ owner }) => owner),
+    ['node/a.1', 'other/b'],
+  );
+  assert.ok(frozen.closed.includes(5));
+  assert.ok((await environment.epochOf(5)) > epoch);
+});
+
+test('a process trusts its lease for 8 s from before its last heartbeat', async () => {
+  await using environment = await openEnvironment();
+  const deliverer = await environment.start('node/a');
+  await deliverer.has(64);
+  const before = deliverer.ownership.isTrusted();
+
+  deliverer.stalledMs = 8_000;
+  const stalled = deliverer.ownership.isTrusted();
+  await until('a heartbeat', async () => deliverer.ownership.isTrusted() || null);
+
+  assert.deepEqual([before, stalled], [true, false]);
+});
+
+test('an owner keeps its shards when the database was away for longer than the lease, and nobody took them', async () => {
+  await using environment = await openEnvironment();
+  const deliverer = await environment.start('node/a');
+  await deliverer.has(64);
+  await environment.db.run({ text: `update deliverers set ends_at = now() - interval '1 h'` });
+
+  await until('the lease to be renewed', async () => {
+    const rows = await environment.db.rows({ text: 'select id from deliverers where ends_at > now()' });
+    return rows.length === 1;
+  });
+
+  assert.equal(deliverer.ownership.openShards().length, 64);
+  assert.deepEqual(deliverer.closed, []);
+});

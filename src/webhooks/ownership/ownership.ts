@@ -1,0 +1,193 @@
+import type { Database } from '../../db/database.ts';
+import { isDatabaseAway } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { SHARD_COUNT } from '../../rules/shard.ts';
+import type { Heartbeat, OwnedShard } from './ownership-store.ts';
+import {
+  endDeliverers,
+  endExpiredDeliverers,
+  joinDeliverers,
+  releaseShards,
+  renewLease,
+  takeShards,
+} from './ownership-store.ts';
+
+export type OwnershipDeps = {
+  db: Database;
+  clock: Clock;
+  log: Log;
+  /** Time in ms that does not jump. */
+  monotonicMs: () => number;
+  /** Name of this process, by which its parent sets its shards free when it has ended. */
+  holder: string;
+  /** Attempts of the shard that have begun and are not recorded. */
+  unrecorded(shard: number): number;
+  /** The deliveries of these shards are this process's from now on. */
+  onTaken(shards: number[]): void;
+  /** No attempt of these shards may start from now on. */
+  onClosed(shards: number[]): void;
+  /** The database's time, with each answer to a heartbeat. */
+  onTime(nowMs: number): void;
+};
+
+const HEARTBEAT_MS = 1_000;
+const LEASE_MS = 10_000;
+// Counted from before the heartbeat was sent. The rest of the lease covers requests that are on their way.
+const TRUST_MS = 8_000;
+// After the database was away all leases may have ended: each deliverer renews its own before others are ended.
+const BEATS_BEFORE_ENDING_OTHERS = 3;
+
+/** The shards that this process owns: its fair share of all 64, under a lease that each heartbeat renews. */
+export class Ownership {
+  readonly #deps: OwnershipDeps;
+  /** Epochs of the shards in which attempts may start. */
+  readonly #open = new Map<number, number>();
+  /** Shards that are released once nothing of them is in flight. */
+  readonly #closing = new Map<number, number>();
+  readonly #stopping = new AbortController();
+  #id: string;
+  #rejoined = 0;
+  #goodBeats = 0;
+  #trustedUntil = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
+  #isLeaving = false;
+  #isWoken = false;
+  #sleep = new AbortController();
+  #unlisten: () => Promise<void> = async () => undefined;
+  #beating: Promise<void> | null = null;
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps;
+    this.#id = deps.holder;
+  }
+
+  /** Joins the deliverers and takes shards, now and whenever some are free. Tries again while the database is away. */
+  async start(): Promise<void> {
+    this.#unlisten = await this.#deps.db.listen('delivery_shards', () => this.#wake());
+    this.#beating = this.#beatUntilStopped();
+  }
+
+  /** Whether attempts may start: others may take the shards once the lease has ended. */
+  isTrusted(): boolean {
+    const { clock, monotonicMs } = this.#deps;
+    // The monotonic clock stands still while the machine is suspended.
+    return monotonicMs() < this.#trustedUntil.monotonicMs && clock.now() < this.#trustedUntil.wallMs;
+  }
+
+  /** Fences the records of attempts that start now. Null: the shard is not open. */
+  epochOf(shard: number): number | null {
+    return this.#open.get(shard) ?? null;
+  }
+
+  openShards(): number[] {
+    return [...this.#open.keys()];
+  }
+
+  /** Call it when attempts of the shard were recorded: a shard that is being released may be drained. */
+  recorded(shard: number): void {
+    if (this.#closing.has(shard) && this.#deps.unrecorded(shard) === 0) this.#wake();
+  }
+
+  /** No attempt starts from now on, and shards are released as they drain. */
+  close(): void {
+    this.#isLeaving = true;
+    this.#closeShards([...this.#open.keys()]);
+    this.#wake();
+  }
+
+  /** Ends the lease and sets the remaining shards free. */
+  async leave(): Promise<void> {
+    this.#stopping.abort();
+    this.#sleep.abort();
+    await this.#beating;
+    await this.#unlisten();
+    await endDeliverers(this.#deps.db, this.#id).catch((error) => this.#logFailure(error));
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#sleep.abort();
+  }
+
+  async #beatUntilStopped(): Promise<void> {
+    let hasJoined = false;
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false;
+      try {
+        if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: LEASE_MS });
+        hasJoined = await this.#beat();
+        if (!hasJoined) continue;
+      } catch (error) {
+        this.#goodBeats = 0;
+        this.#logFailure(error);
+      }
+      if (this.#isWoken) continue;
+      this.#sleep = new AbortController();
+      await this.#deps.clock.sleep(HEARTBEAT_MS, this.#sleep.signal);
+    }
+  }
+
+  /** False: this deliverer was ended by another one, and has to join anew. */
+  async #beat(): Promise<boolean> {
+    const { db, clock, monotonicMs, log, onTime } = this.#deps;
+    const trustedUntil = { monotonicMs: monotonicMs() + TRUST_MS, wallMs: clock.now() + TRUST_MS };
+    const heartbeat = await renewLease(db, { id: this.#id, leaseMs: LEASE_MS, isLeaving: this.#isLeaving });
+    if (!heartbeat) {
+      log.warn({ deliverer: this.#id }, 'the lease of this deliverer ended; it joins anew');
+      this.#adopt([]);
+      this.#goodBeats = 0;
+      this.#id = `${this.#deps.holder}.${++this.#rejoined}`;
+      return false;
+    }
+    this.#trustedUntil = trustedUntil;
+    this.#goodBeats += 1;
+    onTime(heartbeat.nowMs);
+    this.#adopt(heartbeat.owned);
+    if (heartbeat.hasExpired && this.#goodBeats >= BEATS_BEFORE_ENDING_OTHERS) await endExpiredDeliverers(db);
+    await this.#share(heartbeat);
+    return true;
+  }
+
+  /** Follows the database: a shard with another epoch was lost, or taken by a statement whose answer was lost. */
+  #adopt(owned: OwnedShard[]): void {
+    const epochs = new Map(owned.map(({ shard, epoch }) => [shard, epoch]));
+    for (const [shard, epoch] of this.#closing) if (epochs.get(shard) !== epoch) this.#closing.delete(shard);
+    this.#forget([...this.#open].flatMap(([shard, epoch]) => (epochs.get(shard) === epoch ? [] : shard)));
+    const taken = owned.filter(({ shard }) => !this.#open.has(shard) && !this.#closing.has(shard));
+    for (const { shard, epoch } of taken) this.#open.set(shard, epoch);
+    if (taken.length > 0) this.#deps.onTaken(taken.map(({ shard }) => shard));
+  }
+
+  async #share({ sharing, free }: Heartbeat): Promise<void> {
+    const { db, unrecorded } = this.#deps;
+    const place = sharing.indexOf(this.#id);
+    const share = place < 0 ? 0 : Math.floor((SHARD_COUNT + sharing.length - 1 - place) / sharing.length);
+    const byLoad = [...this.#open.keys()].sort((left, right) => unrecorded(left) - unrecorded(right));
+    this.#closeShards(byLoad.slice(0, Math.max(0, byLoad.length - share)));
+    const drained = [...this.#closing.keys()].filter((shard) => unrecorded(shard) === 0);
+    if (drained.length > 0) {
+      await releaseShards(db, { id: this.#id, shards: drained });
+      for (const shard of drained) this.#closing.delete(shard);
+    }
+    const limit = Math.min(share - this.#open.size, free);
+    if (limit <= 0) return;
+    const taken = await takeShards(db, { id: this.#id, limit });
+    this.#adopt([...this.#open, ...this.#closing].map(([shard, epoch]) => ({ shard, epoch })).concat(taken));
+  }
+
+  #closeShards(shards: number[]): void {
+    for (const shard of shards) this.#closing.set(shard, this.#open.get(shard)!);
+    this.#forget(shards);
+  }
+
+  #forget(shards: number[]): void {
+    for (const shard of shards) this.#open.delete(shard);
+    if (shards.length > 0) this.#deps.onClosed(shards);
+  }
+
+  #logFailure(error: unknown): void {
+    const { log } = this.#deps;
+    if (isDatabaseAway(error)) log.warn({ err: error }, 'heartbeat failed: the database is unavailable');
+    else log.error({ err: error }, 'heartbeat failed');
+  }
+}
