@@ -76,7 +76,25 @@ test('a clock set back by hours does not lock the account out', async () => {
 
   const answer = await admit(db, { account, bucket: 'jobs', limit, now: at(0) });
 
-  assert.equal(answer.kind, 'admitted');
+  assert.deepEqual(answer, { kind: 'admitted', remaining: 9, resetSeconds: 60 });
+});
+
+test('a clock set back by half a window admits no more than the limit, and the times stay in order', async () => {
+  await using db = await openTestDatabase();
+  const ask = (ms: number) => admit(db, { account, bucket: 'jobs', limit, now: at(ms) });
+  for (let i = 0; i < 5; i++) await ask(40_000 + i);
+
+  const answers = [];
+  for (let i = 0; i < 6; i++) answers.push((await ask(10_000 + i)).kind);
+  const [row] = await db.rows<{ admitted: Date[] }>({ text: 'select admitted from rate_windows' });
+  const later = await ask(100_003);
+
+  assert.deepEqual(answers, [...Array(5).fill('admitted'), 'refused']);
+  assert.deepEqual(
+    row!.admitted.map((time) => time.getTime() - at(0).getTime()),
+    [40_000, 40_001, 40_002, 40_003, ...Array(6).fill(40_004)],
+  );
+  assert.deepEqual(later, { kind: 'admitted', remaining: 3, resetSeconds: 1 });
 });
 
 test('at random times the database decides as the reference does, and never admits more than the limit in 60 s', async () => {

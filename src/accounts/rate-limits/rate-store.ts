@@ -44,9 +44,12 @@ export async function admit(
 /** `waitMs` is the time until the blocking request leaves the window: the one after which `count - 1` are left. */
 type Entry = { used: number; resetMs: number } | { used: null; waitMs: number };
 
+const WINDOW = "$5::float8 * interval '1 ms'";
+
 /**
  * Null when the account has no window yet. The row lock serialises requests; `clock` is read under the lock. Times more
- * than a window ahead were written before the clock was set back: they are dropped.
+ * than a window ahead were written before the clock was set back: they are dropped. After a smaller step back the new
+ * time is that of the request before.
  */
 async function enterWindow(sql: Sql, values: unknown[]): Promise<Entry | null> {
   const rows = await sql.rows<Entry & { isStored: boolean }>({
@@ -63,14 +66,14 @@ async function enterWindow(sql: Sql, values: unknown[]): Promise<Entry | null> {
         from (select count(*) > 0 as is_stored from stored) as locked
       ), kept as (
         select clock.now, clock.is_stored,
-          coalesce(array_agg(admitted_at order by admitted_at) filter (where admitted_at is not null), '{}') as admitted
+          -- The times are in order: the ends of the window are found by binary search.
+          coalesce(admitted[1 + width_bucket(now - ${WINDOW}, admitted) : width_bucket(now + ${WINDOW}, admitted)], '{}')
+            as admitted
         from clock
-        left join (select unnest(admitted) as admitted_at from stored) as requests
-          on admitted_at > clock.now - $5::float8 * interval '1 ms' and admitted_at <= clock.now + $5::float8 * interval '1 ms'
-        group by clock.now, clock.is_stored
+        left join stored on true
       ), entered as (
         update rate_windows
-        set admitted = (select admitted || now from kept)
+        set admitted = (select admitted || greatest(now, admitted[cardinality(admitted)]) from kept)
         where shard = $1 and account_id = $2 and bucket = $3 and $4::int > (select cardinality(admitted) from kept)
         returning admitted
       )
