@@ -14,6 +14,21 @@ test('raw JSON reaches the wire unchanged, at any depth', () => {
   );
 });
 
+test('a value that fails to be written leaves no trace in the next one, nor do strings that are like raw JSON', () => {
+  const failing = {
+    raw: new RawJson('[1]'),
+    get broken(): never {
+      throw new Error('broken');
+    },
+  };
+  const like = '"00000000-0000-4000-8000-000000000000 0"';
+
+  assert.throws(() => writeJson(failing), /broken/);
+
+  assert.equal(writeJson([like, new RawJson(like), '$&']), `[${JSON.stringify(like)},${like},"$&"]`);
+  assert.equal(JSON.stringify([new RawJson('{"a": 1.0}')]), '[{"a":1}]');
+});
+
 const DATE = new Date('2026-11-21T09:30:00.000Z');
 const VALUES: [what: string, value: unknown][] = [
   ['null', null],
