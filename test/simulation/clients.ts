@@ -156,7 +156,7 @@ export function openClients({ simulator, server, receivers }: Environment) {
     if (luck < 0.73) return void (await call(webhook.account, 'DELETE', '/v1/webhooks/:id', { params: { id } }));
     if (luck < 0.79) return void (await call(webhook.account, 'POST', '/v1/webhooks/:id/test', { params: { id } }));
     if (luck < 0.84) return await runAccount(account);
-    if (luck < 0.9 && jobs.length > 0) return await control();
+    if (luck < 0.93 && jobs.length > 0) return await control();
     const url = random.pick([...receivers.modes.keys()]);
     receivers.modes.set(url, random.next() < 0.4 ? 'well' : (random.pick(RECEIVER_MODES) as ReceiverMode));
   }

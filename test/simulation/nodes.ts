@@ -21,7 +21,6 @@ export const SETTINGS = readConfig({
   WEBHOOK_TIMEOUT_MS: '1000',
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SECONDS: '6',
-  TRANSCRIBE_CONCURRENCY: '3',
 });
 export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
 export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;
@@ -115,7 +114,9 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   const engine = engineOf(actor, environment);
   const completions = await openCompletionWaiter({ db, clock, log: LOG });
   return await startTranscriber({
-    ...{ db, config: SETTINGS, engines: { lite: engine, pro: engine }, storage: STORAGE, completions, clock, log: LOG },
+    ...{ db, engines: { lite: engine, pro: engine }, storage: STORAGE, completions, clock, log: LOG },
+    // With one place jobs wait in the queue, with several a claim takes many.
+    config: { ...SETTINGS, transcribeConcurrency: environment.simulator.random.pick([1, 3]) },
     holder,
     tools: { folder: null },
   });

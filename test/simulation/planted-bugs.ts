@@ -70,8 +70,15 @@ export const PLANTED_BUGS: PlantedBug[] = [
     changes: [{ file: CANCEL, find: 'set waiting = waiting - 1', replace: 'set waiting = waiting - 0' }],
   },
   {
-    name: 'a running job that is canceled is subtracted from the count',
-    changes: [{ file: CANCEL, find: 'and $isWaiting and', replace: 'and $isWaiting::boolean is not null and' }],
+    name: 'a running job that is canceled changes the count',
+    changes: [
+      { file: CANCEL, find: 'and $isWaiting and', replace: 'and' },
+      {
+        file: CANCEL,
+        find: 'set waiting = waiting - 1',
+        replace: 'set waiting = waiting + case when $isWaiting then -1 else 1 end',
+      },
+    ],
   },
   {
     name: 'the time of the last start is not stored',
