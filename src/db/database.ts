@@ -66,6 +66,8 @@ export type DatabaseOptions = {
 // Longer than any statement of the service takes, shorter than the 5 s within which a client must get a 503.
 const STATEMENT_TIMEOUT_MS = 3_500;
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
+// A process that stops inside of a transaction, because it is frozen, loses its connection and with it its locks.
+const IDLE_IN_TRANSACTION_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 // The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -149,7 +151,10 @@ function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: num
 }
 
 async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
-  const settings = [`set statement_timeout = ${STATEMENT_TIMEOUT_MS}`];
+  const settings = [
+    `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+    `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+  ];
   // The plan must also be good after an empty table has grown: no plan that reads a whole table or index.
   if (plansOnce)
     settings.push(
@@ -228,7 +233,9 @@ function beginOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled:
     const names = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
     return ['begin', ...names.map((name) => `set local ${name} = 0`)].join(';');
   }
-  return isPooled ? `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}` : 'begin';
+  if (!isPooled) return 'begin';
+  return `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS};
+    set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
 }
 
 function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): Prepare | undefined {
@@ -240,9 +247,11 @@ function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPoole
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return isConnectionMessage(error);
-  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout.
+  // Class 08: connection exception; 53: out of resources; 57P: operator intervention; 57014: statement timeout; 25P03: idle
+  // in a transaction for too long.
   return (
-    /^(08|53|57P|57014)/.test(code) || /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
+    /^(08|53|57P|57014|25P03)/.test(code) ||
+    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
   );
 }
 

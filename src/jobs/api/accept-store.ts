@@ -25,7 +25,7 @@ export type NewJob = Pick<
 
 // Locks the account's row before the row of its queue, as every other statement does.
 const ACCEPT = defineStatement(
-  { name: 'accept_job', isBrief: true },
+  { name: 'accept_job' },
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment

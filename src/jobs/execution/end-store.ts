@@ -25,7 +25,7 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
 }
 
 const END = defineStatement(
-  { name: 'end_job', isBrief: true },
+  { name: 'end_job' },
   `
       with clock as (
         select $completedAt::timestamptz as moment

@@ -9,7 +9,9 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
+import { isDatabaseAway } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
+import { lockJob } from '../api/control-store.ts';
 import type { Job, Outcome } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
 import { sweepLapsedJobs } from '../queue/lease.ts';
@@ -389,6 +391,31 @@ test('of two claims that chose the same jobs at the same time, each job goes to 
   assert.equal(new Set(both.flat().map(({ id }) => id)).size, 3);
   assert.equal(both.flat().length, 3);
   assert.deepEqual(await fixture.db.rows({ text: 'select waiting from job_queues' }), [{ waiting: 0 }]);
+});
+
+test('a process that is frozen while it holds the lock of a queued job delays claims for seconds only', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account, 0.1);
+  const isLocked = Promise.withResolvers<void>();
+  const continues = Promise.withResolvers<void>();
+  const frozen = fixture.db.transaction(async (tx) => {
+    await lockJob(tx, { shard: account.shard, accountId: account.id, id });
+    isLocked.resolve();
+    await continues.promise;
+    await tx.rows({ text: 'select 1' });
+  });
+  await isLocked.promise;
+
+  let claimed: Job | null = null;
+  await until('the claim', async () => {
+    claimed = await claimNextJob(fixture.db, 60_000).catch(() => null);
+    return claimed !== null;
+  });
+  continues.resolve();
+
+  assert.equal((claimed as Job | null)?.id, id);
+  await assert.rejects(frozen, isDatabaseAway);
 });
 
 test('a claim or a sweep that the database runs too late changes nothing', async () => {

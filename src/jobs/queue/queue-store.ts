@@ -87,7 +87,6 @@ export async function claimJobs(
 ): Promise<ClaimedJob[]> {
   const claimed = await sql.rows<ClaimedJob>({
     name: 'claim_jobs',
-    isBrief: true,
     text: `
       with clock as (
         select clock_timestamp() as moment, clock_timestamp() + $4 * interval '1 millisecond' as lease_ends_at
