@@ -258,11 +258,13 @@ create table deliveries (
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0
 );
-create index deliveries_due on deliveries (shard, next_at);
-create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at);
+-- Partial, though every row has an attempt: without statistics the planner would otherwise use them to look up a delivery
+-- by its key, and read the whole shard. Statements that need them say so: attempt > 0.
+create index deliveries_due on deliveries (shard, next_at) where attempt > 0;
+create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at) where attempt > 0;
 -- For the waiting deliveries in the delivery log. On an expression, to keep reads in the order of next_at off this index:
 -- without statistics the planner underestimates the cost of sorting.
-create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id);
+create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where attempt > 0;
 
 -- Processes that deliver. Few rows, each updated every second: no shard.
 create table deliverers (

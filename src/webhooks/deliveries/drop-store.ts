@@ -28,7 +28,7 @@ export async function dropWaiting(
       name: 'find-deliveries-to-drop',
       text: `select id, event_id as "eventId", attempt_id as "attemptId", $4::text as url
         from deliveries
-        where shard = $1 and webhook_id = $2 and id <> all($3::text[])
+        where shard = $1 and attempt > 0 and webhook_id = $2 and id <> all($3::text[])
         order by webhook_id, next_at desc
         limit $5`,
       values: [shard, webhookId, allowed.by === 'owner' ? allowed.inFlight : [], url, DROP_LIMIT],

@@ -47,12 +47,13 @@ const MS = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
 // Up to 20,000 of them are in memory.
 const MAX_WAITING_BODY_BYTES = 8 * 1024;
 
-const WAITING_DELIVERIES = `
+/** @param webhook  SQL of the key of the delivery's webhook */
+const waitingDeliveries = (webhook: { shard: string; id: string }) => `
   select d.shard, d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
     d.event_type as "eventType", d.attempt, d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs",
     ${MS('clock_timestamp()')} as "readAtMs", ${SETTINGS}, e.body
   from deliveries d
-  left join webhooks w on w.shard = d.shard and w.id = d.webhook_id
+  left join webhooks w on w.shard = ${webhook.shard} and w.id = ${webhook.id}
   left join events e on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
 
 type Row = WaitingDelivery & (Omit<WebhookSettings, 'id' | 'shard'> | { url: null });
@@ -65,8 +66,8 @@ export async function readDue(
   const { shards, fromMs, untilMs, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
-    text: `${WAITING_DELIVERIES}
-      where d.shard = any($1::smallint[])
+    text: `${waitingDeliveries({ shard: 'd.shard', id: 'd.webhook_id' })}
+      where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
       limit $4`,
     values: [shards, fromMs, untilMs, limit],
@@ -82,8 +83,8 @@ export async function readDueOfWebhook(
   const { shard, webhookId, fromMs, untilMs, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries-of-webhook',
-    text: `${WAITING_DELIVERIES}
-      where d.shard = $1
+    text: `${waitingDeliveries({ shard: '$1', id: '$2' })}
+      where d.shard = $1 and d.attempt > 0
         and (d.webhook_id, d.next_at) >= ($2, to_timestamp($3::float8 / 1000))
         and (d.webhook_id, d.next_at) <= ($2, to_timestamp($4::float8 / 1000))
       order by d.webhook_id, d.next_at
@@ -130,7 +131,7 @@ export async function findWebhooksDue(
         (
           select webhook_id, id, event_id, next_at
           from deliveries
-          where shard = $1
+          where shard = $1 and attempt > 0
           order by webhook_id, next_at
           limit 1
         )
@@ -140,7 +141,7 @@ export async function findWebhooksDue(
         cross join lateral (
           select d.webhook_id, d.id, d.event_id, d.next_at
           from deliveries d
-          where d.shard = $1 and (d.webhook_id, d.next_at) > (f.webhook_id, timestamptz 'infinity')
+          where d.shard = $1 and d.attempt > 0 and (d.webhook_id, d.next_at) > (f.webhook_id, timestamptz 'infinity')
           order by d.webhook_id, d.next_at
           limit 1
         ) n

@@ -82,7 +82,7 @@ const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event
     case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"
   from deliveries d
   join webhooks w on w.shard = $1 and w.id = d.webhook_id
-  where d.shard = $1 and d.webhook_id || '' = $2`;
+  where d.shard = $1 and d.attempt > 0 and d.webhook_id || '' = $2`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
