@@ -56,13 +56,12 @@ export class WebhookCache {
     }
   }
 
-  /** Applies what a record has changed. */
+  /** Applies what a record has changed. The rest is as old as before: a read in progress may bring it anew. */
   change(id: string, change: Partial<Pick<WebhookSettings, 'isActive' | 'isHealthy'>>): void {
-    const settings = this.get(id);
-    if (!settings) return;
-    const read = this.#scheduler.beginRead();
-    this.keep({ ...settings, ...change }, read);
-    this.#scheduler.endRead(read);
+    const cached = this.#cached.get(id);
+    if (!cached) return;
+    cached.settings = { ...cached.settings, ...change };
+    this.#scheduler.setWebhook(scheduled(cached.settings), cached.read);
   }
 }
 
