@@ -41,14 +41,18 @@ export async function advanceCheck(
       ), total as (
         select max(id) as through_id, sum(amount_change) as amount, sum(held_change) as held, count(*) as entries
         from slice
-      ), saved as (
-        insert into ledger_checks as known (shard, account_id, through_id, amount, held)
+      ), changed as (
+        update ledger_checks as known
+        set through_id = total.through_id, amount = known.amount + total.amount, held = known.held + total.held
+        from total
+        where known.shard = $1 and known.account_id = $2 and total.entries > 0
+          and known.through_id = (select id from start)
+      ), created as (
+        insert into ledger_checks (shard, account_id, through_id, amount, held)
         select $1, $2, through_id, amount, held
         from total
-        where entries > 0
-        on conflict (shard, account_id) do update
-        set through_id = excluded.through_id, amount = known.amount + excluded.amount, held = known.held + excluded.held
-        where known.through_id = (select id from start)
+        where entries > 0 and (select id from start) = ''
+        on conflict do nothing
       )
       select entries from total`,
     values: [account.shard, account.id, limit, minAgeMs],

@@ -140,15 +140,16 @@ export async function rotateSecret(
   id: string,
   { secret, overlapMs, now }: { secret: Buffer; overlapMs: number; now: Date },
 ): Promise<WebhookRow | null> {
+  const previousEndsAt = overlapMs > 0 ? new Date(now.getTime() + overlapMs) : null;
   const rows = await sql.rows<WebhookRow>({
     text: `update webhooks
       set secret = $4,
-        previous_secret = case when $5::float8 > 0 then secret end,
-        previous_secret_ends_at = case when $5 > 0 then $6::timestamptz + $5 * interval '1 millisecond' end,
+        previous_secret = case when $5::timestamptz is not null then secret end,
+        previous_secret_ends_at = $5,
         updated_at = $6
       where shard = $1 and account_id = $2 and id = $3
       returning ${COLUMNS}`,
-    values: [shard, accountId, id, secret, overlapMs, now],
+    values: [shard, accountId, id, secret, previousEndsAt, now],
   });
   return rows[0] ?? null;
 }
