@@ -26,7 +26,8 @@ export async function clearAudioKeys(sql: Sql, jobs: { shard: number; id: string
       update jobs
       set audio_key = null
       from unnest($1::smallint[], $2::text[]) as erased (shard, id)
-      where jobs.shard = erased.shard and jobs.id = erased.id and jobs.completed_at is not null`,
+      where jobs.shard = any($1::smallint[]) and jobs.shard = erased.shard and jobs.id = erased.id
+        and jobs.completed_at is not null`,
     values: [sorted.map(({ shard }) => shard), sorted.map(({ id }) => id)],
   });
 }
