@@ -11,7 +11,8 @@ export type Statement = {
   name?: string;
   /**
    * Outside of a transaction, executed on a connection that other statements use at the same time. For statements that
-   * find few rows by an index, and wait for no lock that a transaction holds for long: those behind them wait too.
+   * only read, and find few rows by an index. Those behind a statement wait for its end: a write waits for the disk, and
+   * commits on one connection cannot share a flush.
    */
   isBrief?: boolean;
 };

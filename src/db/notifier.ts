@@ -1,4 +1,4 @@
-type Statement = { name: string; isBrief: true; text: string; values: unknown[] };
+type Statement = { name: string; text: string; values: unknown[] };
 
 const INTERVAL_MS = 2;
 // A payload is shorter than 8,000 bytes; the words are ids, of at most 31 bytes.
@@ -61,7 +61,6 @@ function batchesOf(words: string[]): string[][] {
 function notifyStatement(notifications: [channel: string, payload: string][]): Statement {
   return {
     name: 'notify',
-    isBrief: true,
     // Without waiting for the flush: nothing is lost with a notification.
     text: `
       select set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)

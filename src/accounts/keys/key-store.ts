@@ -87,7 +87,6 @@ export async function noteKeyUse(
 ): Promise<void> {
   await sql.run({
     name: 'note_key_use',
-    isBrief: true,
     text: `
       update api_keys
       set last_used_at = coalesce($3::timestamptz, clock_timestamp())

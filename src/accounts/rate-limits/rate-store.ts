@@ -54,7 +54,6 @@ const WINDOW = "$5::float8 * interval '1 ms'";
 async function enterWindow(sql: Sql, values: unknown[]): Promise<Entry | null> {
   const rows = await sql.rows<Entry & { isStored: boolean }>({
     name: 'enter_rate_window',
-    isBrief: true,
     text: `
       with stored as (
         select admitted

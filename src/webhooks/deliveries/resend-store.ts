@@ -68,7 +68,6 @@ export async function insertResends(
   if (eventIds.length === 0) return 0;
   const inserted = await sql.run({
     name: 'insert_resends',
-    isBrief: true,
     text: `insert into deliveries
         (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
       select $1, n.id, $2, $3, e.id, e.type, n.attempt_id, clock_timestamp(), clock_timestamp()

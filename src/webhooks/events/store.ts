@@ -60,7 +60,7 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, receive
 }
 
 const INSERT_EVENT = defineStatement(
-  { name: 'insert_event', isBrief: true },
+  { name: 'insert_event' },
   `
       with ${insertEventIf('true')}
       select count(*) as deliveries
