@@ -1,5 +1,5 @@
 // Durable deliveries per second, against what Node's fastest HTTP client posts to the same receiver in the same run.
-// Each delivery is claimed under a lease, signed, sent, evaluated, logged and committed by the deliverer's own process, on
+// Each delivery is read, signed, sent, evaluated, logged and committed by the deliverer's own process, on
 // the embedded PostgreSQL with every safety on. Both sides and the receiver share this machine's cores.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -86,7 +86,7 @@ async function rawRound(): Promise<Round> {
 async function durableRound(): Promise<Round> {
   const complete = expectAll();
   const fill = { webhooks, count: COUNT, bodyBytes: BODY_BYTES };
-  // Measured from the commit on: nothing can be claimed before.
+  // Measured from the commit on: nothing can be read before.
   const measured = Promise.withResolvers<Round>();
   await insertDeliveries(db, fill, async () => {
     const before = await usage(deliverer.pid!);

@@ -76,7 +76,7 @@ writeFileSync(caFile, certificates.ca);
   report(
     'commit of an event to first byte at the receiver, idle, ms',
     `p50 ${p50}, p99 ${p99}, max ${max}`,
-    'p50 <= 2, p99 <= 10',
+    'p50 <= 1.5, p99 <= 6',
   );
 }
 receiver.closeAllConnections();
