@@ -144,16 +144,23 @@ export function openClients({ simulator, server, receivers }: Environment) {
     if (row) account.plan = row.plan;
   }
 
+  /** More events at once than a webhook may have in memory. */
+  async function burst({ id, account }: KnownWebhook): Promise<void> {
+    for (let i = 4 + random.integer(12); i > 0; i--)
+      await call(account, 'POST', '/v1/webhooks/:id/test', { params: { id } });
+  }
+
   /** One random action of a client, a receiver or an operator. */
   async function act(account: Account): Promise<void> {
     const luck = random.next();
     const webhook = webhooks.length > 0 ? random.pick(webhooks) : null;
-    if (luck < 0.45) return await submit(account);
-    if (luck < 0.55 || !webhook) return await createWebhook(account);
+    if (luck < 0.4) return await submit(account);
+    if (luck < 0.48 || !webhook) return await createWebhook(account);
     const { id } = webhook;
-    if (luck < 0.67) return await changeWebhook(webhook);
-    if (luck < 0.71) return await rotate(webhook);
-    if (luck < 0.73) return void (await call(webhook.account, 'DELETE', '/v1/webhooks/:id', { params: { id } }));
+    if (luck < 0.58) return await changeWebhook(webhook);
+    if (luck < 0.61) return await rotate(webhook);
+    if (luck < 0.63) return void (await call(webhook.account, 'DELETE', '/v1/webhooks/:id', { params: { id } }));
+    if (luck < 0.74) return await burst(webhook);
     if (luck < 0.79) return void (await call(webhook.account, 'POST', '/v1/webhooks/:id/test', { params: { id } }));
     if (luck < 0.84) return await runAccount(account);
     if (luck < 0.93 && jobs.length > 0) return await control();

@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/db/database.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
 import type { Actor, Outcome, Simulator } from './simulator.ts';
+import { SHARDS } from './smaller-limits.ts';
 
 /** Probability of each fault of a statement or commit. */
 export type DatabaseFaults = {
@@ -15,6 +16,15 @@ export type DatabaseFaults = {
   late: number;
   /** A notification is not delivered. */
   notNotified: number;
+  /** A commit arrives late, up to 15 s. */
+  lateCommit: number;
+  /** A deliverer freezes past its lease while the statement is executed. */
+  freezes: number;
+};
+
+/** No faults. */
+export const FAULTLESS: DatabaseFaults = {
+  ...{ lost: 0, unanswered: 0, late: 0, notNotified: 0, lateCommit: 0, freezes: 0 },
 };
 
 export type SimulatedPostgres = AsyncDisposable & {
@@ -41,6 +51,7 @@ type Session = { client: pg.PoolClient; isClosed: boolean };
 
 const NORMAL_MS = 3;
 const LATE_MS = 4_000;
+const LATE_COMMIT_MS = 15_000;
 const TABLES =
   'jobs, job_queues, webhooks, events, deliveries, deliverers, attempts, ledger, accounts, api_keys, audit_log, sim.notifications, sim.changes';
 
@@ -48,6 +59,7 @@ const TABLES =
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
   const test = await openTestDatabase();
   await test.run({ text: SIMULATION_SCHEMA });
+  await test.run({ text: 'delete from delivery_shards where shard >= $1', values: [SHARDS] });
   const admin = openDatabase(urlFor(test.url, 'simulation'), { maxConnections: 4 });
   const pools = new Map<string, pg.Pool>();
   const poolOf = (slot: string): pg.Pool => {
@@ -81,8 +93,8 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
           from pg_stat_activity
           where datname = current_database() and state like 'idle in transaction%'`,
       });
-      await admin.run({ text: `truncate ${tables}` });
       await admin.run({ text: 'update delivery_shards set owner = null, epoch = 0' });
+      await admin.run({ text: `truncate ${tables}` });
     },
     enter: (simulator) => enter(simulator, admin, poolOf),
     async [Symbol.asyncDispose]() {
@@ -117,7 +129,7 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   let faultCount = 0;
 
   const server: SimulatedServer = {
-    faults: { lost: 0, unanswered: 0, late: 0, notNotified: 0 },
+    faults: FAULTLESS,
     faultCount: () => faultCount,
     clockOffsetMs: 0,
     open,
@@ -173,7 +185,9 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
       const notifications: [channel: string, payload: string][] = [];
       const later: Sql['notify'] = (...notification) => void notifications.push(notification);
       const result = await work({ ...sqlOver(actor, session), notify: later });
-      await step(actor, session, () => commit(session));
+      const isLate = random.next() < server.faults.lateCommit;
+      if (isLate) faultCount++;
+      await step(actor, session, () => commit(session), isLate ? random.next() * LATE_COMMIT_MS : 0);
       for (const notification of notifications) notify(actor, ...notification);
       return result;
     } catch (cause) {
@@ -213,7 +227,12 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   }
 
   /** One statement: the way to the server, the execution and the way back, each with its faults. */
-  function step<Result>(actor: Actor, session: Session | null, act: () => Promise<Result>): Promise<Result> {
+  function step<Result>(
+    actor: Actor,
+    session: Session | null,
+    act: () => Promise<Result>,
+    delayMs = 0,
+  ): Promise<Result> {
     const { lost, unanswered, late } = server.faults;
     const luck = random.next();
     const isLost = luck < lost;
@@ -224,20 +243,31 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
       const refuse = () => simulator.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
       const answer = (outcome: Outcome<Result>) =>
         simulator.after(actor, random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
-          if (outcome.kind === 'error') reject(outcome.error);
+          if (outcome.kind === 'error') reject(isTerminated(outcome.error) ? connectionLost() : outcome.error);
           else if (isUnanswered) reject(connectionLost());
           else resolve(outcome.result);
         });
-      simulator.after(actor, random.next() * NORMAL_MS, () => {
+      simulator.after(actor, delayMs + random.next() * NORMAL_MS, () => {
         if (session?.isClosed) return refuse();
-        if (isLost || simulator.nowMs() < awayUntilMs)
+        if (isLost || isCutOff(actor) || simulator.nowMs() < awayUntilMs)
           return simulator.work(session ? breakOff(session) : Promise.resolve(), refuse);
         simulator.work(act(), (outcome) => {
+          freeze(actor);
           if (isUnanswered && session) simulator.work(breakOff(session), () => answer(outcome));
           else answer(outcome);
         });
       });
     });
+  }
+
+  function isCutOff({ cutOffUntilMs }: Actor): boolean {
+    return simulator.nowMs() < cutOffUntilMs;
+  }
+
+  function freeze(actor: Actor): void {
+    if (!actor.slot.startsWith('deliverer') || random.next() >= server.faults.freezes) return;
+    faultCount++;
+    actor.frozenUntilMs = simulator.nowMs() + 10_500 + random.next() * 3_000;
   }
 
   async function showClock(): Promise<void> {
@@ -254,6 +284,7 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
     for (const { channel, payload } of found.sort((left, right) => left.number - right.number)) {
       for (const listener of listeners) {
         if (listener.channel !== channel || random.next() < server.faults.notNotified) continue;
+        if (isCutOff(listener.actor)) continue;
         simulator.after(
           listener.actor,
           random.next() * NORMAL_MS,
@@ -264,6 +295,11 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
   }
 
   return server;
+}
+
+/** The simulation closed the connection while the statement waited for a lock. */
+function isTerminated(error: unknown): boolean {
+  return (error as { code?: string }).code === '57P01';
 }
 
 function connectionLost(): Error {

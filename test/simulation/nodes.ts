@@ -38,6 +38,12 @@ export type Environment = {
   engineFaults: { fails: number; crawls: number };
   /** Processes that have ended: the name under which they held leases, and the database's time of their end. */
   endedAtMs: Map<string, number>;
+  /** Parent processes that set free what their ended children held. */
+  parents: Actor[];
+  /** When the database's clock was set forward. */
+  clockStepsMs: number[];
+  /** Deliveries that only the search of all webhooks found. */
+  foundLate: number;
 };
 
 export type Node = { actor: Actor; holder: string; stop(): Promise<void> };
@@ -47,8 +53,8 @@ const LOG = openLog('silent');
 const LATEST_MS = 4_000;
 const LONGEST_CALL_MS = 8_000;
 
-export function newActor(slot: string): Actor {
-  return { slot, isAlive: true, frozenUntilMs: 0, clockOffsetMs: 0, onDeath: [] };
+export function newActor(slot: string, holder = slot): Actor {
+  return { slot, holder, isAlive: true, frozenUntilMs: 0, clockOffsetMs: 0, cutOffUntilMs: 0, onDeath: [] };
 }
 
 /** Ends a process: its pending steps are dropped, and its connections close. */
@@ -59,9 +65,9 @@ export async function die(actor: Actor): Promise<void> {
 
 /** Starts the process of the slot. The simulator's steps drive it. */
 export function startNode(slot: string, environment: Environment): Node {
-  const actor = newActor(slot);
-  const clock = clockOf(actor, environment.simulator);
   const holder = `${slot}/${makeId('req')}`;
+  const actor = newActor(slot, holder);
+  const clock = clockOf(actor, environment.simulator);
   const start = slot.startsWith('deliverer') ? deliverer : transcriber;
   const started = start(actor, holder, clock, environment);
   return {
@@ -82,8 +88,10 @@ export async function endProcess(
 }
 
 /** Releases the leases of a process that has ended, as its parent does. */
-export async function releaseLeases(holder: string, { server }: Environment): Promise<void> {
-  const db = server.open(newActor('parent'));
+export async function releaseLeases(holder: string, { server, parents }: Environment): Promise<void> {
+  const actor = newActor('parent');
+  parents.push(actor);
+  const db = server.open(actor);
   await returnJobsOf(db, { holders: holder, freeStarts: 0 });
   await endDeliverers(db, holder);
 }
@@ -100,12 +108,18 @@ export function clockOf(actor: Actor, simulator: Simulator): Clock {
   };
 }
 
-function deliverer(actor: Actor, holder: string, clock: Clock, { server, receivers, simulator }: Environment) {
+function deliverer(actor: Actor, holder: string, clock: Clock, environment: Environment) {
+  const { server, receivers, simulator } = environment;
   setPoster(receivers.posterFor(actor));
+  const ignored = { inc: () => undefined, observe: () => undefined };
+  const deliveriesFoundLate = { inc: () => void environment.foundLate++ };
+  const names = ['attempts', 'attemptSeconds', 'webhookWarnings', 'webhooksDisabled'];
+  const metrics = { ...Object.fromEntries(names.map((name) => [name, ignored])), deliveriesFoundLate };
   return startDeliverer({
     ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock, holder },
     random: () => simulator.random.next(),
     monotonicMs: () => simulator.nowMs(),
+    metrics: metrics as unknown as Parameters<typeof startDeliverer>[0]['metrics'],
   });
 }
 

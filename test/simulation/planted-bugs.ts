@@ -1,10 +1,10 @@
+import { DELIVERY_BUGS } from './planted-delivery-bugs.ts';
+
 /** A bug that is added to the code when it is loaded. The simulator must find it. */
 export type PlantedBug = { name: string; changes: { file: string; find: string; replace: string }[] };
 
 const QUEUE = 'src/jobs/queue/queue-store.ts';
 const LEASE = 'src/jobs/queue/lease-store.ts';
-const FINISH = 'src/webhooks/deliveries/finish-store.ts';
-const OWNERSHIP = 'src/webhooks/ownership/ownership-store.ts';
 const END = 'src/jobs/execution/end-store.ts';
 const ACCEPT = 'src/jobs/api/accept-store.ts';
 const CANCEL = 'src/jobs/api/control-store.ts';
@@ -115,16 +115,6 @@ export const PLANTED_BUGS: PlantedBug[] = [
     changes: [{ file: LEASE, find: 'and starts_with(holder, $1)', replace: 'and $1::text is not null' }],
   },
   {
-    name: 'shards of running deliverers are set free with those of ended ones, under the same epoch',
-    changes: [
-      {
-        file: OWNERSHIP,
-        find: 'set owner = null, epoch = epoch + 1 where owner = any($1::text[])',
-        replace: 'set owner = null where $1::text[] is not null',
-      },
-    ],
-  },
-  {
     name: 'an event is written outside the transaction of its job',
     changes: [
       { file: END, find: 'import { eventValues,', replace: 'import { insertEvent, eventValues,' },
@@ -193,59 +183,5 @@ export const PLANTED_BUGS: PlantedBug[] = [
       },
     ],
   },
-  {
-    name: 'an attempt is recorded without a fence',
-    changes: [
-      { file: FINISH, find: 'and d.attempt_id = b.attempt_id', replace: '' },
-      { file: FINISH, find: 'and d.attempt_id = s.attempt_id', replace: '' },
-    ],
-  },
-  {
-    name: 'a failed attempt counts twice',
-    changes: [{ file: FINISH, find: 'end + c.failures as failures', replace: 'end + 2 * c.failures as failures' }],
-  },
-  {
-    name: 'attempts are not limited',
-    changes: [
-      {
-        file: 'src/rules/webhooks/retry-schedule.ts',
-        find: 'if (delayMs === undefined) return null;',
-        replace: 'if (delayMs === undefined) return 1_000;',
-      },
-    ],
-  },
-  {
-    name: 'the attempt number does not grow',
-    changes: [{ file: FINISH, find: 'set attempt = d.attempt + 1,', replace: 'set attempt = d.attempt,' }],
-  },
-  {
-    name: 'a retry does not wait',
-    changes: [{ file: FINISH, find: '+ o.retry_after_ms * interval', replace: '+ 0 * o.retry_after_ms * interval' }],
-  },
-  {
-    name: 'a webhook is disabled after failures over a short time',
-    changes: [
-      {
-        file: FINISH,
-        find: ">= $23 * interval '1 millisecond' as disables",
-        replace: ">= 0 * $23 * interval '1 millisecond' as disables",
-      },
-    ],
-  },
-  {
-    name: 'waiting deliveries of a disabled webhook stay in the queue',
-    changes: [
-      { file: 'src/webhooks/deliveries/worker.ts', find: 'if (epoch === null ||', replace: 'if (epoch !== null ||' },
-    ],
-  },
-  {
-    name: 'an event goes to the webhooks of every account in its shard',
-    changes: [
-      {
-        file: 'src/webhooks/events/store.ts',
-        find: 'where shard = $shard and account_id = $accountId and active',
-        replace: 'where $shard::int is not null and $accountId::text is not null and active',
-      },
-    ],
-  },
+  ...DELIVERY_BUGS,
 ];

@@ -13,6 +13,12 @@ export type Arrival = {
   atMs: number;
   databaseMs: number;
   slot: string;
+  /** The process that sent it, when it did, and the database's time then. */
+  holder: string;
+  sentAtMs: number;
+  sentDatabaseMs: number;
+  /** When the receiver had answered, or its connection was closed. */
+  untilMs: number;
   url: string;
   headers: Record<string, string>;
   body: Buffer;
@@ -50,15 +56,29 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     actor.frozenUntilMs = simulator.nowMs() + 10_000 + simulator.random.next() * 3_000;
   }
 
-  function arrive(actor: Actor, { url, headers, body }: PostRequest): PostResult | null {
+  type Sent = Pick<Arrival, 'sentAtMs' | 'sentDatabaseMs'>;
+
+  function arrive(actor: Actor, { url, headers, body }: PostRequest, sent: Sent): PostResult | null {
     const mode = modes.get(url) ?? 'well';
     const status = mode === 'well' || mode === 'losing' ? 204 : mode === 'failing' ? 500 : null;
     if (mode !== 'resetting') {
-      const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs() };
-      arrivals.push({ ...times, slot: actor.slot, url, headers, body, status, isAnswerLost: mode === 'losing' });
+      const times = {
+        atMs: simulator.nowMs(),
+        databaseMs: databaseNowMs(),
+        untilMs: Number.POSITIVE_INFINITY,
+        ...sent,
+      };
+      const { slot, holder } = actor;
+      arrivals.push({ ...times, slot, holder, url, headers, body, status, isAnswerLost: mode === 'losing' });
     }
     if (mode === 'hanging') return null;
     return mode === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
+  }
+
+  /** The connections of the process are closed. */
+  function endArrivals({ holder }: Actor): void {
+    for (const arrival of arrivals)
+      if (arrival.holder === holder) arrival.untilMs = Math.min(arrival.untilMs, simulator.nowMs());
   }
 
   const receivers: Receivers = {
@@ -68,8 +88,11 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     frozen: () => frozen,
     posterFor: (actor) => (options) => {
       const open = new Set<(report: PostReport) => void>();
+      const endAll = () => endArrivals(actor);
+      actor.onDeath.push(async () => endAll());
       return {
         post(request) {
+          const sent = { sentAtMs: simulator.nowMs(), sentDatabaseMs: databaseNowMs() };
           return new Promise((resolve) => {
             const end = (result: PostResult) => {
               if (open.delete(resolve)) resolve(reportOf(result));
@@ -79,14 +102,17 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
               if (!open.has(resolve)) return;
               const eventId = request.headers['X-Service-Event-Id']!;
               const longestMs = slow.has(eventId) ? options.timeoutMs : NETWORK_MS;
-              const result = arrive(actor, request);
+              const result = arrive(actor, request, sent);
               freeze(actor, eventId);
               const delayMs = result ? simulator.random.next() * longestMs : options.timeoutMs;
+              const arrival = arrivals.at(-1);
+              if (arrival?.untilMs === Number.POSITIVE_INFINITY) arrival.untilMs = simulator.nowMs() + delayMs;
               simulator.after(actor, delayMs, () => end(result ?? TIMED_OUT));
             });
           });
         },
         close() {
+          endAll();
           for (const resolve of open) resolve(reportOf(CONNECTION_RESET));
           open.clear();
         },

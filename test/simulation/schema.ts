@@ -31,6 +31,8 @@ export const SIMULATION_SCHEMA = `
   create trigger note after insert or update or delete on jobs for each row execute function sim.note('job');
   create trigger note after insert or update or delete on job_queues for each row execute function sim.note('queue');
   create trigger note after insert or update or delete on deliveries for each row execute function sim.note('delivery');
+  create trigger note after delete on deliverers for each row execute function sim.note('deliverer');
+  create trigger note after update on delivery_shards for each row execute function sim.note('shard');
   create trigger note after insert or update or delete on webhooks for each row execute function sim.note('webhook');
   create trigger note after insert on job_pieces for each row execute function sim.note_piece();
   create trigger note after insert on events for each row execute function sim.note('event');
@@ -43,7 +45,7 @@ export type Change = {
   /** The actor that made the change. */
   slot: string;
   transaction: string;
-  what: 'job' | 'queue' | 'piece' | 'delivery' | 'webhook' | 'event' | 'attempt';
+  what: 'job' | 'queue' | 'piece' | 'delivery' | 'deliverer' | 'shard' | 'webhook' | 'event' | 'attempt';
   // biome-ignore lint/suspicious/noExplicitAny: rows of many tables
   before: any;
   // biome-ignore lint/suspicious/noExplicitAny: rows of many tables

@@ -3,6 +3,7 @@ import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
 import { openClients } from './clients.ts';
 import type { SimulatedPostgres } from './database.ts';
+import { FAULTLESS } from './database.ts';
 import { useSimulatedTime } from './fakes/simulated-time.ts';
 import type { Environment, Node } from './nodes.ts';
 import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
@@ -51,6 +52,9 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     calls: [],
     engineFaults: { fails: 0.05, crawls: 0.06 },
     endedAtMs: new Map(),
+    parents: [],
+    clockStepsMs: [],
+    foundLate: 0,
   };
   const nodes = new Map<string, Node>();
   const clients = openClients(environment);
@@ -60,7 +64,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
   for (const account of accounts)
     here.after(clients.actor, 10, () => void clients.createWebhook(account).catch(isExpected));
-  const actions = 15 + here.random.integer(30);
+  const actions = 25 + here.random.integer(30);
   for (let i = 0; i < actions; i++) {
     const account = here.random.pick(accounts);
     here.after(clients.actor, here.random.next() * ACTIONS_MS, () => void clients.act(account).catch(isExpected));
@@ -69,7 +73,10 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   await here.run(CALM_AFTER_MS);
   faults.end();
   const isOver = await untilNothingIsOpen(here, postgres);
+  const until = [...nodes.values()].flatMap(({ actor }) => [actor.frozenUntilMs, actor.cutOffUntilMs]);
+  const calmAtMs = Math.max(CALM_AFTER_MS, ...until);
   for (const node of nodes.values()) await die(node.actor);
+  for (const parent of environment.parents) await die(parent);
   await die(clients.actor);
 
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
@@ -79,6 +86,9 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     memory: clients.memory,
     calls: environment.calls,
     endedAtMs: environment.endedAtMs,
+    clockStepsMs: environment.clockStepsMs,
+    foundLate: environment.foundLate,
+    calmAtMs: calmAtMs + server.clockOffsetMs,
   };
   const isFaultless = faults.count() + server.faultCount() === 0;
   const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
@@ -122,10 +132,13 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   let ended = isCalm;
   if (!isCalm) {
     const level = random.pick([0.002, 0.01, 0.03]);
-    server.faults = { lost: level, unanswered: level, late: level, notNotified: random.pick([0, 0.1, 1]) };
+    server.faults = {
+      ...{ lost: level, unanswered: level, late: level, notNotified: random.pick([0, 0.1, 1]) },
+      ...{ lateCommit: random.pick([0, 0.05, 0.2]), freezes: random.pick([0, 0, 0.01]) },
+    };
     for (let i = 4 + random.integer(10); i > 0; i--)
       here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());
-    environment.receivers.freezes = 0.04;
+    environment.receivers.freezes = random.pick([0, 0.04, 0.1]);
   }
 
   function strike(): void {
@@ -134,10 +147,16 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
     const luck = random.next();
     if (luck < 0.45) crash(node);
     else if (luck < 0.55) stopInOrder(node);
+    else if (luck < 0.63) node.actor.cutOffUntilMs = here.nowMs() + random.next() * 40_000;
     else if (luck < 0.75) node.actor.frozenUntilMs = here.nowMs() + random.next() * random.pick([15_000, 90_000]);
     else if (luck < 0.85) node.actor.clockOffsetMs = (random.next() - 0.5) * random.pick([10_000, 7_200_000]);
-    else if (luck < 0.92) server.clockOffsetMs += random.next() * random.pick([1_000, 120_000]);
+    else if (luck < 0.92) stepClock();
     else here.work(server.goAway(random.next() * 10_000), () => undefined);
+  }
+
+  function stepClock(): void {
+    environment.clockStepsMs.push(here.nowMs());
+    server.clockOffsetMs += random.next() * random.pick([1_000, 120_000]);
   }
 
   function crash(node: Node): void {
@@ -164,7 +183,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
     end() {
       ended = true;
       environment.receivers.freezes = 0;
-      server.faults = { lost: 0, unanswered: 0, late: 0, notNotified: 0 };
+      server.faults = FAULTLESS;
       environment.engineFaults = { fails: 0, crawls: 0 };
     },
   };

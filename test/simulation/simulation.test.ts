@@ -22,6 +22,14 @@ test('no seed violates a rule', async () => {
   assertFaultsHappened(run.totals);
 });
 
+test('a seed is replayed', async () => {
+  const args = ['--from', '2', '--seeds', '1', '--verbose'];
+  const [first, second] = await Promise.all([runSeeds(args), runSeeds(args)]);
+
+  assert.match(first.digests.join(), /^[0-9a-f]{16}$/);
+  assert.deepEqual(first.digests, second.digests);
+});
+
 test('a slow machine runs the smallest number of seeds, whatever time they take', async () => {
   const run = await runSeeds(['--seeds', '3', '--for-seconds', '0', '--at-least', '2']);
 
@@ -53,7 +61,9 @@ function assertFaultsHappened({ seeds, jobs, arrivals, faults }: Totals): void {
   assert.ok(jobs > seeds && arrivals > seeds && faults > seeds, JSON.stringify({ seeds, jobs, arrivals, faults }));
 }
 
-async function runSeeds(args: string[]): Promise<{ code: number; errors: string; totals: Totals }> {
+type Result = { code: number; errors: string; totals: Totals; digests: string[] };
+
+async function runSeeds(args: string[]): Promise<Result> {
   const child = spawn(process.execPath, [RUN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
@@ -63,5 +73,9 @@ async function runSeeds(args: string[]): Promise<{ code: number; errors: string;
     errors += chunk;
   });
   const [code] = await once(child, 'close');
-  return { code, errors, totals: JSON.parse(output.trim().split('\n').at(-1)!) };
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { code, errors, totals: lines.at(-1), digests: lines.slice(0, -1).map(({ digest }) => digest) };
 }

@@ -6,11 +6,15 @@ import { randomFrom } from '../fixtures/random.ts';
 export type Actor = {
   /** The position that it fills; its successor after a crash has the same slot. */
   slot: string;
+  /** The name of the process: no other has it. */
+  holder: string;
   isAlive: boolean;
   /** While it is frozen: no result reaches it before this time. */
   frozenUntilMs: number;
   /** Error of its clock. */
   clockOffsetMs: number;
+  /** Its statements do not reach the database before this time. */
+  cutOffUntilMs: number;
   /** Called when it dies. */
   onDeath: (() => Promise<void>)[];
 };

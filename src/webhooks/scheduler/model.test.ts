@@ -97,11 +97,10 @@ class Model {
 
   #tail(): void {
     const read = this.#scheduler.beginRead();
-    const leftOut = this.#scheduler.spilledWebhooks();
     const isBroken = this.#random.next() < 0.1;
     const run = () => {
-      const rows = this.#rowsOf(({ shard, webhookId, nextAtMs }) => {
-        return this.#owned.has(shard) && !leftOut.includes(webhookId) && nextAtMs <= this.#nowMs + 1_000;
+      const rows = this.#rowsOf(({ shard, nextAtMs }) => {
+        return this.#owned.has(shard) && nextAtMs <= this.#nowMs + 1_000;
       }).map((row) => ({ row, settings: this.#settingsOf(row.webhookId) }));
       return () => {
         for (const { row, settings } of isBroken ? [] : rows) {

@@ -20,9 +20,6 @@ const LOOK_BACK_INTERVAL_MS = 1_000;
 const MAX_REFILL_MS = 5_000;
 // Rows that are due soon may have been forgotten too, so a refill looks further ahead than the reader.
 const LOOK_AHEAD_MS = 2_000;
-// Leaving out a webhook makes the reader's statement longer, so it is worth it only for those with many rows.
-const LEAVE_OUT_FROM = 64;
-const MAX_LEFT_OUT = 500;
 
 /**
  * The webhooks of which memory does not hold all rows. Each has a cursor: the rows from there on are read again, a few at a
@@ -33,7 +30,6 @@ export class Refills<E extends Entry> {
   /** Webhooks that run low, in the order in which they are refilled. */
   readonly #low = new Fifo<WebhookQueue<E>>();
   readonly #open = new Map<number, WebhookQueue<E>>();
-  readonly #leftOut = new Set<string>();
   #spilled = 0;
 
   /** @param isLow  whether the webhook has few entries in memory */
@@ -49,17 +45,11 @@ export class Refills<E extends Entry> {
   /** Notes a row that is not in memory, or all rows from a time on. */
   spill(webhook: WebhookQueue<E>, fromMs: number): void {
     if (!webhook.spill) this.#spilled++;
-    webhook.spill ??= { fromMs, refill: null, lookedBackAtMs: Number.NEGATIVE_INFINITY, refused: 0 };
+    webhook.spill ??= { fromMs, refill: null, lookedBackAtMs: Number.NEGATIVE_INFINITY };
     const { spill } = webhook;
     spill.fromMs = Math.min(spill.fromMs, fromMs);
     if (spill.refill) spill.refill.forgottenMs = Math.min(spill.refill.forgottenMs, fromMs);
     this.update(webhook);
-  }
-
-  /** Notes a row that a refill will read anyway. */
-  refuse(webhook: WebhookQueue<E>, nextAtMs: number): void {
-    this.spill(webhook, nextAtMs);
-    if (++webhook.spill!.refused === LEAVE_OUT_FROM && this.#leftOut.size < MAX_LEFT_OUT) this.#leftOut.add(webhook.id);
   }
 
   /** Removes the cursor. The answer of a refill in progress is ignored. */
@@ -67,11 +57,6 @@ export class Refills<E extends Entry> {
     if (!webhook.spill) return;
     webhook.spill = null;
     this.#spilled--;
-    this.#leftOut.delete(webhook.id);
-  }
-
-  leftOut(): string[] {
-    return [...this.#leftOut];
   }
 
   /** Queues the webhook for a refill if it needs one. */

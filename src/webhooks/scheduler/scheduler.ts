@@ -83,7 +83,7 @@ export class Scheduler<E extends Entry = Entry> {
     if (this.#items.has(entry.id)) return 'known';
     const webhook = known ?? this.#addWebhook(settings, read);
     if (!webhook.spill || entry.nextAtMs < webhook.spill.fromMs) return this.#admit(webhook, newItem(entry, read));
-    this.#refills.refuse(webhook, entry.nextAtMs);
+    this.#refills.spill(webhook, entry.nextAtMs);
     return 'spilled';
   }
 
@@ -194,11 +194,6 @@ export class Scheduler<E extends Entry = Entry> {
     this.#refills.end(read, { count: entries.length, lastMs: entries.at(-1)?.nextAtMs ?? 0, nowMs });
     this.#reads.end(read);
     if (webhook) this.#update(webhook);
-  }
-
-  /** Webhooks whose rows a read of what is due may leave out, since refills bring them: those with the most of them. */
-  spilledWebhooks(): string[] {
-    return this.#refills.leftOut();
   }
 
   /** The waiting rows of a webhook were dropped: forgets them, also in the answers of reads in progress. */

@@ -51,8 +51,6 @@ export type Spill = {
   refill: { read: number; limit: number; sentAtMs: number; forgottenMs: number } | null;
   /** Time of the last refill that looked back the long way. */
   lookedBackAtMs: number;
-  /** Rows that were offered although a refill will read them. */
-  refused: number;
 };
 
 /** One webhook's entries: those that wait, in the order of their start, and how many have started. */

@@ -3,7 +3,8 @@ import type { Memory } from '../clients.ts';
 import type { Call } from '../nodes.ts';
 import type { Arrival } from '../receivers.ts';
 import type { Change } from '../schema.ts';
-import { checkArrivals, checkDeliveries, checkFanOut } from './deliveries.ts';
+import { checkArrivals } from './arrivals.ts';
+import { checkDeliveries, checkFanOut } from './deliveries.ts';
 import { checkFailureCounts } from './failure-counts.ts';
 import { checkJobs } from './jobs.ts';
 import { checkLedger } from './ledger.ts';
@@ -17,6 +18,12 @@ export type Run = {
   calls: Call[];
   /** Processes that have ended: the name under which they held leases, and the time. */
   endedAtMs: Map<string, number>;
+  /** True times at which the database's clock was set forward. */
+  clockStepsMs: number[];
+  /** Deliveries that only the search of all webhooks found. */
+  foundLate: number;
+  /** The database's time after the last fault. */
+  calmAtMs: number;
   /** Only receivers and engines failed in this run. */
   isFaultless: boolean;
   /** No job and no delivery was open at the end. */
@@ -28,6 +35,7 @@ export async function findViolations(admin: Sql, run: Run): Promise<string[]> {
   const found: string[] = [];
   const report = (text: string) => void found.push(text);
   if (!run.isOver) report('liveness: a job or delivery is still open long after the last fault');
+  if (run.isFaultless && run.foundLate > 0) report(`reads: ${run.foundLate} deliveries were found late`);
   checkJobs(run, report);
   checkQueues(run, report);
   checkDeliveries(run, report);

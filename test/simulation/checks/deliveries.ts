@@ -1,77 +1,138 @@
-import { signBody } from '#sdk/signature.ts';
 import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
+import { ShardOwners } from './shard-owners.ts';
+import { historyOfWebhooks } from './webhook-history.ts';
 
 type Report = (text: string) => void;
 type Row = Change['after'];
 
-// A transaction may have read a webhook this long before its commit.
-const SLACK_MS = 10_000;
 const LAST_ATTEMPT = 4;
 const JITTER = 0.1;
+// Without faults, a delivery of a webhook with many others waits for them.
+const LONGEST_WAIT_MS = 30_000;
+// After the last fault, the search of all webhooks finds the rest within a minute, and a lease ends before.
+const LONGEST_WAIT_AFTER_FAULTS_MS = 100_000;
 
-/** Deliveries follow their state machine, each attempt is recorded once, and they are logged without a gap. */
-export function checkDeliveries({ changes, arrivals, memory }: Run, report: Report): void {
-  const accepted = new Set(
-    arrivals.filter(({ status }) => status === 204).map(({ headers }) => headers['X-Service-Delivery-Id']),
-  );
-  const webhooks = historyOfWebhooks(changes);
-  const ofDeletedJobs = new Set(
-    changes
-      .filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id))
-      .map(({ after }) => after.id as string),
-  );
-  const ofDelivery = Map.groupBy(
+/** What the checks of one delivery need of the run. */
+type Context = {
+  run: Run;
+  owners: ShardOwners;
+  webhooks: ReturnType<typeof historyOfWebhooks>;
+  /** Ids of attempts that a receiver accepted. */
+  accepted: Set<string>;
+  /** When the attempts were sent. */
+  sent: Map<string, Run['arrivals']>;
+  ofDeletedJobs: Set<string>;
+  report: Report;
+};
+
+/** Deliveries end or are retried by the owner of their shard only, with a log entry, in time, and without a gap in the log. */
+export function checkDeliveries(run: Run, report: Report): void {
+  const { changes, arrivals, memory } = run;
+  const events = changes.filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id));
+  const accepted = arrivals.filter(({ status }) => status === 204);
+  const context: Context = {
+    ...{ run, owners: new ShardOwners(changes), webhooks: historyOfWebhooks(changes), report },
+    accepted: new Set(accepted.map(({ headers }) => headers['X-Service-Delivery-Id']!)),
+    sent: Map.groupBy(arrivals, ({ headers }) => headers['X-Service-Delivery-Id']!),
+    ofDeletedJobs: new Set(events.map(({ after }) => after.id as string)),
+  };
+  const steps = Map.groupBy(
     changes.filter(({ what }) => what === 'delivery'),
-    ({ before, after }) => (after ?? before).id as string,
+    ({ before, after }) => (before ?? after).id as string,
   );
   const logged = Map.groupBy(
     changes.filter(({ what }) => what === 'attempt'),
     ({ after }) => after.delivery_id as string,
   );
-  for (const [id, steps] of ofDelivery) {
+  for (const [id, ofDelivery] of steps) {
     const log = logged.get(id) ?? [];
-    for (const step of steps.filter(({ before }) => before)) {
-      const entries = log.filter(({ transaction }) => transaction === step.transaction).map(({ after }) => after);
-      const made = entries.find((entry) => entry.id === step.before.attempt_id);
-      if (step.after) checkChanged(id, step, made, report);
-      else if (!made) report(`deliveries: ${id} was deleted without an entry in the log`);
-      if (made?.status === 'succeeded' && !accepted.has(made.id))
-        report(`deliveries: ${id} succeeded, but its receiver accepted nothing`);
-      const isDropped = entries.some((entry) => entry.status === 'dropped');
-      const mayDrop = ofDeletedJobs.has(step.before.event_id) || !webhooks.isOn(step.before.webhook_id, step.atMs);
-      if (isDropped && !mayDrop) report(`deliveries: ${id} was dropped, while its webhook was on`);
-    }
-    if (steps.at(-1)!.after === null) checkLog(id, log, report);
+    for (const step of ofDelivery) checkStep(id, step, log, context);
+    checkWaits(id, ofDelivery, context);
+    checkLog(id, ofDelivery.at(-1)!.after === null, log, report);
   }
+  for (const id of logged.keys()) if (!steps.has(id)) report(`log: ${id} was never in the queue`);
 }
 
-/** A row that still waits: a failed attempt is retried, or the same attempt is due at another time. */
-function checkChanged(id: string, { before, after, atMs }: Change, made: Row, report: Report): void {
-  if (!made) {
-    if (after.attempt !== before.attempt || after.attempt_id !== before.attempt_id)
-      report(`deliveries: ${id} came to another attempt, but none was logged`);
+function checkStep(id: string, step: Change, log: Change[], context: Context): void {
+  const { before, after, transaction } = step;
+  const { report } = context;
+  if (!before) {
+    if (after.attempt !== 1) report(`deliveries: ${id} began with attempt ${after.attempt}`);
     return;
   }
-  if (made.status !== 'failed') report(`deliveries: ${id} waits after an attempt that ${made.status}`);
-  if (after.attempt > LAST_ATTEMPT) report(`deliveries: ${id} came to attempt ${after.attempt}`);
+  const entry = log.find((change) => change.transaction === transaction && change.after.id === before.attempt_id);
+  if (!entry) report(`deliveries: ${id} was changed without an entry in the log`);
+  else if (entry.after.status === 'dropped') checkDropped(id, step, context);
+  else checkAttempt(id, step, entry.after.status, context);
+}
+
+function checkAttempt(id: string, step: Change, status: string, context: Context): void {
+  const { before, after } = step;
+  const { report, accepted } = context;
+  checkRecorded(id, step, context);
+  if (status === 'succeeded' && !accepted.has(before.attempt_id))
+    report(`deliveries: ${id} succeeded, but its receiver accepted nothing`);
+  if (!after) return;
+  if (after.attempt !== before.attempt + 1 || after.attempt > LAST_ATTEMPT)
+    report(`deliveries: ${id} came from attempt ${before.attempt} to ${after.attempt}`);
   if (after.attempt_id === before.attempt_id) report(`deliveries: ${id} kept its attempt's id`);
-  if (after.attempt !== before.attempt + 1) report(`deliveries: ${id} was retried under the number ${after.attempt}`);
-  const earliestMs = atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
+  const earliestMs = step.atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
   if (Date.parse(after.next_at) < earliestMs) report(`deliveries: ${id} is to be retried too early`);
 }
 
-function checkLog(id: string, log: Change[], report: Report): void {
-  const numbers = log.map(({ after }) => after.attempt as number).sort();
+/** Only the owner records, and only while it has owned the shard since the attempt was sent. */
+function checkRecorded(id: string, step: Change, { owners, sent, report }: Context): void {
+  const { before, slot, atMs } = step;
+  const owner = owners.ownerAt(step, before.shard);
+  if (!owner?.startsWith(`${slot}/`))
+    report(`deliveries: ${id} was recorded by ${slot}, while ${owner} owned its shard`);
+  const bySlot = (sent.get(before.attempt_id) ?? []).filter((arrival) => arrival.slot === slot);
+  const last = bySlot.filter(({ sentDatabaseMs }) => sentDatabaseMs <= atMs).at(-1);
+  if (!last) return;
+  const { holder, sentDatabaseMs } = last;
+  if (holder !== owner) report(`deliveries: ${id} was recorded by ${owner}, but ${holder} sent it`);
+  const loss = owners.lossOf(before.shard, holder, { fromMs: sentDatabaseMs + 1, toMs: atMs });
+  if (loss && loss.number < step.number) report(`deliveries: ${id} was recorded, though its shard was lost in between`);
+}
+
+function checkDropped(id: string, step: Change, { owners, webhooks, ofDeletedJobs, report }: Context): void {
+  const { before, after, slot } = step;
+  if (after) report(`deliveries: ${id} was logged as dropped, and waits`);
+  if (ofDeletedJobs.has(before.event_id)) return;
+  if (webhooks.isActiveAt(before.webhook_id, step)) report(`deliveries: ${id} was dropped, while its webhook was on`);
+  const owner = owners.ownerAt(step, before.shard);
+  if (slot.startsWith('deliverer') && !owner?.startsWith(`${slot}/`))
+    report(`deliveries: ${id} was dropped by ${slot}, while ${owner} owned its shard`);
+}
+
+/** The times between the moment at which a delivery is due and its next change. */
+function checkWaits(id: string, steps: Change[], { run, report }: Context): void {
+  for (const [index, { after, atMs }] of steps.entries()) {
+    if (!after) continue;
+    const next = steps[index + 1];
+    if (!next) report(`deliveries: ${id} waits for ever`);
+    if (!next) continue;
+    const dueAtMs = Math.max(Date.parse(after.next_at), atMs);
+    const waitedMs = next.atMs - dueAtMs;
+    if (run.isFaultless && waitedMs > LONGEST_WAIT_MS) report(`deliveries: ${id} waited for ${waitedMs} ms`);
+    const afterFaultsMs = next.atMs - Math.max(dueAtMs, run.calmAtMs);
+    if (afterFaultsMs > LONGEST_WAIT_AFTER_FAULTS_MS)
+      report(`deliveries: ${id} waited for ${afterFaultsMs} ms after the last fault`);
+  }
+}
+
+function checkLog(id: string, hasEnded: boolean, log: Change[], report: Report): void {
+  const numbers = log.map(({ after }) => after.attempt as number);
   const isWhole = numbers.every((number, index) => number === index + 1) && numbers.length <= LAST_ATTEMPT;
   if (!isWhole) report(`log: ${id} has the attempts ${numbers.join()}`);
-  const entries = log.map(({ after }) => after).sort((left, right) => left.attempt - right.attempt);
-  const statuses = entries.map(({ status }) => status as string);
+  const statuses = log.map(({ after }) => after.status as Row);
+  const last = statuses.at(-1);
+  const isEnd = last === 'succeeded' || last === 'dropped' || (last === 'failed' && log.length === LAST_ATTEMPT);
+  if (isEnd !== hasEnded) report(`log: ${id} has ${hasEnded ? 'ended' : 'not ended'} after ${statuses.join()}`);
   if (statuses.slice(0, -1).some((status) => status !== 'failed'))
     report(`log: ${id} went on after ${statuses.join()}`);
-  if (statuses.at(-1) === 'failed' && log.length !== LAST_ATTEMPT)
-    report(`log: ${id} gave up after ${log.length} attempts`);
 }
 
 /** An event goes once to every active webhook of its account, and to no other webhook. */
@@ -90,61 +151,4 @@ export function checkFanOut({ changes }: Run, report: Report): void {
       if (isDelivered && webhooks.isOff(id, event.atMs)) report(`events: ${id} is off and got ${event.after.id}`);
     }
   }
-}
-
-/** Requests at receivers: each attempt once unless a process or the database failed, signed, at the account's receiver, and none after it was accepted. */
-export function checkArrivals({ arrivals, changes, memory, isFaultless }: Run, report: Report): void {
-  const events = new Map(
-    changes.filter(({ what }) => what === 'event').map(({ after }) => [after.id as string, after]),
-  );
-  const deliveries = deliveriesOf(changes);
-  const attempts = new Set<string>();
-  const taken = new Set<string>();
-  for (const { url, headers, body, status, isAnswerLost } of arrivals) {
-    const attemptId = headers['X-Service-Delivery-Id']!;
-    const delivery = deliveries.get(attemptId);
-    const event = events.get(headers['X-Service-Event-Id']!);
-    if (!delivery || !event) {
-      report(`arrivals: ${attemptId} was never to be sent`);
-      continue;
-    }
-    if (isFaultless && attempts.has(attemptId)) report(`arrivals: ${attemptId} came twice`);
-    attempts.add(attemptId);
-    if (Number(headers['X-Service-Attempt']) !== delivery.attempt) report(`arrivals: ${attemptId} has a wrong number`);
-    if (url.split('/')[3] !== event.account_id) report(`owners: ${attemptId} went to another account's receiver`);
-    if (isFaultless && taken.has(delivery.id)) report(`arrivals: ${delivery.id} came again after it was accepted`);
-    if (status === 204 && !isAnswerLost) taken.add(delivery.id);
-    const secrets = memory.secrets.get(delivery.webhook_id);
-    if (!secrets || memory.uncertain.has(delivery.webhook_id)) continue;
-    const timestamp = headers['X-Service-Timestamp']!;
-    const isSigned = secrets.some((secret) => signBody({ secret, timestamp, body }) === headers['X-Service-Signature']);
-    if (!isSigned) report(`arrivals: ${attemptId} is not signed by its webhook`);
-  }
-}
-
-/** Deliveries by the ids of their attempts. */
-function deliveriesOf(changes: Change[]): Map<string, Row> {
-  return new Map(
-    changes.flatMap(({ what, after }) => (what === 'delivery' && after ? [[after.attempt_id, after]] : [])),
-  );
-}
-
-/** Whether webhooks were active or inactive during the whole time around a moment; neither if they changed in it. */
-function historyOfWebhooks(changes: Change[]) {
-  const byId = Map.groupBy(
-    changes.filter(({ what }) => what === 'webhook'),
-    ({ before, after }) => (before ?? after).id as string,
-  );
-  function wasAlways(id: string, atMs: number, isOn: boolean): boolean {
-    const steps = byId.get(id) ?? [];
-    const earlier = steps.filter((step) => step.atMs < atMs - SLACK_MS).at(-1);
-    const around = steps.filter((step) => Math.abs(step.atMs - atMs) <= SLACK_MS);
-    return [earlier, ...around].every((step) => (step?.after?.active ?? false) === isOn);
-  }
-  return {
-    all: () =>
-      [...byId].map(([id, [first]]) => ({ id, accountId: (first!.before ?? first!.after).account_id as string })),
-    isOn: (id: string, atMs: number) => wasAlways(id, atMs, true),
-    isOff: (id: string, atMs: number) => wasAlways(id, atMs, false),
-  };
 }

@@ -1,6 +1,7 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { PlantedBug } from '../planted-bugs.ts';
+import { SMALLER_LIMITS } from '../smaller-limits.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Modules that the simulation replaces: the network and the decoder. */
@@ -10,10 +11,12 @@ const REPLACED: Record<string, string> = {
 };
 
 /**
- * Replaces modules by the simulation's fakes as they are loaded, and adds a planted bug if one is given.
+ * Replaces modules by the simulation's fakes as they are loaded, makes limits smaller, and adds a planted bug if one is
+ * given.
  * @throws Error  when the code that the bug replaces is no longer there
  */
 export function hookModules(bug: PlantedBug | null): void {
+  const all = [...SMALLER_LIMITS, ...(bug?.changes ?? [])];
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
@@ -22,7 +25,7 @@ export function hookModules(bug: PlantedBug | null): void {
     },
     load(url, context, next) {
       const loaded = next(url, context);
-      const changes = bug?.changes.filter((change) => pathOf(url) === change.file) ?? [];
+      const changes = all.filter((change) => pathOf(url) === change.file);
       if (changes.length === 0) return loaded;
       return { ...loaded, source: changes.reduce((text, change) => applied(text, change), String(loaded.source)) };
     },

@@ -6,7 +6,7 @@ import type { Random } from '../../fixtures/random.ts';
 const RealDate = Date;
 
 /**
- * Replaces the process's time and random numbers by simulated ones: `Date`, `randomBytes`, and the one file access of
+ * Replaces the process's time and random numbers by simulated ones: `Date`, `randomBytes`, `randomFillSync`, and the one file access of
  * the code under test. Import the code under test after this call.
  */
 export function useSimulatedTime(source: { nowMs(): number; random(): Random }): void {
@@ -23,6 +23,7 @@ export function useSimulatedTime(source: { nowMs(): number; random(): Random }):
   const randomBytes = (size: number): Buffer =>
     Buffer.from(Array.from({ length: size }, () => source.random().integer(256)));
   (crypto as { randomBytes: unknown }).randomBytes = randomBytes;
+  (crypto as { randomFillSync: unknown }).randomFillSync = (into: Buffer) => into.set(randomBytes(into.length));
   (filesystem as { access: unknown }).access = async () => undefined;
   syncBuiltinESMExports();
 }

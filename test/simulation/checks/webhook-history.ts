@@ -1,0 +1,27 @@
+import type { Change } from '../schema.ts';
+
+// A transaction may have read a webhook this long before its commit.
+const SLACK_MS = 25_000;
+
+/** Whether webhooks were active or inactive during the whole time around a moment; neither if they changed in it. */
+export function historyOfWebhooks(changes: Change[]) {
+  const byId = Map.groupBy(
+    changes.filter(({ what }) => what === 'webhook'),
+    ({ before, after }) => (before ?? after).id as string,
+  );
+  function wasAlways(id: string, atMs: number, isOn: boolean): boolean {
+    const steps = byId.get(id) ?? [];
+    const earlier = steps.filter((step) => step.atMs < atMs - SLACK_MS).at(-1);
+    const around = steps.filter((step) => Math.abs(step.atMs - atMs) <= SLACK_MS);
+    return [earlier, ...around].every((step) => (step?.after?.active ?? false) === isOn);
+  }
+  return {
+    all: () =>
+      [...byId].map(([id, [first]]) => ({ id, accountId: (first!.before ?? first!.after).account_id as string })),
+    /** Whether it was active when a change was made. */
+    isActiveAt: (id: string, { number }: Change) =>
+      (byId.get(id)?.findLast((step) => step.number < number)?.after?.active ?? false) as boolean,
+    isOn: (id: string, atMs: number) => wasAlways(id, atMs, true),
+    isOff: (id: string, atMs: number) => wasAlways(id, atMs, false),
+  };
+}

@@ -1,0 +1,186 @@
+import type { PlantedBug } from './planted-bugs.ts';
+
+const FINISH = 'src/webhooks/deliveries/finish-store.ts';
+const READER = 'src/webhooks/deliveries/reader.ts';
+const OWNERSHIP = 'src/webhooks/ownership/ownership.ts';
+const OWNERSHIP_STORE = 'src/webhooks/ownership/ownership-store.ts';
+const REFILLS = 'src/webhooks/scheduler/refills.ts';
+
+export const DELIVERY_BUGS: PlantedBug[] = [
+  {
+    name: 'a failed attempt counts twice',
+    changes: [{ file: FINISH, find: 'end + c.failures as failures', replace: 'end + 2 * c.failures as failures' }],
+  },
+  {
+    name: 'attempts are not limited',
+    changes: [
+      {
+        file: 'src/rules/webhooks/retry-schedule.ts',
+        find: 'if (delayMs === undefined) return null;',
+        replace: 'if (delayMs === undefined) return 1_000;',
+      },
+    ],
+  },
+  {
+    name: 'an attempt is recorded without a fence',
+    changes: [...withoutEpoch(), ...withoutAttemptId()],
+  },
+  { name: 'an attempt is recorded though its shard was lost', changes: withoutEpoch() },
+  { name: 'an attempt is recorded under any attempt id', changes: withoutAttemptId() },
+  {
+    name: 'the epoch of a shard stays when the shard changes hands',
+    changes: [
+      { file: OWNERSHIP_STORE, find: 'epoch = epoch + 1', replace: 'epoch = epoch + 0' },
+      { file: OWNERSHIP_STORE, find: 'epoch = s.epoch + 1', replace: 'epoch = s.epoch + 0' },
+    ],
+  },
+  {
+    name: 'a lease is trusted from the answer to the heartbeat on',
+    changes: [
+      {
+        file: OWNERSHIP,
+        find: 'this.#trustedUntil = trustedUntil;',
+        replace: 'this.#trustedUntil = { monotonicMs: monotonicMs() + TRUST_MS, wallMs: clock.now() + TRUST_MS };',
+      },
+    ],
+  },
+  {
+    name: 'attempts start whether or not the lease is trusted',
+    changes: [
+      {
+        file: OWNERSHIP,
+        find: 'return monotonicMs() < this.#trustedUntil',
+        replace: 'return true || this.#trustedUntil',
+      },
+    ],
+  },
+  {
+    name: 'a deliverer whose lease has ended goes on',
+    changes: [
+      { file: OWNERSHIP, find: 'if (!heartbeat) {', replace: 'if (!heartbeat) return true;\n    if (!heartbeat) {' },
+    ],
+  },
+  {
+    name: 'a shard is released while attempts of it are in flight',
+    changes: [{ file: OWNERSHIP, find: 'filter((shard) => unrecorded(shard) === 0)', replace: 'filter(() => true)' }],
+  },
+  {
+    name: 'deliverers whose lease has not ended are ended',
+    changes: [
+      {
+        file: OWNERSHIP_STORE,
+        find: 'ends_at <= clock_timestamp()',
+        replace: "ends_at <= clock_timestamp() + interval '9 seconds'",
+      },
+    ],
+  },
+  {
+    name: 'shards of running processes are set free with those of ended processes',
+    changes: [{ file: OWNERSHIP_STORE, find: 'where starts_with(id, $1)', replace: 'where $1::text is not null' }],
+  },
+  {
+    name: 'a webhook is read to its end in spite of rows that were forgotten',
+    changes: [{ file: REFILLS, find: 'rows.lastMs, forgottenMs);', replace: 'rows.lastMs);' }],
+  },
+  {
+    name: 'a webhook is read to its end in spite of rows that an answer left out',
+    changes: [{ file: REFILLS, find: 'rows.count < limit ? endMs : rows.lastMs', replace: 'endMs' }],
+  },
+  {
+    name: 'deliveries that are committed late are never looked for',
+    changes: [
+      { file: READER, find: 'LATE_COMMIT_MS = 10_000', replace: 'LATE_COMMIT_MS = 0' },
+      { file: READER, find: 'SEARCH_MS = 60_000', replace: 'SEARCH_MS = 60_000_000' },
+    ],
+  },
+  {
+    name: 'a delivery that has ended is taken from an answer that is too old',
+    changes: [
+      {
+        file: 'src/webhooks/scheduler/read-log.ts',
+        find: 'return this.#tombstones.size > 0 &&',
+        replace: 'return this.#tombstones.size < 0 &&',
+      },
+    ],
+  },
+  {
+    name: 'attempts of one webhook are not limited',
+    changes: [
+      {
+        file: 'src/webhooks/scheduler/start-order.ts',
+        find: 'webhook.inFlight < this.#limits.inFlightPerWebhook &&',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'a record is not repeated when the connection broke',
+    changes: [
+      {
+        file: 'src/webhooks/deliveries/record.ts',
+        find: 'if (!isDatabaseAway(error) || this.#isGivenUp()) return null;',
+        replace: 'if (error) return null;',
+      },
+    ],
+  },
+  {
+    name: 'the attempt number does not grow',
+    changes: [{ file: FINISH, find: 'set attempt = d.attempt + 1,', replace: 'set attempt = d.attempt + 0,' }],
+  },
+  {
+    name: 'a retry keeps the id of the attempt',
+    changes: [{ file: FINISH, find: 'attempt_id = s.next_attempt_id,', replace: 'attempt_id = s.attempt_id,' }],
+  },
+  {
+    name: 'a retry does not wait',
+    changes: [{ file: FINISH, find: '+ o.retry_after_ms * interval', replace: '+ 0 * o.retry_after_ms * interval' }],
+  },
+  {
+    name: 'a webhook is disabled after failures over a short time',
+    changes: [
+      {
+        file: FINISH,
+        find: ">= $23 * interval '1 millisecond' as disables",
+        replace: ">= 0 * $23 * interval '1 millisecond' as disables",
+      },
+    ],
+  },
+  {
+    name: 'waiting deliveries of a disabled webhook stay in the queue',
+    changes: [
+      {
+        file: 'src/webhooks/deliveries/worker.ts',
+        find: 'if (epoch === null || this.#dropping.has(webhookId)) return;',
+        replace: 'if (epoch !== undefined) return;',
+      },
+    ],
+  },
+  {
+    name: 'an event goes to the webhooks of every account in its shard',
+    changes: [
+      {
+        file: 'src/webhooks/events/store.ts',
+        find: 'where shard = $shard and account_id = $accountId and active',
+        replace: 'where $shard::int is not null and $accountId::text is not null and active',
+      },
+    ],
+  },
+];
+
+function withoutEpoch(): PlantedBug['changes'] {
+  return [
+    { file: FINISH, find: 'and (d.shard, b.epoch) in (select shard, epoch from fence)', replace: '' },
+    {
+      file: FINISH,
+      find: 'where shard = $19 and epoch = $20',
+      replace: 'where shard = $19 and $20::bigint is not null',
+    },
+  ];
+}
+
+function withoutAttemptId(): PlantedBug['changes'] {
+  return [
+    { file: FINISH, find: 'and d.attempt_id = b.attempt_id', replace: '' },
+    { file: FINISH, find: 'and d.attempt_id = s.attempt_id', replace: '' },
+  ];
+}
