@@ -53,18 +53,7 @@ export async function openDeliveryFixture() {
     const child = fork(here('watching-receiver.ts'), args, { serialization: 'advanced' });
     children.push(child);
     const [{ port }] = (await once(child, 'message')) as [FromWatcher & { kind: 'listening' }];
-    return {
-      port,
-      pid: child.pid!,
-      url: (name) => `https://127.0.0.1:${port}${name}`,
-      urlsOfMany: (name) => MANY_HOSTS.map((host) => `https://${host}:${port}${name}`),
-      async take() {
-        const answered = once(child, 'message');
-        child.send('take');
-        const [{ arrivals }] = (await answered) as [FromWatcher & { kind: 'arrivals' }];
-        return arrivals;
-      },
-    };
+    return watcherOf(child, port);
   }
 
   /** The deliverer's own process, with its info log in a file. @param ports  of 127.0.0.0/8 that webhooks may point to */
@@ -108,6 +97,21 @@ export async function openDeliveryFixture() {
       await db.close();
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function watcherOf(child: ChildProcess, port: number): Watcher {
+  return {
+    port,
+    pid: child.pid!,
+    url: (name) => `https://127.0.0.1:${port}${name}`,
+    urlsOfMany: (name) => MANY_HOSTS.map((host) => `https://${host}:${port}${name}`),
+    async take() {
+      const answered = once(child, 'message');
+      child.send('take');
+      const [{ arrivals }] = (await answered) as [FromWatcher & { kind: 'arrivals' }];
+      return arrivals;
     },
   };
 }

@@ -57,25 +57,9 @@ export async function openServiceUnderLoad(
 ): Promise<ServiceUnderLoad> {
   const outside = kind === 'external' ? await openOutside(path.join(dataDir, 'outside')) : null;
   const port = await freePort(0);
-  const caFile = path.join(dataDir, 'receiver-ca.pem');
-  writeFileSync(caFile, testAuthority.cert);
   // Every start adds listeners that forward signals to its service.
   process.setMaxListeners(0);
-  const settings = {
-    LOG_LEVEL: 'warn',
-    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
-    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
-    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
-    NODE_EXTRA_CA_CERTS: caFile,
-    WEBHOOK_RETRY_DELAYS: '0,1,2,4',
-    WEBHOOK_TIMEOUT_MS: '2000',
-    WEBHOOK_DISABLE_FAILURES: '1000000',
-    RATE_LIMIT_TRANSCRIBE: 'off',
-    RATE_LIMIT_DEFAULT: 'off',
-    RATE_LIMIT_RESEND: 'off',
-    ...(outside && { DATABASE_URL: outside.url() }),
-    ...env,
-  };
+  const settings = { ...settingsFor(receiver, dataDir), ...(outside && { DATABASE_URL: outside.url() }), ...env };
   const open = () => startService({ dataDir, port, env: settings });
   let service: DemoService = await open();
   const nodes: DemoService[] = [];
@@ -122,12 +106,7 @@ export async function openServiceUnderLoad(
       nodes.push(node);
       return node;
     },
-    servicePids: () => [
-      service.pid,
-      ...descendantsOf(service.pid)
-        .filter(isRole)
-        .map(({ pid }) => pid),
-    ],
+    servicePids: () => [service.pid, ...roleProcessesOf(service)],
     async recovered() {
       await until('readiness', () => isReady(service.baseUrl), 60_000);
     },
@@ -136,6 +115,29 @@ export async function openServiceUnderLoad(
       await outside?.stop();
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
+  };
+}
+
+function roleProcessesOf({ pid }: DemoService): number[] {
+  const roles = descendantsOf(pid).filter(isRole);
+  return roles.map((role) => role.pid);
+}
+
+function settingsFor(receiver: Receiver, dataDir: string): Record<string, string> {
+  const caFile = path.join(dataDir, 'receiver-ca.pem');
+  writeFileSync(caFile, testAuthority.cert);
+  return {
+    LOG_LEVEL: 'warn',
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+    WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
+    WEBHOOK_RETRY_DELAYS: '0,1,2,4',
+    WEBHOOK_TIMEOUT_MS: '2000',
+    WEBHOOK_DISABLE_FAILURES: '1000000',
+    RATE_LIMIT_TRANSCRIBE: 'off',
+    RATE_LIMIT_DEFAULT: 'off',
+    RATE_LIMIT_RESEND: 'off',
   };
 }
 
