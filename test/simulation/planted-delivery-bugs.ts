@@ -70,7 +70,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       {
         file: OWNERSHIP_STORE,
         find: 'ends_at <= clock_timestamp()',
-        replace: "ends_at <= clock_timestamp() + interval '9 seconds'",
+        replace: 'ends_at <= clock_timestamp() + make_interval(secs => 9)',
       },
     ],
   },
@@ -169,7 +169,11 @@ export const DELIVERY_BUGS: PlantedBug[] = [
 
 function withoutEpoch(): PlantedBug['changes'] {
   return [
-    { file: FINISH, find: 'and (d.shard, b.epoch) in (select shard, epoch from fence)', replace: '' },
+    {
+      file: FINISH,
+      find: 'and (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))',
+      replace: 'and b.epoch is not null',
+    },
     {
       file: FINISH,
       find: 'where shard = $19 and epoch = $20',
