@@ -51,6 +51,7 @@ export type DelivererDeps = {
 };
 
 const STOP_WAIT_MS = 8_000;
+const DROP_AGAIN_MS = 1_000;
 
 /**
  * Sends due deliveries of the shards that this process owns. They are read into memory, where the scheduler chooses the
@@ -151,16 +152,27 @@ class Deliverer {
       .catch(this.#logFailure('reading a webhook'));
   }
 
-  /** Drops what waits for a webhook that is disabled or deleted. After a failure the search of all webhooks finds it again. */
-  #drop({ id: webhookId, shard, url }: WebhookSettings): void {
-    const epoch = this.#ownership.epochOf(shard);
-    if (epoch === null || this.#dropping.has(webhookId)) return;
-    const allowed = { by: 'owner', epoch, inFlight: this.#attempts.unrecordedOf(webhookId) } as const;
-    const dropping = dropWaiting(this.#deps.db, { shard, webhookId, url, allowed })
-      .then(() => this.#scheduler.dropWebhook(webhookId))
-      .catch(this.#logFailure('dropping deliveries'))
-      .finally(() => this.#dropping.delete(webhookId));
-    this.#dropping.set(webhookId, dropping);
+  /** Drops what waits for a webhook that is disabled or deleted. */
+  #drop(webhook: WebhookSettings): void {
+    if (this.#dropping.has(webhook.id)) return;
+    const dropping = this.#dropUntilDone(webhook).finally(() => this.#dropping.delete(webhook.id));
+    this.#dropping.set(webhook.id, dropping);
+  }
+
+  /** Tries again after a failure, while this process owns the shard. */
+  async #dropUntilDone({ id: webhookId, shard, url }: WebhookSettings): Promise<void> {
+    for (;;) {
+      const epoch = this.#ownership.epochOf(shard);
+      if (epoch === null) return;
+      const allowed = { by: 'owner', epoch, inFlight: this.#attempts.unrecordedOf(webhookId) } as const;
+      try {
+        await dropWaiting(this.#deps.db, { shard, webhookId, url, allowed });
+        return this.#scheduler.dropWebhook(webhookId);
+      } catch (error) {
+        this.#logFailure('dropping deliveries')(error);
+        await this.#deps.clock.sleep(DROP_AGAIN_MS);
+      }
+    }
   }
 
   #logFailure(activity: string): (error: unknown) => void {
