@@ -32,7 +32,7 @@ export type AttemptsDeps = {
 
 // Bodies of attempts in flight.
 const MAX_BYTES = 256 * 1024 * 1024;
-// A database that is away leaves results in memory, until this process has lost its shards.
+// Results that wait for their record are sent again after a crash.
 const MAX_UNRECORDED = 8_192;
 // Between them, answers are read.
 const STARTS_PER_TURN = 50;
@@ -59,6 +59,7 @@ export class Attempts {
   #completing: Promise<void> | null = null;
   #timer: { atMs: number; cancel: AbortController } | null = null;
   #isYielding = false;
+  #waitsForRecorder = false;
   #isCutOff = false;
   #bytes = 0;
 
@@ -94,6 +95,7 @@ export class Attempts {
     this.#settle({ id, shard }, retry);
     // The row may wait under another attempt id, or still under this one if the shard was lost and taken again.
     if (end.kind === 'refused') this.#deps.scheduler.spill({ id: webhookId, shard });
+    if (this.#waitsForRecorder) this.start();
   }
 
   /** Starts nothing from now on. Waits for the attempts in flight, at most `waitMs`, and ends the others. */
@@ -111,7 +113,8 @@ export class Attempts {
 
   #mayStart(): boolean {
     const { ownership, recorder } = this.#deps;
-    const hasSpace = this.#bytes <= MAX_BYTES && recorder.size < MAX_UNRECORDED;
+    this.#waitsForRecorder = recorder.isStalled || recorder.size >= MAX_UNRECORDED;
+    const hasSpace = this.#bytes <= MAX_BYTES && !this.#waitsForRecorder;
     return hasSpace && !this.#stopping.signal.aborted && !this.#isYielding && ownership.isTrusted();
   }
 

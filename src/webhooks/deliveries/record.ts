@@ -28,7 +28,7 @@ export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind:
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
 const MAX_BATCH = 250;
-const RETRY_MS = 500;
+const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
 /**
@@ -45,6 +45,7 @@ export class Recorder {
   #isFull = Promise.withResolvers<void>();
   #writing: Promise<void> | null = null;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
+  #isStalled = false;
 
   constructor(deps: RecorderDeps) {
     const { log, config } = deps;
@@ -54,9 +55,22 @@ export class Recorder {
     this.#disableBounds = { disableFailures: config.webhookDisableFailures, disableMs: config.webhookDisableMs };
   }
 
+  /**
+   * Connects and plans the statement, so that the first record takes no longer than others: what is sent meanwhile would be
+   * sent again after a crash.
+   */
+  async warmUp(): Promise<void> {
+    await finishSuccesses(this.#deps.db, []).catch(() => undefined);
+  }
+
   /** Attempts that are not recorded yet. */
   get size(): number {
     return this.#size;
+  }
+
+  /** The last statement failed, and is repeated: a crash now would repeat all that is sent meanwhile. */
+  get isStalled(): boolean {
+    return this.#isStalled;
   }
 
   add(attempt: FinishedAttempt): void {
@@ -126,8 +140,11 @@ export class Recorder {
     const { clock, log } = this.#deps;
     while (attempts.length > 0) {
       try {
-        return await statement();
+        const result = await statement();
+        this.#isStalled = false;
+        return result;
       } catch (error) {
+        this.#isStalled = isDatabaseAway(error);
         const fields = { err: error, attempts: attempts.length };
         if (!isDatabaseAway(error)) log.error(fields, 'attempts not recorded');
         else log.warn(fields, 'attempts not recorded: the database is unavailable');

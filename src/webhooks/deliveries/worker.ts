@@ -113,6 +113,7 @@ class Deliverer {
       db.listen('webhook_changed', (id) => this.#refresh(id)),
       db.listen('event_erased', (id) => this.#scheduler.dropEvents([id])),
     ]);
+    await this.#recorder.warmUp();
     this.#reader.start();
     await this.#ownership.start();
   }
