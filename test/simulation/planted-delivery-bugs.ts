@@ -150,8 +150,8 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     changes: [
       {
         file: 'src/webhooks/deliveries/worker.ts',
-        find: 'if (epoch === null || this.#dropping.has(webhookId)) return;',
-        replace: 'if (epoch !== undefined) return;',
+        find: 'if (this.#dropping.has(webhook.id)) return;',
+        replace: 'if (this.#dropping !== undefined) return;',
       },
     ],
   },
