@@ -1,8 +1,8 @@
 import type { TNull, TSchema, TUnion } from 'typebox';
-import { Type } from './type-builder.ts';
+import { Type } from 'typebox';
 
 export type { Static, TSchema } from 'typebox';
-export { Type };
+export { Type } from 'typebox';
 
 /** The keyword under which a schema names itself as a component of the OpenAPI document. */
 export const COMPONENT = 'x-component';
