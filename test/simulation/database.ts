@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Database, Sql, Statement } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
+import type { Random } from '../fixtures/random.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';
 import type { Actor, Outcome, Simulator } from './simulator.ts';
 import { SHARDS } from './smaller-limits.ts';
@@ -96,7 +97,7 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
       await admin.run({ text: 'update delivery_shards set owner = null, epoch = 0' });
       await admin.run({ text: `truncate ${tables}` });
     },
-    enter: (simulator) => enter(simulator, admin, poolOf),
+    enter: (simulator) => new FaultyServer(simulator, admin, poolOf),
     async [Symbol.asyncDispose]() {
       await watcher.end();
       await admin.close();
@@ -120,57 +121,69 @@ function urlFor(testUrl: string, slot: string): string {
   return url.href;
 }
 
-function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Pool): SimulatedServer {
-  const { random } = simulator;
-  const listeners = new Set<{ actor: Actor; channel: string; onNotify: (payload: string) => void }>();
-  const sessions = new Set<Session & { actor: Actor }>();
-  let clockShowsMs = Number.NaN;
-  let awayUntilMs = 0;
-  let faultCount = 0;
+type Listening = { actor: Actor; channel: string; onNotify: (payload: string) => void };
 
-  const server: SimulatedServer = {
-    faults: FAULTLESS,
-    faultCount: () => faultCount,
-    clockOffsetMs: 0,
-    open,
-    async goAway(forMs) {
-      awayUntilMs = simulator.nowMs() + forMs;
-      faultCount++;
-      for (const session of sessions) await breakOff(session);
-    },
-  };
+class FaultyServer implements SimulatedServer {
+  faults = FAULTLESS;
+  clockOffsetMs = 0;
+  readonly #simulator: Simulator;
+  readonly #random: Random;
+  readonly #admin: Sql;
+  readonly #poolOf: (slot: string) => pg.Pool;
+  readonly #listeners = new Set<Listening>();
+  readonly #sessions = new Set<Session & { actor: Actor }>();
+  #clockShowsMs = Number.NaN;
+  #awayUntilMs = 0;
+  #faultCount = 0;
 
-  function open(actor: Actor): Database {
+  constructor(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Pool) {
+    this.#simulator = simulator;
+    this.#random = simulator.random;
+    this.#admin = admin;
+    this.#poolOf = poolOf;
+  }
+
+  faultCount(): number {
+    return this.#faultCount;
+  }
+
+  async goAway(forMs: number): Promise<void> {
+    this.#awayUntilMs = this.#simulator.nowMs() + forMs;
+    this.#faultCount++;
+    for (const session of this.#sessions) await this.#breakOff(session);
+  }
+
+  open(actor: Actor): Database {
     actor.onDeath.push(async () => {
-      for (const session of sessions) if (session.actor === actor) await breakOff(session);
-      for (const listener of listeners) if (listener.actor === actor) listeners.delete(listener);
+      for (const session of this.#sessions) if (session.actor === actor) await this.#breakOff(session);
+      for (const listener of this.#listeners) if (listener.actor === actor) this.#listeners.delete(listener);
     });
     return {
-      ...sqlOver(actor, null),
-      notify: (channel, payload) => notify(actor, channel, payload),
-      transaction: (work) => transact(actor, work),
-      async listen(channel, onNotify) {
+      ...this.#sqlOver(actor, null),
+      notify: (channel, payload) => this.#notify(actor, channel, payload),
+      transaction: (work) => this.#transact(actor, work),
+      listen: async (channel, onNotify) => {
         const listener = { actor, channel, onNotify };
-        listeners.add(listener);
-        return async () => void listeners.delete(listener);
+        this.#listeners.add(listener);
+        return async () => void this.#listeners.delete(listener);
       },
       close: async () => undefined,
     };
   }
 
-  function notify(actor: Actor, channel: string, payload: string): void {
+  #notify(actor: Actor, channel: string, payload: string): void {
     const statement = { text: 'select pg_notify($1, $2)', values: [channel, payload] };
-    void sqlOver(actor, null)
+    void this.#sqlOver(actor, null)
       .run(statement)
       .catch(() => undefined);
   }
 
-  function sqlOver(actor: Actor, session: Session | null): Omit<Sql, 'notify'> {
+  #sqlOver(actor: Actor, session: Session | null): Omit<Sql, 'notify'> {
     const query = (statement: Statement) =>
-      step(actor, session, async () => {
-        await showClock();
-        const result = await (session?.client ?? poolOf(actor.slot)).query(statement);
-        if (!session && statement.text.includes('notify')) await passNotifications();
+      this.#step(actor, session, async () => {
+        await this.#showClock();
+        const result = await (session?.client ?? this.#poolOf(actor.slot)).query(statement);
+        if (!session && statement.text.includes('notify')) await this.#passNotifications();
         return result;
       });
     return {
@@ -179,122 +192,116 @@ function enter(simulator: Simulator, admin: Sql, poolOf: (slot: string) => pg.Po
     };
   }
 
-  async function transact<Result>(actor: Actor, work: (tx: Sql) => Promise<Result>): Promise<Result> {
-    const session = await step(actor, null, () => begin(actor));
+  async #transact<Result>(actor: Actor, work: (tx: Sql) => Promise<Result>): Promise<Result> {
+    const session = await this.#step(actor, null, () => this.#begin(actor));
     try {
       const notifications: [channel: string, payload: string][] = [];
       const later: Sql['notify'] = (...notification) => void notifications.push(notification);
-      const result = await work({ ...sqlOver(actor, session), notify: later });
-      const isLate = random.next() < server.faults.lateCommit;
-      if (isLate) faultCount++;
-      await step(actor, session, () => commit(session), isLate ? random.next() * LATE_COMMIT_MS : 0);
-      for (const notification of notifications) notify(actor, ...notification);
+      const result = await work({ ...this.#sqlOver(actor, session), notify: later });
+      const isLate = this.#random.next() < this.faults.lateCommit;
+      if (isLate) this.#faultCount++;
+      await this.#step(actor, session, () => this.#commit(session), isLate ? this.#random.next() * LATE_COMMIT_MS : 0);
+      for (const notification of notifications) this.#notify(actor, ...notification);
       return result;
     } catch (cause) {
-      await step(actor, session, () => breakOff(session)).catch(() => undefined);
+      await this.#step(actor, session, () => this.#breakOff(session)).catch(() => undefined);
       throw cause;
     }
   }
 
-  async function begin(actor: Actor): Promise<Session & { actor: Actor }> {
-    const client = await poolOf(actor.slot).connect();
+  async #begin(actor: Actor): Promise<Session & { actor: Actor }> {
+    const client = await this.#poolOf(actor.slot).connect();
     await client.query('begin');
     const session = { client, isClosed: false, actor };
-    sessions.add(session);
+    this.#sessions.add(session);
     // The actor or the server may have ended while the connection was opened.
-    if (!actor.isAlive || simulator.nowMs() < awayUntilMs) await breakOff(session);
+    if (!actor.isAlive || this.#simulator.nowMs() < this.#awayUntilMs) await this.#breakOff(session);
     return session;
   }
 
-  async function commit(session: Session): Promise<void> {
+  async #commit(session: Session): Promise<void> {
     await session.client.query('commit');
     session.isClosed = true;
-    sessions.delete(session as Session & { actor: Actor });
+    this.#sessions.delete(session as Session & { actor: Actor });
     session.client.release();
-    await passNotifications();
+    await this.#passNotifications();
   }
 
   /** The server rolls back the transaction of a connection that is closed. */
-  async function breakOff(session: Session): Promise<void> {
+  async #breakOff(session: Session): Promise<void> {
     if (session.isClosed) return;
     session.isClosed = true;
-    sessions.delete(session as Session & { actor: Actor });
+    this.#sessions.delete(session as Session & { actor: Actor });
     // A plain rollback would wait behind a statement that waits for a lock.
     const { processID } = session.client as unknown as { processID: number };
     session.client.on('error', () => undefined);
-    await admin.rows({ text: 'select pg_terminate_backend($1, 5000)', values: [processID] });
+    await this.#admin.rows({ text: 'select pg_terminate_backend($1, 5000)', values: [processID] });
     session.client.release(true);
   }
 
   /** One statement: the way to the server, the execution and the way back, each with its faults. */
-  function step<Result>(
-    actor: Actor,
-    session: Session | null,
-    act: () => Promise<Result>,
-    delayMs = 0,
-  ): Promise<Result> {
-    const { lost, unanswered, late } = server.faults;
-    const luck = random.next();
+  #step<Result>(actor: Actor, session: Session | null, act: () => Promise<Result>, delayMs = 0): Promise<Result> {
+    const { lost, unanswered, late } = this.faults;
+    const luck = this.#random.next();
     const isLost = luck < lost;
     const isUnanswered = !isLost && luck < lost + unanswered;
     const isLate = !isLost && !isUnanswered && luck < lost + unanswered + late;
-    if (isLost || isUnanswered || isLate) faultCount++;
+    if (isLost || isUnanswered || isLate) this.#faultCount++;
     return new Promise((resolve, reject) => {
-      const refuse = () => simulator.after(actor, random.next() * NORMAL_MS, () => reject(connectionLost()));
+      const refuse = () =>
+        this.#simulator.after(actor, this.#random.next() * NORMAL_MS, () => reject(connectionLost()));
       const answer = (outcome: Outcome<Result>) =>
-        simulator.after(actor, random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
+        this.#simulator.after(actor, this.#random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
           if (outcome.kind === 'error') reject(isTerminated(outcome.error) ? connectionLost() : outcome.error);
           else if (isUnanswered) reject(connectionLost());
           else resolve(outcome.result);
         });
-      simulator.after(actor, delayMs + random.next() * NORMAL_MS, () => {
+      this.#simulator.after(actor, delayMs + this.#random.next() * NORMAL_MS, () => {
         if (session?.isClosed) return refuse();
-        if (isLost || isCutOff(actor) || simulator.nowMs() < awayUntilMs)
-          return simulator.work(session ? breakOff(session) : Promise.resolve(), refuse);
-        simulator.work(act(), (outcome) => {
-          freeze(actor);
-          if (isUnanswered && session) simulator.work(breakOff(session), () => answer(outcome));
+        if (isLost || this.#isCutOff(actor) || this.#simulator.nowMs() < this.#awayUntilMs)
+          return this.#simulator.work(session ? this.#breakOff(session) : Promise.resolve(), refuse);
+        this.#simulator.work(act(), (outcome) => {
+          this.#freeze(actor);
+          if (isUnanswered && session) this.#simulator.work(this.#breakOff(session), () => answer(outcome));
           else answer(outcome);
         });
       });
     });
   }
 
-  function isCutOff({ cutOffUntilMs }: Actor): boolean {
-    return simulator.nowMs() < cutOffUntilMs;
+  #isCutOff({ cutOffUntilMs }: Actor): boolean {
+    return this.#simulator.nowMs() < cutOffUntilMs;
   }
 
-  function freeze(actor: Actor): void {
-    if (!actor.slot.startsWith('deliverer') || random.next() >= server.faults.freezes) return;
-    faultCount++;
-    actor.frozenUntilMs = simulator.nowMs() + 10_500 + random.next() * 3_000;
+  #freeze(actor: Actor): void {
+    if (!actor.slot.startsWith('deliverer') || this.#random.next() >= this.faults.freezes) return;
+    this.#faultCount++;
+    actor.frozenUntilMs = this.#simulator.nowMs() + 10_500 + this.#random.next() * 3_000;
   }
 
-  async function showClock(): Promise<void> {
-    const shownMs = simulator.nowMs() + server.clockOffsetMs;
-    if (shownMs === clockShowsMs) return;
-    clockShowsMs = shownMs;
-    await admin.run({ text: 'update sim.clock set now = $1', values: [new Date(shownMs)] });
+  async #showClock(): Promise<void> {
+    const shownMs = this.#simulator.nowMs() + this.clockOffsetMs;
+    if (shownMs === this.#clockShowsMs) return;
+    this.#clockShowsMs = shownMs;
+    await this.#admin.run({ text: 'update sim.clock set now = $1', values: [new Date(shownMs)] });
   }
 
-  async function passNotifications(): Promise<void> {
-    const found = await admin.rows<{ number: number; channel: string; payload: string }>({
+  async #passNotifications(): Promise<void> {
+    const found = await this.#admin.rows<{ number: number; channel: string; payload: string }>({
       text: 'delete from sim.notifications returning number, channel, payload',
     });
     for (const { channel, payload } of found.sort((left, right) => left.number - right.number)) {
-      for (const listener of listeners) {
-        if (listener.channel !== channel || random.next() < server.faults.notNotified) continue;
-        if (isCutOff(listener.actor)) continue;
-        simulator.after(
+      for (const listener of this.#listeners) {
+        if (listener.channel !== channel || this.#random.next() < this.faults.notNotified) continue;
+        if (this.#isCutOff(listener.actor)) continue;
+        this.#simulator.after(
           listener.actor,
-          random.next() * NORMAL_MS,
-          () => listeners.has(listener) && listener.onNotify(payload),
+          this.#random.next() * NORMAL_MS,
+          () => this.#listeners.has(listener) && listener.onNotify(payload),
         );
       }
     }
   }
-
-  return server;
 }
 
 /** The simulation closed the connection while the statement waited for a lock. */

@@ -41,10 +41,11 @@ export type Receivers = {
 
 const NETWORK_MS = 60;
 
+type Sent = Pick<Arrival, 'sentAtMs' | 'sentDatabaseMs'>;
+
 export function openReceivers(simulator: Simulator, databaseNowMs: () => number): Receivers {
   const arrivals: Arrival[] = [];
   const modes = new Map<string, ReceiverMode>();
-
   let frozen = 0;
   // The next attempt at a frozen deliverer's delivery is answered slowly, so that the late result arrives before it.
   const slow = new Set<string>();
@@ -56,39 +57,30 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     actor.frozenUntilMs = simulator.nowMs() + 10_000 + simulator.random.next() * 3_000;
   }
 
-  type Sent = Pick<Arrival, 'sentAtMs' | 'sentDatabaseMs'>;
-
   function arrive(actor: Actor, { url, headers, body }: PostRequest, sent: Sent): PostResult | null {
     const mode = modes.get(url) ?? 'well';
-    const status = mode === 'well' || mode === 'losing' ? 204 : mode === 'failing' ? 500 : null;
+    const status = statusOf(mode);
     if (mode !== 'resetting') {
-      const times = {
-        atMs: simulator.nowMs(),
-        databaseMs: databaseNowMs(),
-        untilMs: Number.POSITIVE_INFINITY,
-        ...sent,
-      };
+      const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs(), untilMs: Number.POSITIVE_INFINITY };
       const { slot, holder } = actor;
-      arrivals.push({ ...times, slot, holder, url, headers, body, status, isAnswerLost: mode === 'losing' });
+      const answer = { status, isAnswerLost: mode === 'losing' };
+      arrivals.push({ ...times, ...sent, ...answer, slot, holder, url, headers, body });
     }
     if (mode === 'hanging') return null;
     return mode === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
   }
 
-  /** The connections of the process are closed. */
-  function endArrivals({ holder }: Actor): void {
-    for (const arrival of arrivals)
-      if (arrival.holder === holder) arrival.untilMs = Math.min(arrival.untilMs, simulator.nowMs());
-  }
-
   const receivers: Receivers = {
-    arrivals,
-    modes,
+    ...{ arrivals, modes },
     freezes: 0,
     frozen: () => frozen,
     posterFor: (actor) => (options) => {
       const open = new Set<(report: PostReport) => void>();
-      const endAll = () => endArrivals(actor);
+      // The connections of the process are closed.
+      const endAll = () => {
+        for (const arrival of arrivals)
+          if (arrival.holder === actor.holder) arrival.untilMs = Math.min(arrival.untilMs, simulator.nowMs());
+      };
       actor.onDeath.push(async () => endAll());
       return {
         post(request) {
@@ -120,6 +112,12 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     },
   };
   return receivers;
+}
+
+/** Null without an answer. */
+function statusOf(mode: ReceiverMode): number | null {
+  if (mode === 'well' || mode === 'losing') return 204;
+  return mode === 'failing' ? 500 : null;
 }
 
 const CONNECTION_RESET: PostResult = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
-import { openClients } from './clients.ts';
+import { Clients } from './clients.ts';
 import type { SimulatedPostgres } from './database.ts';
 import { FAULTLESS } from './database.ts';
 import { useSimulatedTime } from './fakes/simulated-time.ts';
@@ -57,7 +57,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     foundLate: 0,
   };
   const nodes = new Map<string, Node>();
-  const clients = openClients(environment);
+  const clients = new Clients(environment);
   const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2));
   const faults = planFaults(environment, nodes);
 

@@ -44,17 +44,32 @@ export const START_MS = Date.UTC(2026, 0, 5, 12);
 
 /** @param countWaiting  gives the number of sessions that wait for a lock of another session */
 export function openSimulator(seed: number, countWaiting: () => Promise<number>): Simulator {
-  const random = randomFrom(seed);
-  const pending: Pending[] = [];
-  let inFlight: InFlight[] = [];
-  let nowMs = START_MS;
-  let number = 0;
+  return new SteppedSimulator(seed, countWaiting);
+}
 
-  function after(actor: Actor | null, delayMs: number, run: () => void): void {
-    pending.push({ number: number++, atMs: nowMs + delayMs, actor, run });
+/** Steps of actors in the order of their times, and the statements of the real database between them. */
+class SteppedSimulator implements Simulator {
+  readonly random: Random;
+  readonly #countWaiting: () => Promise<number>;
+  readonly #pending: Pending[] = [];
+  #inFlight: InFlight[] = [];
+  #nowMs = START_MS;
+  #number = 0;
+
+  constructor(seed: number, countWaiting: () => Promise<number>) {
+    this.random = randomFrom(seed);
+    this.#countWaiting = countWaiting;
   }
 
-  function work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void {
+  nowMs(): number {
+    return Math.floor(this.#nowMs);
+  }
+
+  after(actor: Actor | null, delayMs: number, run: () => void): void {
+    this.#pending.push({ number: this.#number++, atMs: this.#nowMs + delayMs, actor, run });
+  }
+
+  work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void {
     const entry: InFlight = { done: false, isWaiting: false, promise: Promise.resolve(), tell: () => undefined };
     const end = (outcome: Outcome<Result>) => {
       entry.done = true;
@@ -64,68 +79,62 @@ export function openSimulator(seed: number, countWaiting: () => Promise<number>)
       (result) => end({ kind: 'result', result }),
       (error: unknown) => end({ kind: 'error', error }),
     );
-    inFlight.push(entry);
+    this.#inFlight.push(entry);
   }
 
   /** Resolves when each statement has been answered or waits for a lock that only another step releases. */
-  async function databaseRests(): Promise<void> {
-    const open = () => inFlight.filter((entry) => !entry.done);
+  async #databaseRests(): Promise<void> {
+    const open = () => this.#inFlight.filter((entry) => !entry.done);
     // A statement that waits for a lock still waits until another statement has run.
-    if (open().every((entry) => entry.isWaiting) && open().length === inFlight.length) return;
+    if (open().every((entry) => entry.isWaiting) && open().length === this.#inFlight.length) return;
     while (open().length > 0) {
       const fresh = open().filter((entry) => !entry.isWaiting);
       if (fresh.length > 0)
         await Promise.race([Promise.all(fresh.map((entry) => entry.promise)), wait(LOOK_AT_LOCKS_MS)]);
       const before = open().length;
-      if (before > 0 && (await countWaiting()) >= before && open().length === before) break;
+      if (before > 0 && (await this.#countWaiting()) >= before && open().length === before) break;
     }
-    const done = inFlight.filter((entry) => entry.done);
-    inFlight = open();
-    for (const entry of inFlight) entry.isWaiting = true;
+    const done = this.#inFlight.filter((entry) => entry.done);
+    this.#inFlight = open();
+    for (const entry of this.#inFlight) entry.isWaiting = true;
     for (const entry of done) entry.tell();
   }
 
-  function takeNext(untilMs: number): Pending | null {
+  #takeNext(untilMs: number): Pending | null {
     let best = -1;
-    for (let i = 0; i < pending.length; i++) {
-      const one = pending[i]!;
+    for (let i = 0; i < this.#pending.length; i++) {
+      const one = this.#pending[i]!;
       if (
         best < 0 ||
-        one.atMs < pending[best]!.atMs ||
-        (one.atMs === pending[best]!.atMs && one.number < pending[best]!.number)
+        one.atMs < this.#pending[best]!.atMs ||
+        (one.atMs === this.#pending[best]!.atMs && one.number < this.#pending[best]!.number)
       )
         best = i;
     }
-    if (best < 0 || pending[best]!.atMs > untilMs) return null;
-    return pending.splice(best, 1)[0]!;
+    if (best < 0 || this.#pending[best]!.atMs > untilMs) return null;
+    return this.#pending.splice(best, 1)[0]!;
   }
 
-  return {
-    random,
-    nowMs: () => Math.floor(nowMs),
-    after,
-    work,
-    async run(untilMs, isOver = () => false) {
-      for (;;) {
-        await turn();
-        await databaseRests();
-        await turn();
-        if (isOver()) return true;
-        const next = takeNext(untilMs);
-        if (!next) {
-          if (inFlight.length > 0 && pending.length === 0)
-            throw new Error('statements wait for locks that no step releases');
-          nowMs = Math.max(nowMs, untilMs);
-          return false;
-        }
-        nowMs = Math.max(nowMs, next.atMs);
-        if (next.actor && !next.actor.isAlive) continue;
-        if (next.actor && next.actor.frozenUntilMs > nowMs) {
-          pending.push({ ...next, atMs: next.actor.frozenUntilMs + random.next() });
-          continue;
-        }
-        next.run();
+  async run(untilMs: number, isOver: () => boolean = () => false): Promise<boolean> {
+    for (;;) {
+      await turn();
+      await this.#databaseRests();
+      await turn();
+      if (isOver()) return true;
+      const next = this.#takeNext(untilMs);
+      if (!next) {
+        if (this.#inFlight.length > 0 && this.#pending.length === 0)
+          throw new Error('statements wait for locks that no step releases');
+        this.#nowMs = Math.max(this.#nowMs, untilMs);
+        return false;
       }
-    },
-  };
+      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      if (next.actor && !next.actor.isAlive) continue;
+      if (next.actor && next.actor.frozenUntilMs > this.#nowMs) {
+        this.#pending.push({ ...next, atMs: next.actor.frozenUntilMs + this.random.next() });
+        continue;
+      }
+      next.run();
+    }
+  }
 }

@@ -101,7 +101,9 @@ function checkDropped(id: string, step: Change, { owners, webhooks, ofDeletedJob
   const { before, after, slot } = step;
   if (after) report(`deliveries: ${id} was logged as dropped, and waits`);
   if (ofDeletedJobs.has(before.event_id)) return;
-  if (webhooks.isActiveAt(before.webhook_id, step)) report(`deliveries: ${id} was dropped, while its webhook was on`);
+  // What waited while its webhook was off may be dropped shortly after the webhook is on again.
+  if (webhooks.wasActive(before.webhook_id, Date.parse(before.created_at), step))
+    report(`deliveries: ${id} was dropped, while its webhook was on`);
   const owner = owners.ownerAt(step, before.shard);
   if (slot.startsWith('deliverer') && !owner?.startsWith(`${slot}/`))
     report(`deliveries: ${id} was dropped by ${slot}, while ${owner} owned its shard`);

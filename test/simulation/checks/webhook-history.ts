@@ -18,9 +18,12 @@ export function historyOfWebhooks(changes: Change[]) {
   return {
     all: () =>
       [...byId].map(([id, [first]]) => ({ id, accountId: (first!.before ?? first!.after).account_id as string })),
-    /** Whether it was active when a change was made. */
-    isActiveAt: (id: string, { number }: Change) =>
-      (byId.get(id)?.findLast((step) => step.number < number)?.after?.active ?? false) as boolean,
+    /** Whether it was active from a time on until a change was made. */
+    wasActive(id: string, fromMs: number, { number }: Change): boolean {
+      const steps = (byId.get(id) ?? []).filter((step) => step.number < number);
+      const atStart = steps.findLast((step) => step.atMs <= fromMs);
+      return [atStart, ...steps.filter((step) => step.atMs > fromMs)].every((step) => step?.after?.active ?? false);
+    },
     isOn: (id: string, atMs: number) => wasAlways(id, atMs, true),
     isOff: (id: string, atMs: number) => wasAlways(id, atMs, false),
   };
