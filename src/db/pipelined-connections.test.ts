@@ -3,7 +3,7 @@ import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Sql } from './database.ts';
-import { openDatabase } from './database.ts';
+import { isDatabaseAway, openDatabase } from './database.ts';
 
 const PID = { name: 'pid', isBrief: true, text: 'select pg_backend_pid() as pid, $1::int as number' } as const;
 
@@ -82,4 +82,25 @@ test('with few connections all of them are for transactions', async () => {
   await few.close();
 
   assert.ok(used.size > 2, `${used.size} connections`);
+});
+
+test('statements on shared connections that freeze fail as statements of a lost connection', async () => {
+  await using db = await openTestDatabase();
+  const frozen = await pids(db, 10);
+  const failures: unknown[] = [];
+  let isOver = false;
+
+  for (const pid of new Set(frozen)) process.kill(pid, 'SIGSTOP');
+  const first = pids(db, 2);
+  const callers = Array.from({ length: 8 }, async () => {
+    while (!isOver) await pids(db, 1).catch((error) => failures.push(error));
+  });
+  await assert.rejects(first, isDatabaseAway);
+  await until('new connections', () => pids(db, 1).catch(() => null));
+  isOver = true;
+  for (const pid of new Set(frozen)) process.kill(pid, 'SIGCONT');
+  await Promise.all(callers);
+
+  assert.ok(failures.length > 0);
+  assert.deepEqual(failures.filter((error) => !isDatabaseAway(error)).map(String), []);
 });

@@ -308,7 +308,7 @@ test('hostile media', { timeout: 180_000 }, async (t) => {
     const socket = net.connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
     const head = `POST /v1/transcribe HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\ncontent-length: 1000000\r\n`;
     const part = '--xx\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-    socket.write(`${head}content-type: multipart/form-data; boundary=xx\r\n\r\n${part}${'x'.repeat(200_000)}`);
+    socket.write(`${head}content-type: multipart/form-data; boundary=xx\r\n\r\n${part}${'x'.repeat(400_000)}`);
     await until('the upload to begin', () => audioFiles(service).length === 1);
 
     socket.destroy();
