@@ -254,7 +254,7 @@ export function isDatabaseAway(error: unknown): boolean {
   // in a transaction for too long.
   return (
     /^(08|53|57P|57014|25P03)/.test(code) ||
-    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
+    /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code)
   );
 }
 
