@@ -23,7 +23,8 @@ export function openQueuePositions({ db, clock }: { db: Database; clock: Clock }
     async of(job) {
       if (job.state !== 'queued') return null;
       const [found, queues] = await Promise.all([findRank(db, job), queuesNow()]);
-      if (found?.kind !== 'waiting') return found?.rank ?? null;
+      // A returned job has rank 0 when it was started between the two reads.
+      if (found?.kind !== 'waiting') return found?.rank || null;
       return found.returnedJobs + queuePosition({ accountId: job.accountId, rank: found.rank, queues });
     },
   };
