@@ -105,7 +105,9 @@ export class Recorder {
   /** Most successes are recorded for all shards at once; the rest changes webhooks, whose rows are locked. */
   async #write(batch: FinishedAttempt[]): Promise<void> {
     const { db } = this.#deps;
-    const successes = batch.filter(({ succeeded }) => succeeded);
+    // A success and a failure of one webhook are recorded together, in the order in which they ended.
+    const failing = new Set(batch.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)));
+    const successes = batch.filter(({ succeeded, webhookId }) => succeeded && !failing.has(webhookId));
     const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
     for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
