@@ -9,7 +9,7 @@ import { PLANTED_BUGS } from './planted-bugs.ts';
 const RUN = fileURLToPath(new URL('run.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // The long run is `node test/simulation/run.ts --seeds 500`.
-const SEEDS = 25;
+const SEEDS = 60;
 // A busy machine runs fewer seeds, but enough for some faults.
 const MAX_SECONDS = 40;
 const MIN_SEEDS = 5;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import type { Sql } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 
 function later(ms: number): Date {
@@ -139,3 +141,29 @@ test('an attempt that ends after its webhook was deleted is logged, and the deli
   assert.equal((await fixture.deliveries())[0]?.state, 'dropped');
   assert.deepEqual((await fixture.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
 });
+
+test('a delivery that is dropped while its failed attempt is recorded does not count', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  const webhook = await fixture.webhook(account);
+  await fixture.emit(account);
+  const [due] = await fixture.due(account);
+  const other = openDatabase(fixture.db.url, { maxConnections: 1 });
+
+  const finished = await other.transaction(async (tx) => {
+    await tx.run({ text: 'delete from deliveries' });
+    const finishing = fixture.finish(account, [attemptOf(due!, { succeeded: false })]);
+    while (!(await isSomebodyBlocked(tx)));
+    return { finishing };
+  });
+  const { settled } = await finished.finishing;
+  await other.close();
+
+  assert.deepEqual(settled, []);
+  assert.equal((await fixture.webhookState(webhook.id)).failures, 0);
+});
+
+async function isSomebodyBlocked(sql: Sql): Promise<boolean> {
+  const text = `select pid from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+  return (await sql.rows({ text })).length > 0;
+}

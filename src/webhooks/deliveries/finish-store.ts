@@ -224,13 +224,15 @@ const FINISH_ATTEMPTS = `
     order by w.id
     for update
   ),
-  -- The deliveries that still wait under these attempt ids; other attempts are not recorded.
+  -- The deliveries that still wait under these attempt ids; other attempts are not recorded. Locked: while the statement
+  -- waited for a webhook, its deliveries may have been dropped, and must not count.
   owned as materialized (
     select b.*, d.account_id, d.event_type
     from batch b
     join deliveries d on d.shard = $19 and d.event_id = b.event_id and d.id = b.delivery_id
       and d.attempt_id = b.attempt_id
     where (select count(*) from touched) >= 0
+    for update of d
   ),
   counted as (
     select o.webhook_id, bool_or(o.succeeded) as has_success,
