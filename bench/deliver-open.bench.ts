@@ -77,7 +77,7 @@ async function waitsOfHealthy(events: Map<string, number>): Promise<{ waits: num
   const arrivals: Arrival[] = [];
   const giveUpAtMs = performance.now() + LATE_MS;
   for (;;) {
-    arrivals.push(...(await healthy.take()));
+    for (const arrival of await healthy.take()) arrivals.push(arrival);
     const { waits } = waitsOf(events, arrivals);
     const missing = expected - waits.length;
     if (missing <= 0 || performance.now() > giveUpAtMs) return { waits, missing: Math.max(0, missing) };
