@@ -65,6 +65,8 @@ export async function insertDeliveries(
   const dueAt = new Date(Date.now() + (isLarge ? MS_PER_ROW * count : 0));
   const eventIds: string[] = [];
   await db.transaction(async (tx) => {
+    // It waits for the deliveries to become due.
+    await tx.run({ text: 'set local idle_in_transaction_session_timeout = 0' });
     for (let done = 0; done < count; done += ROWS_AT_ONCE) {
       const rows = Array.from({ length: Math.min(ROWS_AT_ONCE, count - done) }, (_, at) => {
         const eventId = makeId('evt');
