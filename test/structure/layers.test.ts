@@ -13,7 +13,7 @@ const MAX_FILES_PER_FOLDER = 12;
 const LEVELS: Record<string, number> = {
   ...{ rules: 0, platform: 1, config: 2, db: 3 },
   ...{ models: 4, engines: 5, audio: 6 },
-  ...{ http: 4, audit: 5, accounts: 6, webhooks: 7, jobs: 8 },
+  ...{ http: 4, audit: 5, egress: 5, accounts: 6, webhooks: 7, jobs: 8 },
   ...{ processes: 9, cli: 9, demo: 9 },
 };
 
@@ -142,12 +142,12 @@ const PLACES: { what: string; pattern: RegExp; allowed: RegExp }[] = [
     allowed: /^src\/(processes|demo|cli)\/|^src\/engines\/[a-z]+\/[a-z-]*child[a-z-]*\.ts$/,
   },
   {
-    what: 'connections go out of deliveries, the remote engine, pulling models and the audio storage alone',
+    what: 'connections go out of egress, deliveries, fetches, the remote engine, pulling models and the audio storage alone',
     pattern:
       /\bfetch\(|\b(net|tls|http2)\.(connect|createConnection)\(|\bhttps?\.(request|get)\(|createSocket\(|\bimport\('@aws-sdk|^import (?!type)[^;]*'(undici|@aws-sdk)/m,
     // The demo and the command line are clients of the service.
     allowed:
-      /^src\/webhooks\/http-client\/|^src\/engines\/openai\/openai(-client)?\.ts$|^src\/models\/hub\.ts$|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
+      /^src\/egress\/|^src\/webhooks\/http-client\/|^src\/audio\/fetch\/|^src\/engines\/openai\/openai(-client)?\.ts$|^src\/models\/hub\.ts$|^src\/audio\/storage\/s3-storage\.ts$|^src\/(demo|cli)\//,
   },
   {
     what: 'certificates are always verified',

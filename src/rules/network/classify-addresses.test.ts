@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AllowedTarget, WebhookTarget } from './url-guard.ts';
+import type { AllowedTarget, UrlTarget } from './url-guard.ts';
 import { evaluateAddresses } from './url-guard.ts';
 
 const LOOPBACK_8443: AllowedTarget = { address: '127.0.0.1', prefixBits: 32, port: 8443 };
 const PRIVATE_443: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: null };
 
-function target(overrides: Partial<WebhookTarget>): WebhookTarget {
+function target(overrides: Partial<UrlTarget>): UrlTarget {
   return {
     href: 'https://example.com/',
     hostname: 'example.com',
     port: 443,
+    isTls: true,
     literal: null,
     isLocalName: false,
     ...overrides,
@@ -19,7 +20,7 @@ function target(overrides: Partial<WebhookTarget>): WebhookTarget {
 
 const CLASSIFIED: {
   what: string;
-  target: Partial<WebhookTarget>;
+  target: Partial<UrlTarget>;
   addresses: string[];
   allowed?: AllowedTarget[];
   ok: boolean;

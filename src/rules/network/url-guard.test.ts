@@ -260,6 +260,7 @@ test('the target says host, port, address and whether the name is local', () => 
     href: 'https://hooks.example.com/a',
     hostname: 'hooks.example.com',
     port: 443,
+    isTls: true,
     literal: null,
     isLocalName: false,
   });
@@ -267,6 +268,7 @@ test('the target says host, port, address and whether the name is local', () => 
     href: 'https://[2606:4700::1]/',
     hostname: '2606:4700::1',
     port: 443,
+    isTls: true,
     literal: '2606:4700::1',
     isLocalName: false,
   });
@@ -274,6 +276,7 @@ test('the target says host, port, address and whether the name is local', () => 
     href: 'https://localhost:8443/',
     hostname: 'localhost',
     port: 8443,
+    isTls: true,
     literal: null,
     isLocalName: true,
   });

@@ -4,24 +4,27 @@ import { isInAllowedTarget, isPublicAddress } from './address.ts';
 
 export { type AllowedTarget, isPublicAddress } from './address.ts';
 
-/** Where a webhook points, read once: `href` is what is stored and sent to, never the text that came in. */
-export type WebhookTarget = {
+/** Where a URL of a client points, read once: `href` is what is stored and sent to, never the text that came in. */
+export type UrlTarget = {
   href: string;
   /** Lower case, without brackets or trailing dot: an address or a name. */
   hostname: string;
   port: number;
+  /** False for http, which only some URLs may have. */
+  isTls: boolean;
   /** The address, when the host is one; null for a name. */
   literal: string | null;
   /** A name that means something only inside a network: it may lead to allowed targets alone. */
   isLocalName: boolean;
 };
 
-type UrlVerdict = { kind: 'ok'; target: WebhookTarget } | { kind: 'refused'; message: string };
+export type UrlVerdict = { kind: 'ok'; target: UrlTarget } | { kind: 'refused'; message: string };
 type AddressVerdict = { kind: 'ok' } | { kind: 'refused'; message: string };
 
 export const MAX_URL_CHARS = 2048;
 const MAX_NAME_CHARS = 253;
 const HTTPS_PORT = 443;
+const HTTP_PORT = 80;
 
 // Characters that URL parsers drop, trim or convert in different ways.
 const AMBIGUOUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u;
@@ -44,15 +47,27 @@ const METADATA_NAMES = new Set([
  * @param allowed  what the operator opened; it lifts the address rules, and the port rule for the ports it names
  */
 export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
-  const fault = faultOfText(raw);
+  return parseUrl(raw, { allowed, maxChars: MAX_URL_CHARS, schemes: HTTPS_ONLY });
+}
+
+type UrlRules = { allowed: readonly AllowedTarget[]; maxChars: number; schemes: RegExp };
+
+// The scheme and what is before the host.
+const HTTPS_ONLY = /^https:\/\//i;
+
+function parseUrl(raw: unknown, { allowed, maxChars, schemes }: UrlRules): UrlVerdict {
+  const tooLong = `The url must be at most ${maxChars} characters long, as it is sent.`;
+  if (typeof raw === 'string' && raw.length > maxChars) return refuse(tooLong);
+  const fault = faultOfText(raw, schemes);
   if (fault !== null) return refuse(fault);
   const url = readUrl(raw as string);
   if (url === null) return refuse('The url is not a valid URL.');
   const target = describeTarget(url);
   if (target === null) return refuse('The url must have a host name of letters, digits, dashes and dots.');
-  if (target.href.length > MAX_URL_CHARS) return refuse(TOO_LONG);
-  if (target.port !== HTTPS_PORT && !allowed.some((entry) => entry.port === target.port)) {
-    return refuse('The url must use port 443.');
+  if (target.href.length > maxChars) return refuse(tooLong);
+  const isUsual = target.isTls && target.port === HTTPS_PORT;
+  if (!isUsual && !allowed.some((entry) => entry.port === target.port)) {
+    return refuse(target.isTls ? 'The url must use port 443.' : BEGINS_WITH_HTTPS);
   }
   if (target.isLocalName && allowed.length === 0) return refuse(LOCAL_NAME);
   if (target.literal === null) return { kind: 'ok', target };
@@ -66,7 +81,7 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
  * The message does not name the address: it would reveal the internal network.
  */
 export function evaluateAddresses(asked: {
-  target: WebhookTarget;
+  target: UrlTarget;
   addresses: readonly string[];
   allowed: readonly AllowedTarget[];
 }): AddressVerdict {
@@ -75,24 +90,25 @@ export function evaluateAddresses(asked: {
   // A local name needs an exception, and only an address shows one.
   if (target.isLocalName && !(addresses.length > 0 && addresses.every(isAllowed))) return refuse(LOCAL_NAME);
   if (addresses.length === 0) return refuse('The host of the url has no address.');
-  const isGood = (ip: string) => (target.port === HTTPS_PORT && isPublicAddress(ip)) || isAllowed(ip);
+  const isUsual = target.isTls && target.port === HTTPS_PORT;
+  const isGood = (ip: string) => (isUsual && isPublicAddress(ip)) || isAllowed(ip);
   return addresses.every(isGood) ? { kind: 'ok' } : refuse(NOT_PUBLIC);
 }
 
-const TOO_LONG = `The url must be at most ${MAX_URL_CHARS} characters long, as it is sent.`;
+const BEGINS_WITH_HTTPS = 'The url must begin with https://.';
 const LOCAL_NAME = 'The url must not point to localhost or to another name that is only known inside a network.';
 const NOT_PUBLIC =
   'The url must point to public addresses only: not to private, loopback, link-local, reserved or cloud metadata ones.';
 
 /** What is wrong with the text before it is parsed; null when nothing is. */
-function faultOfText(raw: unknown): string | null {
+function faultOfText(raw: unknown, schemes: RegExp): string | null {
   if (typeof raw !== 'string') return 'The url must be a string.';
-  if (raw.length > MAX_URL_CHARS) return TOO_LONG;
-  if (!/^https:\/\//i.test(raw)) return 'The url must begin with https://.';
+  const scheme = schemes.exec(raw)?.[0];
+  if (scheme === undefined) return BEGINS_WITH_HTTPS;
   if (!raw.isWellFormed() || AMBIGUOUS.test(raw)) {
     return 'The url must not hold spaces, backslashes, control or invisible characters; percent-encode them.';
   }
-  const authority = raw.slice('https://'.length).split(/[/?#]/, 1)[0]!;
+  const authority = raw.slice(scheme.length).split(/[/?#]/, 1)[0]!;
   if (authority === '') return 'The url must name a host.';
   if (authority.includes('@')) return 'The url must not hold credentials (a user name or password before the host).';
   return null;
@@ -104,22 +120,24 @@ function readUrl(text: string): URL | null {
   url.hash = '';
   // A trailing dot names the same host, but certificates and lists of names omit it.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
-  const isHttps = url.protocol === 'https:' && url.username === '' && url.password === '';
+  const isHttp = /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   // The stored text is parsed again at each attempt: it must give the same URL.
-  return isHttps && URL.canParse(url.href) && new URL(url.href).href === url.href ? url : null;
+  return isHttp && URL.canParse(url.href) && new URL(url.href).href === url.href ? url : null;
 }
 
 /** Null when the host is neither an address nor a name that DNS can hold. */
-function describeTarget(url: URL): WebhookTarget | null {
+function describeTarget(url: URL): UrlTarget | null {
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const literal = isIP(hostname) === 0 ? null : hostname;
   const labels = hostname.split('.');
   if (literal === null && (hostname.length > MAX_NAME_CHARS || !labels.every((label) => LABEL.test(label))))
     return null;
+  const isTls = url.protocol === 'https:';
   return {
     href: url.href,
     hostname,
-    port: url.port === '' ? HTTPS_PORT : Number(url.port),
+    port: url.port === '' ? (isTls ? HTTPS_PORT : HTTP_PORT) : Number(url.port),
+    isTls,
     literal,
     isLocalName: literal === null && isLocalName(hostname),
   };

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
+import type { Lookup } from '../../egress/dns/lookup.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import type { Lookup } from '../dns/lookup.ts';
 import { openPoster } from '../http-client/post.ts';
 import { DatabaseClock } from '../ownership/database-clock.ts';
 import { Ownership } from '../ownership/ownership.ts';

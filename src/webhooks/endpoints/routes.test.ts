@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture as openEnvironment } from '../../../test/fixtures/webhooks/webhook.ts';
-import type { Lookup } from '../dns/lookup.ts';
+import type { Lookup } from '../../egress/dns/lookup.ts';
 
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
 const EXPECTED_KEYS = [

@@ -4,6 +4,9 @@ import type { AuditAction } from '../../audit/actions.ts';
 import { recordChange } from '../../audit/record.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
+import type { Lookup } from '../../egress/dns/lookup.ts';
+import { Resolver } from '../../egress/dns/resolve.ts';
+import { permittedTarget, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -12,11 +15,9 @@ import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
-import type { WebhookTarget } from '../../rules/network/url-guard.ts';
-import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
+import type { UrlTarget } from '../../rules/network/url-guard.ts';
+import { MAX_URL_CHARS, parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import { dropWaiting } from '../deliveries/drop-store.ts';
-import type { Lookup } from '../dns/lookup.ts';
-import { Resolver } from '../dns/resolve.ts';
 import type { EventType } from '../events/event-types.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
@@ -25,14 +26,13 @@ import { webhookActionRoutes } from './action-routes.ts';
 import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
 import type { Owner, WebhookRow } from './store.ts';
 import * as store from './store.ts';
-import { readWebhookUrl, resolveWebhookUrl } from './url-check.ts';
 import { eventTypeSchema, showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
 export type WebhookDeps = ActionDeps & { config: Pick<Config, 'webhookAllowedTargets'>; lookup?: Lookup };
 
 type Context = WebhookDeps & {
-  readUrl(raw: string): WebhookTarget;
-  resolveUrl(target: WebhookTarget, accountId: string): Promise<string>;
+  readUrl(raw: string): UrlTarget;
+  resolveUrl(target: UrlTarget, accountId: string): Promise<string>;
 };
 
 const MAX_DESCRIPTION_CHARS = 500;
@@ -65,11 +65,11 @@ const WEBHOOK_LINKS = {
 /** Registering, changing, testing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
   const allowedTargets = deps.config.webhookAllowedTargets;
-  const guard = { allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
+  const guard = { param: 'url', allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
   const context: Context = {
     ...deps,
-    readUrl: (raw) => readWebhookUrl(raw, allowedTargets),
-    resolveUrl: (target, accountId) => resolveWebhookUrl(target, { ...guard, accountId }),
+    readUrl: (raw) => permittedTarget(parseWebhookUrl(raw, allowedTargets), 'url'),
+    resolveUrl: (target, accountId) => resolveUrl(target, { ...guard, accountId }),
   };
   return [
     createWebhook(context),

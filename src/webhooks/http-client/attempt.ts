@@ -1,16 +1,16 @@
 import type tls from 'node:tls';
 import type { AllowedTarget } from '../../config/values.ts';
-import type { WebhookTarget } from '../../rules/network/url-guard.ts';
+import { connectTls } from '../../egress/connect.ts';
+import type { Deadline, Deadlines } from '../../egress/deadlines.ts';
+import type { RunningLookup } from '../../egress/dns/resolve.ts';
+import { codeOf, forbiddenAddress, TransportError } from '../../egress/transport-error.ts';
+import type { EgressProxy } from '../../egress/tunnel.ts';
+import type { UrlTarget } from '../../rules/network/url-guard.ts';
 import { evaluateAddresses } from '../../rules/network/url-guard.ts';
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
-import type { RunningLookup } from '../dns/resolve.ts';
-import { connectTls } from './connect.ts';
 import type { Connection, ConnectionPool, Turn } from './connections.ts';
-import type { Deadline, Deadlines } from './deadlines.ts';
 import type { HttpResponse } from './exchange.ts';
 import { exchange } from './exchange.ts';
-import { codeOf, forbiddenAddress, TransportError } from './transport-error.ts';
-import type { EgressProxy } from './tunnel.ts';
 
 /** The result of one POST, with the duration of each phase in ms; null for a phase that did not take place. */
 export type PostReport = {
@@ -26,7 +26,7 @@ export type PostReport = {
 };
 
 /** Where a URL points; the rules have allowed it, and its address when it has one. */
-export type Destination = { target: WebhookTarget; origin: string; path: string };
+export type Destination = { target: UrlTarget; origin: string; path: string };
 
 export type AttemptRequest = Destination & { headers: Record<string, string>; body: Buffer };
 

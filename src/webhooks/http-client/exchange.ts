@@ -1,7 +1,7 @@
 import type { Client, Dispatcher } from 'undici';
-import errors from 'undici/lib/core/errors.js';
-import type { Deadline } from './deadlines.ts';
-import { codeOf, TransportError } from './transport-error.ts';
+import type { Deadline } from '../../egress/deadlines.ts';
+import { exchangeError } from '../../egress/exchange-error.ts';
+import { TransportError } from '../../egress/transport-error.ts';
 
 export type HttpRequest = { path: string; headers: Record<string, string>; body: Buffer };
 
@@ -99,23 +99,4 @@ class ResponseReader implements Dispatcher.DispatchHandler {
     this.#reject(error);
     this.#controller?.abort(error);
   }
-}
-
-// undici gives these errors the code of a closed connection; only their text differs.
-const NOT_HTTP = new Set(['bad response', 'bad upgrade']);
-
-function exchangeError(cause: Error): TransportError {
-  const code = codeOf(cause);
-  const isTooLarge = cause instanceof errors.HeadersOverflowError;
-  // undici's name for a parser error before the end of the headers, when a Content-Length came before it.
-  const isUnreadable =
-    cause instanceof errors.HTTPParserError || cause instanceof errors.ResponseContentLengthMismatchError;
-  if (isTooLarge || isUnreadable || NOT_HTTP.has(cause.message)) {
-    const what = isTooLarge ? 'has more than 16 KiB of headers' : 'is not valid HTTP';
-    return new TransportError('protocol', `The receiver's answer ${what}.`, { cause });
-  }
-  if (code.startsWith('ERR_SSL')) {
-    return new TransportError('tls', `The receiver ended the TLS connection (${code}).`, { cause });
-  }
-  return new TransportError('reset', 'The receiver closed the connection before it answered.', { cause });
 }

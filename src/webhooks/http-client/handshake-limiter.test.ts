@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Deadline } from './deadlines.ts';
+import type { Deadline } from '../../egress/deadlines.ts';
 import type { HandshakePermit } from './handshake-limiter.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
 

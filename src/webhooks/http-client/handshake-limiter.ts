@@ -1,4 +1,4 @@
-import type { Deadlines } from './deadlines.ts';
+import type { Deadlines } from '../../egress/deadlines.ts';
 
 /** Permission for one TLS handshake. */
 export type HandshakePermit = {

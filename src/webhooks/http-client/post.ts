@@ -1,16 +1,16 @@
 import tls from 'node:tls';
 import type { AllowedTarget } from '../../config/values.ts';
-import type { WebhookTarget } from '../../rules/network/url-guard.ts';
+import { Deadlines } from '../../egress/deadlines.ts';
+import type { Lookup } from '../../egress/dns/lookup.ts';
+import { Resolver } from '../../egress/dns/resolve.ts';
+import { readProxy } from '../../egress/tunnel.ts';
+import type { UrlTarget } from '../../rules/network/url-guard.ts';
 import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
-import type { Lookup } from '../dns/lookup.ts';
-import { Resolver } from '../dns/resolve.ts';
 import type { AttemptContext, Destination, PostReport } from './attempt.ts';
 import { Attempt, forbiddenReport } from './attempt.ts';
 import type { Turn } from './connections.ts';
 import { ConnectionPool } from './connections.ts';
-import { Deadlines } from './deadlines.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
-import { readProxy } from './tunnel.ts';
 
 export type PostRequest = {
   url: string;
@@ -135,7 +135,7 @@ class HttpsPoster implements Poster {
   }
 }
 
-function splitUrl(target: WebhookTarget): Destination {
+function splitUrl(target: UrlTarget): Destination {
   const { origin, pathname, search } = new URL(target.href);
   return { target, origin, path: pathname + search };
 }

@@ -10,9 +10,9 @@ import {
 import { until } from '../../../test/fixtures/until.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
+import { readProxy } from '../../egress/tunnel.ts';
 import type { PosterOptions } from './post.ts';
 import { openPoster } from './post.ts';
-import { readProxy } from './tunnel.ts';
 
 const CREDENTIALS = 'verbatim:pass.word@';
 

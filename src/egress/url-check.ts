@@ -1,29 +1,31 @@
-import type { AllowedTarget } from '../../config/values.ts';
-import { ApiError } from '../../http/api-error.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { WebhookTarget } from '../../rules/network/url-guard.ts';
-import { evaluateAddresses, parseWebhookUrl } from '../../rules/network/url-guard.ts';
-import type { Resolver } from '../dns/resolve.ts';
+import type { AllowedTarget } from '../config/values.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { UrlTarget, UrlVerdict } from '../rules/network/url-guard.ts';
+import { evaluateAddresses } from '../rules/network/url-guard.ts';
+import type { Resolver } from './dns/resolve.ts';
 
-// A slow name server must not delay the caller; each attempt resolves the name again.
+// A slow name server must not delay the caller; each connection resolves the name again.
 const LOOKUP_WAIT_MS = 2_000;
 
 type ResolveOptions = {
+  /** The field of the request that holds the URL. */
+  param: string;
   /** The account for which the name is resolved. */
   accountId: string;
-  allowedTargets: AllowedTarget[];
+  allowedTargets: readonly AllowedTarget[];
   resolver: Resolver;
   clock: Clock;
 };
 
 /**
- * The target of a webhook, if the form of its URL, its literal address and its name are allowed.
+ * The target of a URL that the rules accept by its form, its literal address and its name.
+ * @param param  the field of the request that holds the URL
  * @throws ApiError  400 forbidden_url, naming the rule of contract section 4
  */
-export function readWebhookUrl(raw: string, allowedTargets: AllowedTarget[]): WebhookTarget {
-  const parsed = parseWebhookUrl(raw, allowedTargets);
-  if (parsed.kind === 'refused') throw forbiddenUrl(parsed.message);
-  return parsed.target;
+export function permittedTarget(verdict: UrlVerdict, param: string): UrlTarget {
+  if (verdict.kind === 'refused') throw forbiddenUrl(verdict.message, param);
+  return verdict.target;
 }
 
 /**
@@ -31,16 +33,16 @@ export function readWebhookUrl(raw: string, allowedTargets: AllowedTarget[]): We
  * that does not resolve now, or not in time, is accepted.
  * @throws ApiError  400 forbidden_url
  */
-export async function resolveWebhookUrl(
-  target: WebhookTarget,
-  { accountId, allowedTargets, resolver, clock }: ResolveOptions,
+export async function resolveUrl(
+  target: UrlTarget,
+  { param, accountId, allowedTargets, resolver, clock }: ResolveOptions,
 ): Promise<string> {
-  // parseWebhookUrl has checked literal addresses.
+  // Literal addresses were checked with the form.
   if (target.literal !== null) return target.href;
   const addresses = await lookUpInTime(target.hostname, { accountId, resolver, clock });
   if (addresses.length === 0 && !target.isLocalName) return target.href;
   const verdict = evaluateAddresses({ target, addresses, allowed: allowedTargets });
-  if (verdict.kind === 'refused') throw forbiddenUrl(verdict.message);
+  if (verdict.kind === 'refused') throw forbiddenUrl(verdict.message, param);
   return target.href;
 }
 
@@ -59,6 +61,6 @@ async function lookUpInTime(
   return addresses;
 }
 
-function forbiddenUrl(message: string): ApiError {
-  return new ApiError('forbidden_url', message, { param: 'url' });
+function forbiddenUrl(message: string, param: string): ApiError {
+  return new ApiError('forbidden_url', message, { param });
 }

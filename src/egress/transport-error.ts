@@ -1,8 +1,6 @@
-import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
+type TransportErrorReason = 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
 
-export type TransportErrorReason = Extract<PostResult, { kind: 'transport_error' }>['reason'];
-
-/** Why an exchange with a receiver failed. The steps of an attempt throw it, attempt.ts catches it. The message is for the customer. */
+/** Why an exchange with a receiver of webhooks, or with a server of audio, failed. The message is for the owner of a webhook. */
 export class TransportError extends Error {
   readonly reason: TransportErrorReason;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { systemClock } from '../../platform/clock.ts';
-import { Resolver } from '../dns/resolve.ts';
-import { readWebhookUrl, resolveWebhookUrl } from './url-check.ts';
+import { systemClock } from '../platform/clock.ts';
+import { parseWebhookUrl } from '../rules/network/url-guard.ts';
+import { Resolver } from './dns/resolve.ts';
+import { permittedTarget, resolveUrl } from './url-check.ts';
 
 // An operator who opened one exception has not opened the names that lie beside it.
 const allowedTargets = [{ address: '127.0.0.1', prefixBits: 32, port: 8443 }];
@@ -22,9 +23,11 @@ const CASES: [string, string[], 'accepted' | 'refused'][] = [
 for (const [url, addresses, outcome] of CASES) {
   test(`with an exception for 127.0.0.1:8443, ${url} at ${addresses.join(' and ') || 'no address'} is ${outcome}`, async () => {
     const resolver = new Resolver(async () => addresses);
-    const options = { accountId: 'acct_x', allowedTargets, resolver, clock: systemClock };
+    const options = { param: 'url', accountId: 'acct_x', allowedTargets, resolver, clock: systemClock };
 
-    const came = await accept(() => resolveWebhookUrl(readWebhookUrl(url, allowedTargets), options)).then(
+    const came = await accept(() =>
+      resolveUrl(permittedTarget(parseWebhookUrl(url, allowedTargets), 'url'), options),
+    ).then(
       () => 'accepted',
       () => 'refused',
     );
