@@ -72,6 +72,7 @@ async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: n
       plan: 'pro',
       language: null,
       wordTimes: false,
+      options: {},
       metadata: null,
     },
     ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, unlimited: true, heldUnits: 0 },

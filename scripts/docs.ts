@@ -3,8 +3,10 @@ import path from 'node:path';
 import { SETTINGS } from '../src/config/settings.ts';
 import type { ErrorType } from '../src/http/api-error.ts';
 import { ERROR_MEANING, ERROR_STATUS } from '../src/http/api-error.ts';
+import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
+import { MAX_WARNINGS, WARNING_MESSAGES } from '../src/rules/jobs/warnings.ts';
 import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/webhooks/delivery-state.ts';
 import { EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 import { apiDocument } from './api-document.ts';
@@ -22,6 +24,8 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'docs/errors.md': errors(),
     'docs/states.md': states(),
     'docs/scopes.md': scopes(),
+    'docs/options.md': options(),
+    'docs/warnings.md': warnings(),
     'docs/event-types.md': eventTypes(),
     'console/event-types.ts': consoleEventTypes(),
     'sdk/src/api.ts': `${await writeApiTypes(await apiDocument())}\n${anyEvent()}`,
@@ -57,6 +61,59 @@ function scopes(): string {
     'Scopes',
     'The scopes of API keys ([keys](keys.md)). A key without scopes has all of them. `/docs` names the scope that each endpoint needs.',
     table(['scope', 'permits to'], rows),
+  );
+}
+
+/** The parts of a field's schema that say what it may hold. */
+type FieldSchema = {
+  type?: string;
+  format?: string;
+  description?: string;
+  enum?: string[];
+  default?: string;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  maxItems?: number;
+  items?: FieldSchema;
+};
+
+function options(): string {
+  const fields = Object.entries(transcribeForm.properties) as [string, FieldSchema][];
+  const rows = fields.map(([name, field]) => [`\`${name}\``, allowedValues(field), field.description ?? '']);
+  return page(
+    'Options',
+    lines(
+      'The fields of `POST /v1/transcribe`, as multipart form data. All but the file may be left out. Other fields and values are answered',
+      '400 with the field in `param`. [Transcription](transcription.md) explains how they work together.',
+    ),
+    table(['field', 'value', 'meaning'], rows),
+  );
+}
+
+function allowedValues(field: FieldSchema): string {
+  if (field.enum)
+    return field.enum.map((word) => (word === field.default ? `\`${word}\` (default)` : `\`${word}\``)).join(', ');
+  if (field.format === 'binary') return 'file';
+  if (field.type === 'array') return `repeated, at most ${field.maxItems} times: ${allowedValues(field.items!)}`;
+  if (field.maximum !== undefined) {
+    return `${field.type === 'integer' ? 'whole number' : 'number'} from ${field.minimum} to ${field.maximum}`;
+  }
+  if (field.maxLength !== undefined) return `text of at most ${field.maxLength} characters`;
+  return field.type === 'string' ? 'text' : 'JSON';
+}
+
+function warnings(): string {
+  const rows = Object.entries(WARNING_MESSAGES).map(([code, message]) => [`\`${code}\``, message]);
+  return page(
+    'Warnings',
+    lines(
+      'A job lists in `warnings` what its request asked for and the engine could not do, and what may be missing from the text:',
+      '`{ "code", "message", "start"?, "end"? }`. Without `start` and `end`, in seconds, a warning is about all of the audio.',
+      `The list has at most ${MAX_WARNINGS} warnings beside \`more_warnings\`; it is empty until the job has ended.`,
+      'Programs should decide by `code`, and accept codes that they do not know.',
+    ),
+    table(['code', 'message'], rows),
   );
 }
 
@@ -108,6 +165,10 @@ function section(title: string, all: readonly string[], moves: readonly Move[]):
 
 function page(title: string, ...parts: string[]): string {
   return `${[`# ${title}`, NOTE, ...parts].join('\n\n')}\n`;
+}
+
+function lines(...parts: string[]): string {
+  return parts.join('\n');
 }
 
 /** A table whose cells are padded to the width of their column. */

@@ -1,5 +1,25 @@
 // Made from the API document by `node scripts/docs.ts`; do not edit.
 
+/**
+ * What the request asked for; what it left out is absent.
+ */
+export interface JobOptions {
+  /**
+   * As the request named it.
+   */
+  language?: string;
+  timestamps?: 'word';
+  /**
+   * Context for the engine, such as the subject or a text in the wanted style.
+   */
+  prompt?: string;
+  /**
+   * Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop.
+   *
+   * @maxItems 100
+   */
+  keywords?: string[];
+}
 export interface Word {
   /**
    * Seconds from the start of the audio.
@@ -28,6 +48,18 @@ export interface Segment {
    */
   words?: Word[];
 }
+export interface Warning {
+  /**
+   * Later versions may add codes.
+   */
+  code: 'prompt_unsupported' | 'keywords_unsupported' | 'text_cut' | 'more_warnings';
+  message: string;
+  /**
+   * Seconds; absent: about all of the audio.
+   */
+  start?: number;
+  end?: number;
+}
 export interface Job {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
@@ -44,6 +76,7 @@ export interface Job {
    * As the request carried it, unchanged; null without it.
    */
   metadata: {} | unknown[] | string | number | boolean | null;
+  options: JobOptions;
   /**
    * Null until completed.
    */
@@ -52,6 +85,10 @@ export interface Job {
    * Null until completed.
    */
   segments: Segment[] | null;
+  /**
+   * Empty when there are none, and until the job has ended.
+   */
+  warnings: Warning[];
   error: {
     type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
     message: string;
@@ -166,10 +203,15 @@ export interface JobInList {
    * As the request carried it, unchanged; null without it.
    */
   metadata: {} | unknown[] | string | number | boolean | null;
+  options: JobOptions;
   /**
    * Null until completed.
    */
   text: string | null;
+  /**
+   * Empty when there are none, and until the job has ended.
+   */
+  warnings: Warning[];
   error: {
     type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
     message: string;
@@ -716,6 +758,7 @@ export interface JobInEvent {
    * As the request carried it, unchanged; null without it.
    */
   metadata: {} | unknown[] | string | number | boolean | null;
+  options: JobOptions;
   /**
    * Null until completed.
    */
@@ -732,6 +775,10 @@ export interface JobInEvent {
    * The job was erased since.
    */
   deleted?: true;
+  /**
+   * Empty when there are none, and until the job has ended.
+   */
+  warnings: Warning[];
   error: {
     type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
     message: string;

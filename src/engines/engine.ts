@@ -26,11 +26,17 @@ export const SAMPLE_RATE = 16_000;
 export type TranscribeOptions = {
   /** BCP 47 code, or null to detect. */
   language: string | null;
+  /** Context, and words to know; ignored by engines without the feature. */
+  prompt?: string;
+  keywords?: readonly string[];
   /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
   /** Ends the call at once; it rejects with the signal's reason. */
   signal: AbortSignal;
 };
+
+/** What an engine can take into account beside the audio and its language. */
+export type EngineFeature = 'prompt' | 'keywords';
 
 /**
  * A speech engine: transcribes pieces of at most 30 s. Of several calls at once, at most `slots` run; the others wait in
@@ -43,6 +49,8 @@ export type Engine = AsyncDisposable & {
   slots: number;
   /** The languages that the model knows, in its own codes; null or absent for an engine that takes any. */
   languages?: readonly string[] | null;
+  /** None when absent. */
+  features?: readonly EngineFeature[];
   /** The longest piece that it transcribes in full; 30 s when absent. */
   maxPieceSeconds?: number;
   /** Resolves once the engine has transcribed a test signal, or a remote server accepts connections. @throws EngineError */

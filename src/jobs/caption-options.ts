@@ -1,7 +1,7 @@
-import { ApiError } from '../http/api-error.ts';
 import { Type } from '../http/schema.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { CAPTION_DEFAULTS } from '../rules/jobs/captions.ts';
+import { readNumber, refusal } from './request-fields.ts';
 import type { TranscriptFormat } from './transcript.ts';
 
 type Field = { option: keyof CaptionOptions; min: number; max: number; isWhole?: true; perUnit?: 1000; says: string };
@@ -21,7 +21,6 @@ type FieldName = keyof typeof FIELDS;
 export type CaptionRequest = Partial<Record<FieldName, number>>;
 
 const NAMES = Object.keys(FIELDS) as FieldName[];
-const DECIMAL = /^\d{1,6}(\.\d{1,6})?$/;
 
 /** Query or form fields for the options of captions. */
 export const captionFields = Object.fromEntries(
@@ -43,17 +42,14 @@ export const CAPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name,
  * Validates the caption options of a form.
  * @throws ApiError  400 that names the first field at fault
  */
-export function readCaptionFields(fields: Map<string, string>, format: TranscriptFormat): CaptionOptions | null {
+export function readCaptionFields(
+  fields: ReadonlyMap<string, string>,
+  format: TranscriptFormat,
+): CaptionOptions | null {
   const request: CaptionRequest = {};
   for (const name of NAMES) {
-    const given = fields.get(name);
-    if (given === undefined) continue;
-    const { min, max, isWhole } = FIELDS[name] as Field;
-    const value = DECIMAL.test(given) ? Number(given) : Number.NaN;
-    if (!(value >= min && value <= max) || (isWhole && !Number.isInteger(value))) {
-      throw invalid(name, `${name} must be a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`);
-    }
-    request[name] = value;
+    const value = readNumber(fields, name, FIELDS[name] as Field);
+    if (value !== null) request[name] = value;
   }
   return captionOptions(request, format);
 }
@@ -65,18 +61,14 @@ export function readCaptionFields(fields: Map<string, string>, format: Transcrip
 export function captionOptions(request: CaptionRequest, format: TranscriptFormat): CaptionOptions | null {
   const given = NAMES.filter((name) => request[name] !== undefined);
   if (given.length === 0) return null;
-  if (format !== 'srt' && format !== 'vtt') throw invalid(given[0]!, `${given[0]} is for the formats srt and vtt.`);
+  if (format !== 'srt' && format !== 'vtt') throw refusal(given[0]!, `${given[0]} is for the formats srt and vtt.`);
   const options = { ...CAPTION_DEFAULTS };
   for (const name of given) {
     const { option, perUnit = 1 } = FIELDS[name] as Field;
     options[option] = Math.round(request[name]! * perUnit * 1000) / 1000;
   }
   if (options.minDurationMs > options.maxDurationMs) {
-    throw invalid('min_duration', 'min_duration must not be greater than max_duration.');
+    throw refusal('min_duration', 'min_duration must not be greater than max_duration.');
   }
   return options;
-}
-
-function invalid(param: FieldName, message: string): ApiError {
-  return new ApiError('invalid_request', message, { param });
 }

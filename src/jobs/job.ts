@@ -1,5 +1,7 @@
 import type { Plan } from '../rules/accounts/plan.ts';
 import type { JobState } from '../rules/jobs/job-state.ts';
+import type { Warning } from '../rules/jobs/warnings.ts';
+import type { JobOptions } from './options.ts';
 
 export const JOB_ERROR_TYPES = [
   'unprocessable_audio',
@@ -19,6 +21,7 @@ export type Job = {
   /** As the request named it; null to detect it. */
   language: string | null;
   wordTimes: boolean;
+  options: JobOptions;
   /** The client's JSON text, unchanged. */
   metadata: string | null;
   filename: string | null;
@@ -42,6 +45,8 @@ export type Job = {
   transcript: string | null;
   /** The segments as JSON text, as the API shows them; null in lists, which do not read them. */
   segments: string | null;
+  /** Empty until the job has ended. */
+  warnings: Warning[];
   errorType: JobErrorType | null;
   errorMessage: string | null;
   createdAt: Date;
@@ -61,6 +66,7 @@ export type Outcome =
       transcript: string;
       /** JSON text as the API shows it. */
       segments: string;
+      warnings: Warning[];
       durationMs: number;
     }
   | {

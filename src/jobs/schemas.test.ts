@@ -9,6 +9,7 @@ const moment = new Date(0);
 // Only the fields that the view reads.
 const job = {
   state: 'queued',
+  language: null,
   metadata: '{}',
   segments: null,
   costUnits: null,

@@ -12,8 +12,11 @@ import {
 import type { RawJson } from '../platform/json.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import type { WarningCode } from '../rules/jobs/warnings.ts';
+import { WARNING_MESSAGES } from '../rules/jobs/warnings.ts';
 import { captionFields } from './caption-options.ts';
 import { JOB_ERROR_TYPES } from './job.ts';
+import { optionFormFields, shownOptionsSchema } from './options.ts';
 import { TRANSCRIPT_FORMATS } from './transcript.ts';
 
 const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
@@ -51,6 +54,7 @@ export const transcribeForm = Type.Object(
     response_format: Type.Optional(
       oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
     ),
+    ...optionFormFields,
     ...captionFields,
   },
   {
@@ -74,6 +78,16 @@ const segmentSchema = Type.Object(
   component('Segment', { start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }),
 );
 
+const warningSchema = Type.Object(
+  {
+    code: oneOf(Object.keys(WARNING_MESSAGES) as WarningCode[], { description: 'Later versions may add codes.' }),
+    message: Type.String(),
+    start: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds; absent: about all of the audio.' })),
+    end: Type.Optional(Type.Number({ minimum: 0 })),
+  },
+  component('Warning', { code: 'text_cut', message: WARNING_MESSAGES.text_cut, start: 29.4, end: 58.8 }),
+);
+
 const jobHead = {
   id: idSchema('job', JOB_ID),
   status: oneOf(JOB_STATES),
@@ -90,12 +104,14 @@ const jobHead = {
     type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
     description: 'As the request carried it, unchanged; null without it.',
   }),
+  options: shownOptionsSchema,
   text: nullable(Type.String(), 'Null until completed.'),
 };
 const segments = rawJson<RawJson | null>({
   ...nullable(Type.Array(segmentSchema), 'Null until completed.'),
 });
 const jobTail = {
+  warnings: Type.Array(warningSchema, { description: 'Empty when there are none, and until the job has ended.' }),
   error: nullable(Type.Object({ type: oneOf(JOB_ERROR_TYPES), message: Type.String() })),
   cost: nullable(Type.Number({ minimum: 0 }), 'Credits; null until known.'),
   progress: Type.Number({ minimum: 0, maximum: 1 }),
@@ -112,8 +128,10 @@ export const JOB_EXAMPLE = {
   language: 'en',
   audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765 },
   metadata: { order: 42 },
+  options: { language: 'en', keywords: ['Kennedy'] },
   text: 'Ask not what your country can do for you.',
   segments: [{ start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }],
+  warnings: [],
   error: null,
   cost: 0.412,
   progress: 1,

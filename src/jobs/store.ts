@@ -4,9 +4,9 @@ import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Job } from './job.ts';
 
 const COLUMNS =
-  `shard id account_id state plan language word_times metadata filename format size_bytes audio_key duration_ms
-  unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript error_type
-  error_message created_at started_at completed_at`.split(/\s+/);
+  `shard id account_id state plan language word_times options metadata filename format size_bytes audio_key duration_ms
+  unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript warnings
+  error_type error_message created_at started_at completed_at`.split(/\s+/);
 
 /** A job's columns without its segments, which are long. @param table  the name of jobs in the statement */
 function columnsOf(table: string): string {

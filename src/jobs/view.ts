@@ -2,6 +2,7 @@ import type { Static } from '../http/schema.ts';
 import { RawJson } from '../platform/json.ts';
 import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
+import type { ShownOptions } from './options.ts';
 import type { jobInListSchema, jobSchema } from './schemas.ts';
 
 /** A job as the API and the events show it, with its segments. Serialise it with `writeJson`, which keeps metadata unchanged. */
@@ -40,10 +41,12 @@ function partsOf(job: Job) {
         size_bytes: job.sizeBytes,
       },
       metadata: rawOrNull(job.metadata),
+      options: shownOptions(job),
       text: job.transcript,
     },
     segments: rawOrNull(job.segments),
     tail: {
+      warnings: job.warnings,
       error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage ?? '' },
       cost: job.costUnits === null ? null : creditsFromUnits(job.costUnits),
       progress: job.progress,
@@ -52,6 +55,10 @@ function partsOf(job: Job) {
       completed_at: job.completedAt?.toISOString() ?? null,
     },
   };
+}
+
+function shownOptions({ language, wordTimes, options }: Job): ShownOptions {
+  return { ...(language !== null && { language }), ...(wordTimes && { timestamps: 'word' }), ...options };
 }
 
 function rawOrNull(text: string | null): RawJson | null {

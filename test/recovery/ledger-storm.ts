@@ -36,7 +36,7 @@ export type StormReport = {
 };
 
 const WORKER = fileURLToPath(new URL('ledger-storm-worker.ts', import.meta.url));
-const REQUEST = { plan: 'pro', language: null, wordTimes: false, metadata: null, isAsync: true } as const;
+const REQUEST = { plan: 'pro', language: null, wordTimes: false, options: {}, metadata: null, isAsync: true } as const;
 /** Duration of the audio and the one that its header claims: longer, equal, shorter; in one piece, and in several. */
 const RECORDINGS = [
   { seconds: 0.1, claimMs: 300 },

@@ -84,7 +84,8 @@ export class Clients {
       {
         ...{ id, account, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
         request: {
-          ...{ plan: 'lite', language: null, wordTimes: false, metadata: `"of ${account.id}"`, isAsync: true },
+          ...{ plan: 'lite', language: null, wordTimes: false, options: {}, metadata: `"of ${account.id}"` },
+          isAsync: true,
           responseFormat: 'json',
         } as Parameters<typeof createJob>[1]['request'],
         audio: { key: `audio-${decodedMs}-${id}`, filename: null, sizeBytes: 1, format: 'wav', durationMs },

@@ -146,7 +146,7 @@ function shapeOf(value: object): string[] {
 test('the examples of events are of types that exist, and have the fields that the service sends', () => {
   const examples = blocks('json').map((text) => JSON.parse(text));
   const time = new Date();
-  const nothing = { segments: null, metadata: null, errorType: null, costUnits: null };
+  const nothing = { language: null, segments: null, metadata: null, errorType: null, costUnits: null };
   const job = showJob({ ...nothing, createdAt: time } as Job);
   const webhook = showWebhook({ createdAt: time, updatedAt: time } as WebhookRow);
 

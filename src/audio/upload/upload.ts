@@ -40,11 +40,12 @@ type Arrival = IncomingUpload & {
   wantsFingerprint: boolean;
 };
 
-// Boundaries, part headers and fields; the largest field has 4 KiB.
-const ENVELOPE_BYTES = 64 * 1024;
+// Boundaries, part headers and fields, which take 70 KiB at most.
+const ENVELOPE_BYTES = 128 * 1024;
 // 0.5 KiB/s at the default of 30 s: slower than usable connections, faster than a slow-upload attack.
 const STALL_BYTES = 16 * 1024;
-const MAX_PARTS = 32;
+// 100 keywords, and every other field.
+const MAX_PARTS = 160;
 const MAX_PART_HEADERS = 32;
 const MAX_PART_HEADER_BYTES = 8 * 1024;
 const MAX_FILENAME_CHARS = 255;

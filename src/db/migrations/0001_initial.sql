@@ -102,6 +102,8 @@ create table jobs (
   plan text not null,
   language text,
   word_times boolean not null,
+  -- What else the request asked for: jobs/options.ts.
+  options jsonb not null default '{}',
   -- The client's JSON text, unchanged; jsonb would reorder keys and round numbers.
   metadata text,
   filename text,
@@ -131,6 +133,8 @@ create table jobs (
   -- The transcript: plain text, and the segments as JSON text as the API returns them.
   transcript text,
   segments text,
+  -- Written when the job ends: rules/jobs/warnings.ts.
+  warnings jsonb not null default '[]',
   error_type text,
   error_message text,
   created_at timestamptz not null,

@@ -4,7 +4,7 @@ import request from 'undici/lib/api/api-request.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
-import type { Pcm, Transcript } from '../engine.ts';
+import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { EngineError, SAMPLE_RATE } from '../engine.ts';
 import { wavHeader } from '../wav-header.ts';
 import type { MultipartForm } from './multipart-form.ts';
@@ -22,6 +22,9 @@ const RETRY_PAUSE_MS = { first: 250, most: 5000 };
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
 
+/** What is asked about a piece. */
+export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'prompt' | 'keywords'>;
+
 /** HTTP requests to `<base url>/audio/transcriptions`, over at most `slots` connections. */
 export class OpenaiClient implements AsyncDisposable {
   readonly #settings: OpenaiSettings;
@@ -38,9 +41,9 @@ export class OpenaiClient implements AsyncDisposable {
    * @param permit  learns of every response
    * @throws EngineError  when the server refuses the audio or the attempts are used up; the signal's reason
    */
-  async transcribe(piece: Pcm, language: string | null, permit: Permit, signal: AbortSignal): Promise<Transcript> {
+  async transcribe(piece: Pcm, asked: SpeechRequest, permit: Permit, signal: AbortSignal): Promise<Transcript> {
     for (let attempt = 1; ; attempt += 1) {
-      const result = await this.#attempt(piece, language, permit, signal);
+      const result = await this.#attempt(piece, asked, permit, signal);
       if (result.kind === 'transcript') return result.transcript;
       if (result.kind === 'refused' || attempt >= (result.isBusy ? ATTEMPTS_WHILE_BUSY_MAX : ATTEMPTS_MAX)) {
         throw new EngineError('engine_error', 'The speech server failed on this audio.', { cause: result.cause });
@@ -50,10 +53,10 @@ export class OpenaiClient implements AsyncDisposable {
     }
   }
 
-  async #attempt(piece: Pcm, language: string | null, permit: Permit, signal: AbortSignal): Promise<Result> {
+  async #attempt(piece: Pcm, asked: SpeechRequest, permit: Permit, signal: AbortSignal): Promise<Result> {
     const { baseUrl, model, apiKey } = this.#settings;
     try {
-      const form = requestForm(piece, model ?? DEFAULT_MODEL, language);
+      const form = requestForm(piece, model ?? DEFAULT_MODEL, asked);
       // Redirects are not followed: the operator did not choose their target, and it would receive the key.
       const { origin, pathname, search } = new URL(`${baseUrl}/audio/transcriptions`);
       const response = await request.call(this.#connections, {
@@ -83,7 +86,7 @@ type Result =
   /** A failure that may pass; `isBusy` when the server's status says so. */
   | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown };
 
-function requestForm(piece: Pcm, model: string, language: string | null): MultipartForm {
+function requestForm(piece: Pcm, model: string, { language, prompt, keywords = [] }: SpeechRequest): MultipartForm {
   const fields: [string, string][] = [
     ['model', model],
     ['response_format', 'verbose_json'],
@@ -91,6 +94,9 @@ function requestForm(piece: Pcm, model: string, language: string | null): Multip
     ['timestamp_granularities[]', 'segment'],
   ];
   if (language !== null) fields.push(['language', remoteLanguage(language)]);
+  // Whisper reads the end of a long prompt only, so the keywords come last.
+  const context = [prompt, keywords.join(', ')].filter((part) => part).join(' ');
+  if (context !== '') fields.push(['prompt', context]);
   return multipartForm(fields, {
     name: 'file',
     filename: 'audio.wav',

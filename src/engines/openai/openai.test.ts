@@ -45,6 +45,27 @@ testConformance('openai', async () => {
   };
 });
 
+const CONTEXTS: [{ prompt?: string; keywords?: string[] }, sent: string | null][] = [
+  [{}, null],
+  [{ keywords: [] }, null],
+  [{ prompt: 'A lecture – Über uns.' }, 'A lecture – Über uns.'],
+  [{ keywords: ['Kennedy', 'Cape Canaveral'] }, 'Kennedy, Cape Canaveral'],
+  [{ prompt: 'A lecture.', keywords: ['Kennedy', 'Gagarin'] }, 'A lecture. Kennedy, Gagarin'],
+];
+for (const [context, sent] of CONTEXTS) {
+  test(`the server gets ${JSON.stringify(context)} as the prompt ${sent}`, async () => {
+    const { server, engine } = await openServer();
+    await using _server = server;
+    await using _engine = engine;
+
+    await engine.transcribe(speech, { ...asked({}), ...context });
+
+    const form = Buffer.from(server.requests[0]!.form, 'latin1').toString('utf8');
+    assert.equal(/name="prompt"\r\n\r\n(.*?)\r\n/.exec(form)?.[1] ?? null, sent);
+    assert.deepEqual(engine.features, ['prompt', 'keywords']);
+  });
+}
+
 test('the request carries the piece as a WAV file, the fields of the API and the key', async () => {
   const { server, engine } = await openServer();
   await using _server = server;

@@ -6,7 +6,7 @@ import type { Engine, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import { tookTooLong } from '../process/call-queue.ts';
 import { holdsNoSpeech, hum } from '../silence.ts';
-import type { OpenaiSettings } from './openai-client.ts';
+import type { OpenaiSettings, SpeechRequest } from './openai-client.ts';
 import { OpenaiClient } from './openai-client.ts';
 
 // Five calls in a row without a response are not chance, and a server that is back is used again within seconds.
@@ -24,21 +24,21 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
   const client = new OpenaiClient(settings);
   const closing = new AbortController();
 
-  async function transcribe(piece: Pcm, { language, timeoutMs, signal }: TranscribeOptions): Promise<Transcript> {
+  async function transcribe(piece: Pcm, { timeoutMs, signal, ...asked }: TranscribeOptions): Promise<Transcript> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(tookTooLong(timeoutMs)), timeoutMs);
     const ending = AbortSignal.any([signal, closing.signal, deadline.signal]);
     try {
-      return await semaphore(() => callServer(piece, language, ending), ending);
+      return await semaphore(() => callServer(piece, asked, ending), ending);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async function callServer(piece: Pcm, language: string | null, signal: AbortSignal): Promise<Transcript> {
+  async function callServer(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Transcript> {
     using permit = circuit.acquire();
     try {
-      return await client.transcribe(piece, language, permit, signal);
+      return await client.transcribe(piece, asked, permit, signal);
     } catch (error) {
       // An abort by the caller or by the close of this engine says nothing about the server.
       if (error instanceof EngineError && !closing.signal.aborted) permit.failed();
@@ -58,6 +58,7 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
   return {
     name: model ?? 'openai',
     slots,
+    features: ['prompt', 'keywords'],
     warmUp: () => (circuit.isOpen() ? tryAgain() : connect(new URL(baseUrl))),
     trouble: () => (circuit.isOpen() ? unreachable(baseUrl) : null),
     async transcribe(piece, options) {

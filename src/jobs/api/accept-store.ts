@@ -13,6 +13,7 @@ export type NewJob = Pick<
   | 'plan'
   | 'language'
   | 'wordTimes'
+  | 'options'
   | 'metadata'
   | 'filename'
   | 'format'
@@ -31,10 +32,10 @@ const ACCEPT = defineStatement(
         select coalesce($now::timestamptz, clock_timestamp()) as moment
       ), ${moveUnits()}, job as (
         insert into jobs
-          (shard, id, account_id, state, plan, language, word_times, metadata, filename, format, size_bytes, audio_key,
-           duration_ms, unlimited, held_units, next_at, created_at)
-        select $shard::smallint, $jobId, $accountId, 'queued', $plan, $language, $wordTimes, $metadata, $filename, $format,
-          $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+          (shard, id, account_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
+           audio_key, duration_ms, unlimited, held_units, next_at, created_at)
+        select $shard::smallint, $jobId, $accountId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata, $filename,
+          $format, $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
         from clock
         where $unlimited or exists (select from moved)
         returning ${JOB_COLUMNS}
@@ -55,7 +56,7 @@ const ACCEPT = defineStatement(
 export async function acceptJob(sql: Sql, job: NewJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
-  const [accepted] = await sql.rows<Job>(ACCEPT({ ...job, ...hold, now }));
+  const [accepted] = await sql.rows<Job>(ACCEPT({ ...job, ...hold, options: JSON.stringify(job.options), now }));
   if (accepted) notifyDue(sql);
   return accepted ?? null;
 }

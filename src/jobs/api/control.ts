@@ -85,5 +85,5 @@ async function cancelLocked(tx: Sql, job: Job): Promise<Job> {
 
 /** The part of an erased job that its events keep. */
 function erased(job: Job): Job {
-  return { ...job, filename: null, metadata: null, transcript: null, segments: null };
+  return { ...job, filename: null, options: {}, metadata: null, transcript: null, segments: null };
 }

@@ -62,6 +62,7 @@ async function accept(sql: Sql, { id, account, request, audio, rate }: NewJobOrd
     plan: request.plan,
     language: request.language,
     wordTimes: request.wordTimes,
+    options: request.options,
     metadata: request.metadata,
     filename: audio.filename,
     format: audio.format,

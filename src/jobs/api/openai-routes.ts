@@ -5,22 +5,23 @@ import { component, nullable, oneOf, Type } from '../../http/schema.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import type { Job } from '../job.ts';
+import { OPTION_FIELD_BYTES, optionFormFields, readOptions } from '../options.ts';
+import type { RequestFields } from '../request-fields.ts';
+import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import { fileSchema, languageSchema, TRANSCRIPT_MEDIA } from '../schemas.ts';
 import { renderTranscript } from '../transcript.ts';
 import type { UploadRequest } from './request.ts';
-import { permitPlan, readBoolean, readChoice, readLanguage, refusal } from './request.ts';
+import { permitPlan, readLanguage } from './request.ts';
 import type { RequestFormat, TranscribeDeps } from './transcribe.ts';
 import { locationOf, transcribe } from './transcribe.ts';
 
 const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 const GRANULARITIES = ['segment', 'word'] as const;
 const RETRY_SECONDS = 30;
-const WORD_BYTES = 1024;
 const IGNORED_BYTES = 64 * 1024;
 
 // Fields of that API without a meaning here. They are accepted and ignored, so that its clients need no change.
 const IGNORED = [
-  'prompt',
   'temperature',
   'include[]',
   'known_speaker_names[]',
@@ -32,7 +33,14 @@ const IGNORED = [
   'chunking_strategy[silence_duration_ms]',
 ];
 const GRANULARITY_FIELD = 'timestamp_granularities[]';
-const LIST_FIELDS = [GRANULARITY_FIELD, 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'];
+const KEYWORDS_FIELD = 'keywords[]';
+const LIST_FIELDS = [
+  GRANULARITY_FIELD,
+  KEYWORDS_FIELD,
+  'include[]',
+  'known_speaker_names[]',
+  'known_speaker_references[]',
+];
 
 // For the API reference; `readRequest` reads the fields.
 const formSchema = Type.Object({
@@ -43,6 +51,8 @@ const formSchema = Type.Object({
   language: Type.Optional(languageSchema),
   response_format: Type.Optional(oneOf(FORMATS)),
   [GRANULARITY_FIELD]: Type.Optional(Type.Array(oneOf(GRANULARITIES), { description: 'With verbose_json.' })),
+  prompt: optionFormFields.prompt,
+  [KEYWORDS_FIELD]: optionFormFields.keywords,
 });
 
 const answerSchema = Type.Object(
@@ -93,6 +103,8 @@ const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
     response_format: WORD_BYTES,
     stream: WORD_BYTES,
     [GRANULARITY_FIELD]: WORD_BYTES,
+    prompt: OPTION_FIELD_BYTES.prompt,
+    [KEYWORDS_FIELD]: OPTION_FIELD_BYTES.keywords,
     ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
   },
   listFields: LIST_FIELDS,
@@ -109,6 +121,7 @@ const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
       // Some clients send an empty language to have it detected.
       language: fields.get('language') === '' ? null : readLanguage(fields),
       wordTimes: format === 'verbose_json' && granularities.includes('word'),
+      options: readContext({ fields, lists }),
       format,
       granularities,
     };
@@ -125,13 +138,23 @@ const OPENAI_FORMAT: RequestFormat<OpenAiRequest, Answer & { status: 200 }> = {
   },
 };
 
+/** The options that the OpenAI API has too. Some clients send an empty prompt. */
+function readContext({ fields, lists }: RequestFields) {
+  const prompt = fields.get('prompt') || null;
+  const keywords = lists.get(KEYWORDS_FIELD) ?? null;
+  return readOptions({
+    fields: new Map(prompt === null ? [] : [['prompt', prompt]]),
+    lists: new Map(keywords === null ? [] : [['keywords', keywords]]),
+  });
+}
+
 /** `lite` and `pro` name a plan; every other model is the account's. */
-function readModel(fields: Map<string, string>, accountPlan: Plan): Plan {
+function readModel(fields: RequestFields['fields'], accountPlan: Plan): Plan {
   const plan = PLANS.find((known) => known === fields.get('model')) ?? accountPlan;
   return permitPlan('model', plan, accountPlan);
 }
 
-function readGranularities(lists: Map<string, string[]>): OpenAiRequest['granularities'] {
+function readGranularities(lists: RequestFields['lists']): OpenAiRequest['granularities'] {
   const given = lists.get(GRANULARITY_FIELD) ?? ['segment'];
   return given.map((value) => {
     const known = GRANULARITIES.find((granularity) => granularity === value);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { readTranscribeRequest } from './request.ts';
 
 const read = (fields: Record<string, string>, plan: 'lite' | 'pro' = 'pro') =>
-  readTranscribeRequest(new Map(Object.entries(fields)), plan);
+  readTranscribeRequest({ fields: new Map(Object.entries(fields)), lists: new Map() }, plan);
 
 test('without fields, the plan is that of the account and the answer is synchronous JSON with segments', () => {
   assert.deepEqual(read({}, 'lite'), {
@@ -12,6 +12,7 @@ test('without fields, the plan is that of the account and the answer is synchron
     metadata: null,
     language: null,
     wordTimes: false,
+    options: {},
     responseFormat: 'json',
     captions: null,
   });

@@ -3,6 +3,10 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import type { CaptionOptions } from '../../rules/jobs/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields } from '../caption-options.ts';
+import type { JobOptions } from '../options.ts';
+import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
+import type { RequestFields } from '../request-fields.ts';
+import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import type { TranscriptFormat } from '../transcript.ts';
 import { TRANSCRIPT_FORMATS } from '../transcript.ts';
 
@@ -14,6 +18,7 @@ export type JobRequest = {
   /** BCP 47, in its canonical spelling. */
   language: string | null;
   wordTimes: boolean;
+  options: JobOptions;
 };
 
 /** A job's parameters, and whether the request is answered before the job ends. */
@@ -26,8 +31,9 @@ export type TranscribeRequest = UploadRequest & {
   captions: CaptionOptions | null;
 };
 
+type Fields = RequestFields['fields'];
+
 const METADATA_BYTES = 4096;
-const WORD_BYTES = 1024;
 
 /** The form's fields, with the maximum size of each in bytes of UTF-8. */
 export const FIELD_BYTES = {
@@ -37,21 +43,16 @@ export const FIELD_BYTES = {
   language: WORD_BYTES,
   timestamps: WORD_BYTES,
   response_format: WORD_BYTES,
+  ...OPTION_FIELD_BYTES,
   ...CAPTION_FIELD_BYTES,
 } as const;
 
-const BOOLEANS = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
-
 /**
- * Validates the form's fields as a request of an account on `accountPlan`.
+ * Validates the fields as a request of an account on `accountPlan`.
  * @throws ApiError  naming the first field at fault
  */
-export function readTranscribeRequest(fields: Map<string, string>, accountPlan: Plan): TranscribeRequest {
+export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): TranscribeRequest {
+  const { fields } = given;
   const isAsync = readBoolean(fields, 'async');
   const responseFormat = readChoice(fields, 'response_format', TRANSCRIPT_FORMATS) ?? 'json';
   if (isAsync && responseFormat !== 'json') {
@@ -63,12 +64,13 @@ export function readTranscribeRequest(fields: Map<string, string>, accountPlan: 
     metadata: readMetadata(fields),
     language: readLanguage(fields),
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
+    options: readOptions(given),
     responseFormat,
     captions: readCaptionFields(fields, responseFormat),
   };
 }
 
-function readPlan(fields: Map<string, string>, accountPlan: Plan): Plan {
+function readPlan(fields: Fields, accountPlan: Plan): Plan {
   return permitPlan('plan', readChoice(fields, 'plan', PLANS) ?? accountPlan, accountPlan);
 }
 
@@ -80,30 +82,8 @@ export function permitPlan(name: string, plan: Plan, accountPlan: Plan): Plan {
   });
 }
 
-/** @throws ApiError  400 */
-export function readBoolean(fields: Map<string, string>, name: string): boolean {
-  const given = fields.get(name);
-  if (given === undefined) return false;
-  const value = BOOLEANS.get(given);
-  if (value === undefined) throw refusal(name, `${name} must be true, false, 1 or 0.`);
-  return value;
-}
-
-/** Null when the field is absent. @throws ApiError  400 */
-export function readChoice<Choice extends string>(
-  fields: Map<string, string>,
-  name: string,
-  choices: readonly Choice[],
-) {
-  const given = fields.get(name);
-  if (given === undefined) return null;
-  const choice = choices.find((known) => known === given);
-  if (choice === undefined) throw refusal(name, `${name} must be one of ${choices.join(', ')}.`);
-  return choice;
-}
-
 /** The text unchanged, so that numbers past 2^53, the order of keys and escapes are kept. */
-function readMetadata(fields: Map<string, string>): string | null {
+function readMetadata(fields: Fields): string | null {
   const given = fields.get('metadata');
   if (given === undefined) return null;
   try {
@@ -115,7 +95,7 @@ function readMetadata(fields: Map<string, string>): string | null {
 }
 
 /** Null to detect. @throws ApiError  400 */
-export function readLanguage(fields: Map<string, string>): string | null {
+export function readLanguage(fields: Fields): string | null {
   const given = fields.get('language');
   if (given === undefined) return null;
   try {
@@ -125,9 +105,4 @@ export function readLanguage(fields: Map<string, string>): string | null {
     // Not a language tag: refused below, like one that is too long.
   }
   throw refusal('language', 'language must be a BCP 47 code such as en or pt-BR.');
-}
-
-/** The error for a field that is not valid. */
-export function refusal(param: string, message: string, cause?: unknown): ApiError {
-  return new ApiError('invalid_request', message, { param, cause });
 }

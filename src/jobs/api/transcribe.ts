@@ -15,6 +15,9 @@ import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
 import type { Job } from '../job.ts';
+import { REPEATED_OPTIONS } from '../options.ts';
+import type { RequestFields } from '../request-fields.ts';
+import { refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
@@ -24,7 +27,7 @@ import type { StoredAudio } from './create.ts';
 import { createJob } from './create.ts';
 import { findEngineLanguages } from './engine-store.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
-import { FIELD_BYTES, readTranscribeRequest, refusal } from './request.ts';
+import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
 import type { UploadAdmission } from './upload-admission.ts';
 
 export type TranscribeDeps = {
@@ -50,7 +53,7 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
   /** @throws ApiError  naming the first field that is not valid */
-  readRequest(form: Pick<Upload, 'fields' | 'lists'>, accountPlan: Plan): Request;
+  readRequest(form: RequestFields, accountPlan: Plan): Request;
   answerCompleted(job: Job, request: Request): Result;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
   answerOpen(job: Job): Result;
@@ -63,7 +66,8 @@ type TranscribeAnswer =
 /** The form and the answers of POST /v1/transcribe. */
 export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
-  readRequest: ({ fields }, accountPlan) => readTranscribeRequest(fields, accountPlan),
+  listFields: REPEATED_OPTIONS,
+  readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
   answerCompleted(job, { responseFormat, captions }) {
     const rendered =

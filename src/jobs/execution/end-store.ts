@@ -32,8 +32,8 @@ const END = defineStatement(
       ), ended as (
         update jobs
         set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
-          segments = $segments, duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType,
-          error_message = $errorMessage, progress = $progress, next_at = null, completed_at = $completedAt
+          segments = $segments, warnings = $warnings::jsonb, duration_ms = $durationMs, cost_units = $costUnits,
+          error_type = $errorType, error_message = $errorMessage, progress = $progress, next_at = null, completed_at = $completedAt
         where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
           and held_units = $heldUnits and transcribed_units = $transcribedUnits
         returning id
@@ -59,7 +59,8 @@ export async function writeEnd(
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const eventParts = eventValues(event, { webhookId: null, firstDelayMs, now: null });
-  const [written] = await sql.rows<{ deliveries: number }>(END({ ...ended, ...eventParts, ...settlement }));
+  const warnings = JSON.stringify(ended.warnings);
+  const [written] = await sql.rows<{ deliveries: number }>(END({ ...ended, ...eventParts, ...settlement, warnings }));
   if (!written) return false;
   notifyEnd(sql, jobId);
   if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);

@@ -64,6 +64,7 @@ function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcom
     detectedLanguage: outcome.language,
     transcript: outcome.transcript,
     segments: outcome.segments,
+    warnings: outcome.warnings,
     durationMs: outcome.durationMs,
     costUnits: chargedUnits('completed', { audioUnits, transcribedUnits }),
     progress: 1,

@@ -121,7 +121,7 @@ class Execution {
 
   #pipelineDeps(): PipelineDeps {
     const job = this.#job;
-    const { config, log } = this.#deps;
+    const { config } = this.#deps;
     const rate = this.#rates[job.plan];
     return {
       ...this.#deps,
@@ -132,10 +132,6 @@ class Execution {
         // A piece that is all of the audio is stored with the end of the job.
         if (isWhole) return;
         this.#partialResults.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
-      },
-      onWarning: ({ code, startSeconds, endSeconds }) => {
-        const fields = { job_id: job.id, code, start_seconds: startSeconds, end_seconds: endSeconds };
-        log.warn(fields, 'the text of a piece may lack its end');
       },
     };
   }
@@ -184,6 +180,7 @@ class Execution {
         model: job.model,
         state: job.state,
         error_type: job.errorType,
+        warnings: job.warnings.map(({ code }) => code),
         attempt: job.attempts,
         audio_ms: job.durationMs,
         waited_ms: job.startedAt!.getTime() - job.createdAt.getTime(),

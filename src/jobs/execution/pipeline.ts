@@ -9,7 +9,10 @@ import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
+import type { FoundWarning, Warning } from '../../rules/jobs/warnings.ts';
+import { toWarnings } from '../../rules/jobs/warnings.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
+import type { JobOptions } from '../options.ts';
 import type { PieceTranscript } from '../transcript.ts';
 import { joinPieces, segmentsJson, textOf } from '../transcript.ts';
 import type { Cover, Shortage } from './hold.ts';
@@ -35,8 +38,6 @@ export type PipelineDeps = {
   cover: Cover;
   /** Called for each piece that is transcribed, in the order of the audio. */
   onPiece: (piece: PieceTranscript, reached: Reached) => void;
-  /** Called for a piece whose transcript may be incomplete. */
-  onWarning?: (warning: PieceWarning) => void;
 };
 
 /**
@@ -45,9 +46,6 @@ export type PipelineDeps = {
  * @property isWhole   the piece is all of the audio
  */
 export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
-
-/** `text_cut`: the speech was too dense for the engine, and the text may lack the end of the piece. */
-export type PieceWarning = { code: 'text_cut'; startSeconds: number; endSeconds: number };
 
 export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
@@ -72,10 +70,13 @@ export async function runPipeline(
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
     const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
     const covered = coverPieces(cut, deps.cover);
-    const pieces = await transcribePieces(job, covered.pieces, { engine, semaphore, progress }, deps, signal);
+    const found = unsupportedOptions(job.options, engine);
+    const using = { engine, semaphore, progress, found };
+    const pieces = await transcribePieces(job, covered.pieces, using, deps, signal);
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
-    return completed(job, engine, pieces, counted.samples());
+    const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
+    return completed(job, engine, { pieces, durationMs, warnings: toWarnings(found) });
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
@@ -88,7 +89,7 @@ export async function runPipeline(
 async function transcribePieces(
   job: ClaimedJob,
   pieces: AsyncIterable<Piece>,
-  { engine, semaphore, progress }: LimitedEngine & { progress: Progress },
+  { engine, semaphore, progress, found }: LimitedEngine & { progress: Progress; found: FoundWarning[] },
   deps: PipelineDeps,
   signal: AbortSignal,
 ): Promise<PieceTranscript[]> {
@@ -102,7 +103,8 @@ async function transcribePieces(
     work: async (piece) => {
       const { startSeconds, samples, isWhole } = piece;
       const seconds = samples.length / SAMPLE_RATE;
-      const options = { language: job.language, timeoutMs: baseMs + perAudioSecondMs * seconds, signal: pieceSignal };
+      const timeoutMs = baseMs + perAudioSecondMs * seconds;
+      const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal };
       const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
       const given = mayHoldSpeech
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
@@ -118,11 +120,22 @@ async function transcribePieces(
   for await (const { done, isWhole, endSample } of results) {
     transcripts.push(done);
     const endSeconds = endSample / SAMPLE_RATE;
-    if (done.transcript.isCut) deps.onWarning?.({ code: 'text_cut', startSeconds: done.startSeconds, endSeconds });
+    if (done.transcript.isCut) found.push({ code: 'text_cut', startSeconds: done.startSeconds, endSeconds });
     const transcribedMs = billedMs(endSample, SAMPLE_RATE);
     deps.onPiece(done, { progress: progress.transcribed(endSeconds), transcribedMs, isWhole });
   }
   return transcripts;
+}
+
+/** What the engine is given beside the audio. */
+function contextOf({ prompt, keywords }: JobOptions) {
+  return { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
+}
+
+/** The options that the engine cannot serve: the job is executed without them. */
+function unsupportedOptions(options: JobOptions, { features = [] }: Engine): FoundWarning[] {
+  const missing = (['prompt', 'keywords'] as const).filter((name) => options[name] && !features.includes(name));
+  return missing.map((name) => ({ code: `${name}_unsupported` }));
 }
 
 function endOf({ startSeconds, samples }: Piece): number {
@@ -152,7 +165,9 @@ function insufficientBalance(engine: Engine, { message, decodedMs }: Shortage): 
   return { ...failed(engine, 'insufficient_balance', message), durationMs: decodedMs };
 }
 
-function completed(job: ClaimedJob, engine: Engine, pieces: PieceTranscript[], samples: number): Outcome {
+type Result = { pieces: PieceTranscript[]; durationMs: number; warnings: Warning[] };
+
+function completed(job: ClaimedJob, engine: Engine, { pieces, durationMs, warnings }: Result): Outcome {
   const transcript = joinPieces(pieces);
   return {
     kind: 'completed',
@@ -160,7 +175,8 @@ function completed(job: ClaimedJob, engine: Engine, pieces: PieceTranscript[], s
     language: transcript.language,
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
-    durationMs: billedMs(samples, SAMPLE_RATE),
+    warnings,
+    durationMs,
   };
 }
 

@@ -46,6 +46,7 @@ const COMPLETED: Outcome = {
   language: null,
   transcript: 'late',
   segments: '[]',
+  warnings: [],
   durationMs: 1000,
 };
 const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0 });
@@ -63,13 +64,14 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   const job = await fixture.ended(account, id);
 
   assert.deepEqual(Object.keys(job), [
-    ...['id', 'status', 'plan', 'model', 'language', 'audio', 'metadata', 'text', 'segments', 'error', 'cost'],
-    ...['progress', 'created_at', 'started_at', 'completed_at'],
+    ...['id', 'status', 'plan', 'model', 'language', 'audio', 'metadata', 'options', 'text', 'segments', 'warnings'],
+    ...['error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
   ]);
   assert.equal(job.status, 'completed');
   assert.equal(job.text, 'hello there');
   assert.equal(job.model, 'fake');
   assert.equal(job.language, 'en');
+  assert.deepEqual([job.options, job.warnings], [{ language: 'en', timestamps: 'word' }, []]);
   assert.deepEqual(job.audio, { filename: 'a.wav', format: 'wav', duration_seconds: 1.5, size_bytes: 48_044 });
   assert.deepEqual(job.segments, [
     {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readOptions } from './options.ts';
+
+const read = (fields: Record<string, string>, lists: Record<string, string[]> = {}) =>
+  readOptions({ fields: new Map(Object.entries(fields)), lists: new Map(Object.entries(lists)) });
+
+test('a request without options has none', () => {
+  assert.deepEqual(read({ plan: 'pro', language: 'en' }), {});
+});
+
+test('a prompt is kept as it was written', () => {
+  const prompt = ` Über uns:\n"A–B"\t😀${'x'.repeat(982)}`;
+
+  assert.deepEqual(read({ prompt }), { prompt });
+});
+
+test('keywords are trimmed, and the same one counts once', () => {
+  const keywords = [
+    'Kennedy',
+    " O'Brien ",
+    'Cape Canaveral',
+    'Kennedy',
+    'Jean-Luc',
+    'St. Gallen',
+    'naïve',
+    'नमस्ते',
+    '7',
+  ];
+
+  assert.deepEqual(read({ keywords: '7' }, { keywords }), {
+    keywords: ['Kennedy', "O'Brien", 'Cape Canaveral', 'Jean-Luc', 'St. Gallen', 'naïve', 'नमस्ते', '7'],
+  });
+});
+
+const REFUSED: [name: string, values: string[]][] = [
+  ['prompt', ['']],
+  ['prompt', [' \n']],
+  ['prompt', ['a\u0000b']],
+  ['prompt', ['a\u001bb']],
+  ['prompt', ['\ud800']],
+  ['prompt', ['x'.repeat(1001)]],
+  ['keywords', ['']],
+  ['keywords', ['Kennedy', ' - ']],
+  ['keywords', ['a/b']],
+  ['keywords', [':2.0']],
+  ['keywords', ['a\nb']],
+  ['keywords', ['#x']],
+  ['keywords', ['\ud800']],
+  ['keywords', ['x'.repeat(51)]],
+  ['keywords', ['one two three four five six seven']],
+  ['keywords', Array.from({ length: 101 }, (_, i) => `k${i}`)],
+];
+for (const [name, values] of REFUSED) {
+  test(`${name}=${JSON.stringify(values).slice(0, 60)} is rejected with the name of the field`, () => {
+    assert.throws(() => read({ [name]: values[0]! }, { [name]: values }), { type: 'invalid_request', param: name });
+  });
+}
+
+test('the longest keyword is accepted', () => {
+  const longest = ['𝒳'.repeat(50), 'one two three four five six'];
+
+  assert.deepEqual(read({ keywords: '' }, { keywords: longest }), { keywords: longest });
+});

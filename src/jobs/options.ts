@@ -1,0 +1,139 @@
+import type { TSchema } from '../http/schema.ts';
+import { component, oneOf, Type } from '../http/schema.ts';
+import type { RequestFields } from './request-fields.ts';
+import { refusal } from './request-fields.ts';
+
+/**
+ * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata, which
+ * have columns. An option that was not given is absent.
+ */
+export type JobOptions = {
+  /** Context for the engine. */
+  prompt?: string;
+  /** Words and phrases that the engine should know. */
+  keywords?: string[];
+};
+
+type OptionField<Value> = {
+  /** The value in a job's `options` and in a JSON body. */
+  schema: TSchema;
+  /** The field of a form, where it is not like `schema`. */
+  form?: TSchema;
+  /** The maximum size of a field, in bytes of UTF-8. */
+  maxBytes: number;
+} & (
+  | { isRepeated?: false; read: (text: string) => Value }
+  /** Takes the values of all fields of this name, in order. */
+  | { isRepeated: true; read: (values: readonly string[]) => Value }
+);
+
+type OptionFields = { [Name in keyof JobOptions]-?: OptionField<NonNullable<JobOptions[Name]>> };
+
+const MAX_PROMPT_CHARS = 1_000;
+const MAX_KEYWORDS = 100;
+const MAX_KEYWORD_CHARS = 50;
+const MAX_KEYWORD_WORDS = 6;
+const UTF8_BYTES_PER_CHAR = 4;
+// Engines give other characters a meaning of their own.
+const KEYWORD = /^[\p{L}\p{M}\p{N} '.-]*[\p{L}\p{N}][\p{L}\p{M}\p{N} '.-]*$/u;
+const CONTROL_CHARACTERS = /(?![\t\n\r])\p{Cc}/u;
+
+const FIELDS: OptionFields = {
+  prompt: {
+    schema: Type.String({
+      minLength: 1,
+      maxLength: MAX_PROMPT_CHARS,
+      description: 'Context for the engine, such as the subject or a text in the wanted style.',
+      examples: ['A lecture on the history of the United States.'],
+    }),
+    maxBytes: MAX_PROMPT_CHARS * UTF8_BYTES_PER_CHAR,
+    read: readPrompt,
+  },
+  keywords: {
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: MAX_KEYWORD_CHARS }), {
+      maxItems: MAX_KEYWORDS,
+      description: `Words that the engine should know, each of at most ${MAX_KEYWORD_WORDS} words; letters, digits, spaces, ' - and a full stop.`,
+      examples: [['Kennedy', 'Cape Canaveral']],
+    }),
+    maxBytes: MAX_KEYWORD_CHARS * UTF8_BYTES_PER_CHAR,
+    isRepeated: true,
+    read: readKeywords,
+  },
+};
+
+const NAMES = Object.keys(FIELDS) as (keyof JobOptions)[];
+
+/** The fields of a form that carry options, for the API reference. */
+export const optionFormFields = Object.fromEntries(
+  NAMES.map((name) => [name, Type.Optional(FIELDS[name].form ?? FIELDS[name].schema)]),
+) as Record<keyof JobOptions, ReturnType<typeof Type.Optional<TSchema>>>;
+
+/** The maximum size of each field, in bytes of UTF-8. */
+export const OPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].maxBytes])) as Record<
+  keyof JobOptions,
+  number
+>;
+
+/** The names of the fields that may be repeated. */
+export const REPEATED_OPTIONS: readonly string[] = NAMES.filter((name) => FIELDS[name].isRepeated);
+
+/** What was asked for, as a job shows it: its options, and its language and word times where the request named them. */
+export type ShownOptions = JobOptions & { language?: string; timestamps?: 'word' };
+
+export const shownOptionsSchema = Type.Unsafe<ShownOptions>(
+  Type.Object(
+    {
+      language: Type.Optional(Type.String({ description: 'As the request named it.' })),
+      timestamps: Type.Optional(oneOf(['word'])),
+      ...Object.fromEntries(NAMES.map((name) => [name, Type.Optional(FIELDS[name].schema)])),
+    },
+    component('JobOptions', undefined, 'What the request asked for; what it left out is absent.'),
+  ),
+);
+
+/**
+ * The options that a request gives.
+ * @throws ApiError  400 that names the first option at fault
+ */
+export function readOptions(request: RequestFields): JobOptions {
+  const given = NAMES.map((name) => [name, readOption(name, request)] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function readOption(name: keyof JobOptions, { fields, lists }: RequestFields) {
+  const field: OptionField<unknown> = FIELDS[name];
+  if (field.isRepeated) {
+    const values = lists.get(name);
+    return values && field.read(values);
+  }
+  const text = fields.get(name);
+  return text === undefined ? undefined : field.read(text);
+}
+
+function readPrompt(text: string): string {
+  if ([...text].length > MAX_PROMPT_CHARS) {
+    throw refusal('prompt', `prompt may have at most ${MAX_PROMPT_CHARS} characters.`);
+  }
+  if (text.trim() === '') throw refusal('prompt', 'prompt must not be empty; leave it out.');
+  if (CONTROL_CHARACTERS.test(text) || !text.isWellFormed()) {
+    throw refusal('prompt', 'prompt must be text without control characters.');
+  }
+  return text;
+}
+
+function readKeywords(values: readonly string[]): string[] {
+  if (values.length > MAX_KEYWORDS) throw refusal('keywords', `Send at most ${MAX_KEYWORDS} keywords.`);
+  return [...new Set(values.map(readKeyword))];
+}
+
+function readKeyword(given: string): string {
+  const keyword = given.trim();
+  if (!KEYWORD.test(keyword)) {
+    throw refusal('keywords', "Each of the keywords needs letters or digits, with spaces, ' - and full stops at most.");
+  }
+  if ([...keyword].length > MAX_KEYWORD_CHARS || keyword.split(/ +/).length > MAX_KEYWORD_WORDS) {
+    const limits = `${MAX_KEYWORD_CHARS} characters and ${MAX_KEYWORD_WORDS} words`;
+    throw refusal('keywords', `Each of the keywords may have at most ${limits}.`);
+  }
+  return keyword;
+}

@@ -1,0 +1,51 @@
+/** Each code of a job's warnings, with its message. Messages hold no text of clients or of their audio. */
+export const WARNING_MESSAGES = {
+  prompt_unsupported: 'The engine of this plan takes no prompt; it transcribed without it.',
+  keywords_unsupported: 'The engine of this plan takes no keywords; it transcribed without them.',
+  text_cut: 'The speech is too dense for the model: the text may lack the end of this part.',
+  more_warnings: 'There are more warnings than a job shows; the message has their number.',
+} as const;
+
+export type WarningCode = keyof typeof WARNING_MESSAGES;
+
+/** A warning as the API shows it. `start` and `end`, in seconds, name the part of the audio that it is about. */
+export type Warning = { code: WarningCode; message: string; start?: number; end?: number };
+
+/** A warning of an execution: about all of the audio, or about a part of it. */
+export type FoundWarning = { code: WarningCode; startSeconds?: number; endSeconds?: number };
+
+export const MAX_WARNINGS = 20;
+const TOUCH_SECONDS = 0.001;
+
+/**
+ * The warnings that a job shows, in the order in which they were found: one for each code and part of the audio, where parts
+ * that touch are one. At most `MAX_WARNINGS`; a last one has the number of the rest.
+ */
+export function toWarnings(found: readonly FoundWarning[]): Warning[] {
+  const joined: FoundWarning[] = [];
+  for (const warning of found) {
+    const last = joined.findLast(({ code }) => code === warning.code);
+    if (last === undefined || !touches(last, warning)) joined.push({ ...warning });
+    else if (last.endSeconds !== undefined) last.endSeconds = Math.max(last.endSeconds, warning.endSeconds!);
+  }
+  const shown = joined.slice(0, MAX_WARNINGS).map(show);
+  const rest = joined.length - shown.length;
+  if (rest > 0) shown.push({ code: 'more_warnings', message: `${rest} more warnings are not shown.` });
+  return shown;
+}
+
+/** A warning without times is about all of the audio, as is another one of its code. */
+function touches(last: FoundWarning, next: FoundWarning): boolean {
+  if (last.endSeconds === undefined || next.startSeconds === undefined) return last.endSeconds === next.endSeconds;
+  return next.startSeconds <= last.endSeconds + TOUCH_SECONDS;
+}
+
+function show({ code, startSeconds, endSeconds }: FoundWarning): Warning {
+  const message = WARNING_MESSAGES[code];
+  if (startSeconds === undefined || endSeconds === undefined) return { code, message };
+  return { code, message, start: round(startSeconds), end: round(endSeconds) };
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
