@@ -8,7 +8,7 @@ export const SMALLER_LIMITS: PlantedBug['changes'] = [
   { file: 'src/webhooks/scheduler/limits.ts', find: 'inFlightPerWebhook: 16', replace: 'inFlightPerWebhook: 2' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'perWebhook: 64', replace: 'perWebhook: 3' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'total: 20_000', replace: 'total: 24' },
-  { file: 'src/webhooks/deliveries/reader.ts', find: 'MAX_ROWS = 256', replace: 'MAX_ROWS = 6' },
+  { file: 'src/webhooks/deliveries/reader.ts', find: 'MAX_ROWS = 1_000', replace: 'MAX_ROWS = 6' },
 ];
 
 /** Attempts of one webhook in flight at once, on all processes together. */

@@ -58,19 +58,23 @@ const waitingDeliveries = (webhook: { shard: string; id: string }) => `
 
 type Row = WaitingDelivery & (Omit<WebhookSettings, 'id' | 'shard'> | { url: null });
 
-/** At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included. */
+/**
+ * At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included.
+ * @param span.without  ids of webhooks whose deliveries are left out
+ */
 export async function readDue(
   sql: Sql,
-  span: { shards: number[]; fromMs: number; untilMs: number; limit: number },
+  span: { shards: number[]; fromMs: number; untilMs: number; without: string[]; limit: number },
 ): Promise<ReadDeliveries> {
-  const { shards, fromMs, untilMs, limit } = span;
+  const { shards, fromMs, untilMs, without, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
     text: `${waitingDeliveries({ shard: 'd.shard', id: 'd.webhook_id' })}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
-      limit $4`,
-    values: [shards, fromMs, untilMs, limit],
+        and d.webhook_id <> all($4::text[])
+      limit $5`,
+    values: [shards, fromMs, untilMs, without, limit],
   });
   return deliveriesOf(rows);
 }

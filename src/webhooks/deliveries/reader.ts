@@ -33,13 +33,18 @@ const POLL_MS = 1_000;
 const MIN_ROUND_MS = 3;
 // Rows that are due soon wait in memory.
 const AHEAD_MS = 1_000;
-// A row is visible some time after its time was set, when its transaction commits.
-const COMMIT_MS = 250;
+// A row is visible some time after its time was set, when its transaction commits. Each read brings again what it brought
+// before and is not recorded yet, so only some reads look back further.
+const COMMIT_MS = 25;
+const SLOW_COMMIT_MS = 250;
+const SLOW_COMMIT_INTERVAL_MS = 50;
 const LATE_COMMIT_MS = 10_000;
 // What commits later still is found by the search of all webhooks.
 const SEARCH_MS = 60_000;
 const FOUND_LATE_MS = 2_000;
-const MAX_ROWS = 256;
+const MAX_ROWS = 1_000;
+// A read that leaves out more of them takes longer than one that brings their rows.
+const MAX_LEFT_OUT = 100;
 const CONCURRENT_REFILLS = 3;
 
 /** Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed. */
@@ -54,11 +59,14 @@ export class Reader {
   readonly #deps: ReaderDeps;
   readonly #stopping = new AbortController();
   readonly #notified = new Set<number>();
+  /** Shards that were read without looking back as far as SLOW_COMMIT_MS. */
+  readonly #lookBackAt = new Set<number>();
   readonly #searches = new Map<number, Search>();
   /** The database's time before the last read of each shard. */
   readonly #readAtMs = new Map<number, number>();
   #sleep = new AbortController();
   #nextPollMs = Number.NEGATIVE_INFINITY;
+  #nextLookBackMs = Number.NEGATIVE_INFINITY;
   #nextSearchMs = Number.NEGATIVE_INFINITY;
   #isSearching = false;
   #refills = 0;
@@ -123,7 +131,8 @@ export class Reader {
       if (startedMs >= this.#nextSearchMs) this.#searchForMissed(startedMs);
       // After a failure.
       else if (this.#searches.size > 0) this.#search();
-      await clock.sleep(Math.max(0, this.#nextPollMs - monotonicMs()), this.#sleep.signal);
+      const nextMs = Math.min(this.#nextPollMs, this.#lookBackAt.size > 0 ? this.#nextLookBackMs : Infinity);
+      await clock.sleep(Math.max(0, nextMs - monotonicMs()), this.#sleep.signal);
       const restMs = startedMs + MIN_ROUND_MS - monotonicMs();
       if (restMs > 0) await clock.sleep(restMs, this.#stopping.signal);
     }
@@ -133,11 +142,17 @@ export class Reader {
     const { ownership, databaseClock } = this.#deps;
     const isPoll = startedMs >= this.#nextPollMs;
     if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
-    const shards = ownership.openShards().filter((shard) => isPoll || this.#notified.has(shard));
+    const looksBack = startedMs >= this.#nextLookBackMs;
+    if (looksBack) this.#nextLookBackMs = startedMs + SLOW_COMMIT_INTERVAL_MS;
+    const isRead = (shard: number) => isPoll || this.#notified.has(shard) || (looksBack && this.#lookBackAt.has(shard));
+    const shards = ownership.openShards().filter(isRead);
     this.#notified.clear();
+    if (looksBack) this.#lookBackAt.clear();
+    else for (const shard of shards) this.#lookBackAt.add(shard);
     if (shards.length === 0) return;
     const nowMs = databaseClock.nowMs();
-    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - COMMIT_MS;
+    const backMs = looksBack ? SLOW_COMMIT_MS : COMMIT_MS;
+    const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - backMs;
     const fromMs = isPoll ? Math.min(readFromMs, nowMs - LATE_COMMIT_MS) : readFromMs;
     const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
     for (const shard of shards) this.#readAtMs.set(shard, nowMs);
@@ -150,7 +165,8 @@ export class Reader {
     const { db, scheduler, webhooks } = this.#deps;
     const read = scheduler.beginRead();
     try {
-      const answer = await readDue(db, { shards, fromMs, untilMs, limit: MAX_ROWS });
+      const without = scheduler.backlogged(MAX_LEFT_OUT);
+      const answer = await readDue(db, { shards, fromMs, untilMs, without, limit: MAX_ROWS });
       this.#keep(answer, read);
       for (const delivery of answer.deliveries) {
         scheduler.offer(delivery, scheduled(webhooks.get(delivery.webhookId)!), read);

@@ -4,6 +4,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { openSemaphore } from '../../platform/semaphore.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
 import type { FinishedAttempt, StreakChange } from './finish-store.ts';
 import { finishAttempts, finishSuccesses } from './finish-store.ts';
@@ -27,7 +28,9 @@ export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind:
 
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
-const MAX_BATCH = 250;
+const MAX_BATCH = 1_000;
+// Of those for one shard each. The other connections are for what is read.
+const STATEMENTS_AT_ONCE = 4;
 const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
@@ -39,6 +42,7 @@ const MAX_RETRY_AT_STOP_MS = 1_000;
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #attemptLog: Log;
+  readonly #ofShard = openSemaphore(STATEMENTS_AT_ONCE);
   readonly #disableBounds: { disableFailures: number; disableMs: number };
   #pending: FinishedAttempt[] = [];
   #size = 0;
@@ -111,9 +115,8 @@ export class Recorder {
     const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
     for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
-    for (const attempts of Map.groupBy(rest!, ({ shard, epoch }) => `${shard} ${epoch}`).values()) {
-      await this.#writeOfShard(attempts);
-    }
+    const byShard = Map.groupBy(rest!, ({ shard, epoch }) => `${shard} ${epoch}`);
+    await Promise.all([...byShard.values()].map((attempts) => this.#ofShard(() => this.#writeOfShard(attempts))));
   }
 
   async #writeOfShard(attempts: FinishedAttempt[]): Promise<void> {

@@ -98,9 +98,10 @@ class Model {
   #tail(): void {
     const read = this.#scheduler.beginRead();
     const isBroken = this.#random.next() < 0.1;
+    const without = this.#scheduler.backlogged(2);
     const run = () => {
-      const rows = this.#rowsOf(({ shard, nextAtMs }) => {
-        return this.#owned.has(shard) && nextAtMs <= this.#nowMs + 1_000;
+      const rows = this.#rowsOf(({ shard, webhookId, nextAtMs }) => {
+        return this.#owned.has(shard) && nextAtMs <= this.#nowMs + 1_000 && !without.includes(webhookId);
       }).map((row) => ({ row, settings: this.#settingsOf(row.webhookId) }));
       return () => {
         for (const { row, settings } of isBroken ? [] : rows) {

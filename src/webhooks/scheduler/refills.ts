@@ -30,7 +30,7 @@ export class Refills<E extends Entry> {
   /** Webhooks that run low, in the order in which they are refilled. */
   readonly #low = new Fifo<WebhookQueue<E>>();
   readonly #open = new Map<number, WebhookQueue<E>>();
-  #spilled = 0;
+  readonly #spilled = new Set<WebhookQueue<E>>();
 
   /** @param isLow  whether the webhook has few entries in memory */
   constructor(isLow: (webhook: WebhookQueue<E>) => boolean) {
@@ -39,12 +39,22 @@ export class Refills<E extends Entry> {
 
   /** The number of webhooks with a cursor. */
   get spilled(): number {
-    return this.#spilled;
+    return this.#spilled.size;
+  }
+
+  /** Ids of at most `limit` webhooks whose next refill begins later: until then they have enough in memory. */
+  waiting(limit: number): string[] {
+    const ids: string[] = [];
+    for (const webhook of this.#spilled) {
+      if (ids.length === limit) break;
+      if (webhook.maySend && !webhook.spill!.refill && !this.#isLow(webhook)) ids.push(webhook.id);
+    }
+    return ids;
   }
 
   /** Notes a row that is not in memory, or all rows from a time on. */
   spill(webhook: WebhookQueue<E>, fromMs: number): void {
-    if (!webhook.spill) this.#spilled++;
+    this.#spilled.add(webhook);
     webhook.spill ??= { fromMs, refill: null, lookedBackAtMs: Number.NEGATIVE_INFINITY };
     const { spill } = webhook;
     spill.fromMs = Math.min(spill.fromMs, fromMs);
@@ -56,7 +66,7 @@ export class Refills<E extends Entry> {
   clear(webhook: WebhookQueue<E>): void {
     if (!webhook.spill) return;
     webhook.spill = null;
-    this.#spilled--;
+    this.#spilled.delete(webhook);
   }
 
   /** Queues the webhook for a refill if it needs one. */

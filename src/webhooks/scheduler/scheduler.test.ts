@@ -282,3 +282,17 @@ test('a webhook that comes new gets space when others with backlogs hang and fil
   for (let webhook = 0; webhook < 300; webhook++) offer(`new-${webhook}`);
   assert.equal(startAll().length, 300);
 });
+
+test('a read may leave out a webhook with a backlog while it has enough in memory, and must not while it is refilled', () => {
+  const { scheduler, offer } = newScheduler({ perWebhook: 8, inFlightPerWebhook: 100 });
+  for (let i = 0; i < 9; i++) offer('many', { nextAtMs: NOW_MS + i });
+  for (let i = 0; i < 8; i++) offer('few', { nextAtMs: NOW_MS + i });
+  assert.deepEqual(scheduler.backlogged(10), ['many']);
+  assert.deepEqual(scheduler.backlogged(0), []);
+
+  while (scheduler.next(NOW_MS + 8));
+  assert.deepEqual(scheduler.backlogged(10), [], 'it runs low');
+  const [refill] = scheduler.refills(1, NOW_MS);
+  assert.equal(refill!.webhookId, 'many');
+  assert.deepEqual(scheduler.backlogged(10), [], 'it is being refilled');
+});

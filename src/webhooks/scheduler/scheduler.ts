@@ -170,6 +170,11 @@ export class Scheduler<E extends Entry = Entry> {
     this.#shards.settled(entry.shard);
   }
 
+  /** Ids of at most `limit` webhooks with a backlog. A read that begins now may leave them out: a refill brings their rows. */
+  backlogged(limit: number): string[] {
+    return this.#refills.waiting(limit);
+  }
+
   /** Reads of spilled webhooks that run low, to be sent now; `refilled` or `endRead` ends each. */
   refills(limit: number, nowMs: number): RefillRequest[] {
     const requests: RefillRequest[] = [];
