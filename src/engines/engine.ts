@@ -29,14 +29,20 @@ export type TranscribeOptions = {
   /** Context, and words to know; ignored by engines without the feature. */
   prompt?: string;
   keywords?: readonly string[];
+  /** The language of the text, where it is not the spoken one: engines with the feature `translate` only. */
+  translateTo?: 'en' | null;
   /** The call then fails with EngineError `engine_timeout`; the engine can be used again. */
   timeoutMs: number;
   /** Ends the call at once; it rejects with the signal's reason. */
   signal: AbortSignal;
 };
 
-/** What an engine can take into account beside the audio and its language. */
-export type EngineFeature = 'prompt' | 'keywords';
+/** What some engines do besides giving text: listed at GET /v1/models. */
+export const ENGINE_FEATURES = ['words', 'confidence', 'prompt', 'keywords', 'translate'] as const;
+export type EngineFeature = (typeof ENGINE_FEATURES)[number];
+
+/** The licence of a model, and whom it asks to name. */
+export type Licence = { name: string; attribution: string };
 
 /**
  * A speech engine: transcribes pieces of at most 30 s. Of several calls at once, at most `slots` run; the others wait in
@@ -49,8 +55,13 @@ export type Engine = AsyncDisposable & {
   slots: number;
   /** The languages that the model knows, in its own codes; null or absent for an engine that takes any. */
   languages?: readonly string[] | null;
-  /** None when absent. */
+  /**
+   * `words`: words with times; `confidence`: of words and segments; `prompt`, `keywords`: takes them into account;
+   * `translate`: into English. A speech server may lack what its API has. Absent: none.
+   */
   features?: readonly EngineFeature[];
+  /** Absent when unknown. */
+  licence?: Licence | null;
   /** The longest piece that it transcribes in full; 30 s when absent. */
   maxPieceSeconds?: number;
   /** Resolves once the engine has transcribed a test signal, or a remote server accepts connections. @throws EngineError */

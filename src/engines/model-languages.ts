@@ -1,4 +1,5 @@
-import { CATALOGUE, EUROPEAN, WHISPER_LANGUAGES } from '../models/catalogue.ts';
+import { EUROPEAN, WHISPER_LANGUAGES } from '../models/catalogue.ts';
+import { cataloguedModel } from './catalogued-model.ts';
 
 /**
  * The languages that a model knows, in its own codes; null when unknown. A family that takes the language as a setting always
@@ -30,8 +31,7 @@ function whisperLanguages(name: string, metadata: ReadonlyMap<string, string>): 
   return codes.length > 0 ? codes : WHISPER_LANGUAGES;
 }
 
-/** The folder has the name of a catalogue entry, or of the repository from which it was copied. */
 function catalogued(name: string): readonly string[] | null {
-  const model = CATALOGUE.find((known) => known.name === name || known.repository.endsWith(`/${name}`));
-  return model && model.languages.length > 0 ? model.languages : null;
+  const languages = cataloguedModel(name)?.languages ?? [];
+  return languages.length > 0 ? languages : null;
 }

@@ -23,9 +23,9 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 const RESPONSE_MAX_BYTES = 16 * 2 ** 20;
 
 /** What is asked about a piece. */
-export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'prompt' | 'keywords'>;
+export type SpeechRequest = Pick<TranscribeOptions, 'language' | 'translateTo' | 'prompt' | 'keywords'>;
 
-/** HTTP requests to `<base url>/audio/transcriptions`, over at most `slots` connections. */
+/** HTTP requests to `<base url>/audio/transcriptions` and `/audio/translations`, over at most `slots` connections. */
 export class OpenaiClient implements AsyncDisposable {
   readonly #settings: OpenaiSettings;
   readonly #connections: Agent;
@@ -57,8 +57,9 @@ export class OpenaiClient implements AsyncDisposable {
     const { baseUrl, model, apiKey } = this.#settings;
     try {
       const form = requestForm(piece, model ?? DEFAULT_MODEL, asked);
+      const endpoint = asked.translateTo ? 'translations' : 'transcriptions';
       // Redirects are not followed: the operator did not choose their target, and it would receive the key.
-      const { origin, pathname, search } = new URL(`${baseUrl}/audio/transcriptions`);
+      const { origin, pathname, search } = new URL(`${baseUrl}/audio/${endpoint}`);
       const response = await request.call(this.#connections, {
         origin,
         path: pathname + search,
@@ -86,14 +87,17 @@ type Result =
   /** A failure that may pass; `isBusy` when the server's status says so. */
   | { kind: 'temporary'; isBusy: boolean; retryAfterMs: number | null; cause: unknown };
 
-function requestForm(piece: Pcm, model: string, { language, prompt, keywords = [] }: SpeechRequest): MultipartForm {
+function requestForm(piece: Pcm, model: string, asked: SpeechRequest): MultipartForm {
+  const { language, translateTo, prompt, keywords = [] } = asked;
   const fields: [string, string][] = [
     ['model', model],
     ['response_format', 'verbose_json'],
-    ['timestamp_granularities[]', 'word'],
-    ['timestamp_granularities[]', 'segment'],
   ];
-  if (language !== null) fields.push(['language', remoteLanguage(language)]);
+  // That API's translations take neither field.
+  if (!translateTo) {
+    fields.push(['timestamp_granularities[]', 'word'], ['timestamp_granularities[]', 'segment']);
+    if (language !== null) fields.push(['language', remoteLanguage(language)]);
+  }
   // Whisper reads the end of a long prompt only, so the keywords come last.
   const context = [prompt, keywords.join(', ')].filter((part) => part).join(' ');
   if (context !== '') fields.push(['prompt', context]);

@@ -62,7 +62,7 @@ for (const [context, sent] of CONTEXTS) {
 
     const form = Buffer.from(server.requests[0]!.form, 'latin1').toString('utf8');
     assert.equal(/name="prompt"\r\n\r\n(.*?)\r\n/.exec(form)?.[1] ?? null, sent);
-    assert.deepEqual(engine.features, ['prompt', 'keywords']);
+    assert.deepEqual(engine.features, ['words', 'prompt', 'keywords', 'translate']);
   });
 }
 
@@ -95,6 +95,26 @@ test('the request carries the piece as a WAV file, the fields of the API and the
       },
     ],
   });
+});
+
+test('a translation is asked of the endpoint for it; its language is that of the request, and it has no words', async () => {
+  const { server, engine } = await openServer();
+  await using _server = server;
+  await using _engine = engine;
+
+  const spoken = await engine.transcribe(speech, asked({ language: 'de', translateTo: 'en', prompt: 'A lecture.' }));
+  const unknown = await engine.transcribe(speech, asked({ translateTo: 'en' }));
+  await engine.transcribe(speech, asked({ translateTo: null }));
+
+  assert.deepEqual(
+    server.requests.map(({ path }) => path),
+    ['/v1/audio/translations', '/v1/audio/translations', '/v1/audio/transcriptions'],
+  );
+  const names = [...server.requests[0]!.form.matchAll(/; name="(\w+(?:\[\])?)"/g)].map(([, name]) => name);
+  assert.deepEqual(names, ['model', 'response_format', 'prompt', 'file']);
+  assert.deepEqual([spoken.language, unknown.language], ['de', null]);
+  assert.deepEqual(spoken.segments[0]!.words, []);
+  assert.equal(spoken.segments[0]!.text, 'good morning');
 });
 
 test('without a key no authorization is sent', async () => {

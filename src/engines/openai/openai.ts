@@ -38,7 +38,8 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
   async function callServer(piece: Pcm, asked: SpeechRequest, signal: AbortSignal): Promise<Transcript> {
     using permit = circuit.acquire();
     try {
-      return await client.transcribe(piece, asked, permit, signal);
+      const transcript = await client.transcribe(piece, asked, permit, signal);
+      return asked.translateTo ? asTranslation(transcript, asked.language) : transcript;
     } catch (error) {
       // An abort by the caller or by the close of this engine says nothing about the server.
       if (error instanceof EngineError && !closing.signal.aborted) permit.failed();
@@ -58,7 +59,8 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
   return {
     name: model ?? 'openai',
     slots,
-    features: ['prompt', 'keywords'],
+    // Of the API; no request tells what a server lacks.
+    features: ['words', 'prompt', 'keywords', 'translate'],
     warmUp: () => (circuit.isOpen() ? tryAgain() : connect(new URL(baseUrl))),
     trouble: () => (circuit.isOpen() ? unreachable(baseUrl) : null),
     async transcribe(piece, options) {
@@ -71,6 +73,11 @@ export function openOpenai(settings: OpenaiSettings, time = REAL_TIME): Engine {
       await client[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A translation names the language of its text, not the spoken one, and times of its words have no meaning. */
+function asTranslation({ segments, ...rest }: Transcript, language: string | null): Transcript {
+  return { ...rest, language, segments: segments.map((segment) => ({ ...segment, words: [] })) };
 }
 
 /**

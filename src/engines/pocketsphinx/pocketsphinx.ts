@@ -37,6 +37,8 @@ export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxO
   return {
     ...engine,
     languages: ['en'],
+    features: ['words', 'confidence'],
+    licence: { name: 'BSD-2-Clause', attribution: 'Carnegie Mellon University' },
     async transcribe(piece, options) {
       refuseOtherLanguages(options.language);
       return engine.transcribe(piece, options);

@@ -1,10 +1,11 @@
 import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { EngineError } from '../engine.ts';
+import type { PieceRequest } from './child-serve.ts';
 
 /** A request for one piece. The first outcome counts; later ones are ignored. */
 export type Call = {
   piece: Pcm;
-  language: string | null;
+  request: PieceRequest;
   succeed(transcript: Transcript): void;
   fail(error: unknown): void;
   isOver(): boolean;
@@ -70,7 +71,7 @@ export function openCallQueue(): CallQueue {
   };
 }
 
-function openCall(piece: Pcm, { language, timeoutMs, signal }: TranscribeOptions) {
+function openCall(piece: Pcm, { language, translateTo = null, timeoutMs, signal }: TranscribeOptions) {
   const { promise: answered, resolve, reject } = Promise.withResolvers<Transcript>();
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   let isOver = false;
@@ -88,7 +89,7 @@ function openCall(piece: Pcm, { language, timeoutMs, signal }: TranscribeOptions
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   const succeed = (transcript: Transcript) => settle(() => resolve(transcript));
-  const call: Call = { piece, language, succeed, fail, isOver: () => isOver, over };
+  const call: Call = { piece, request: { language, translateTo }, succeed, fail, isOver: () => isOver, over };
   return { call, answered };
 }
 

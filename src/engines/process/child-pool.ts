@@ -126,7 +126,7 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
 async function runCall(child: Child, call: Call, log: Log): Promise<'answered' | 'killed' | 'crashed'> {
   const { buffer, byteOffset, byteLength } = call.piece;
   let end: 'answered' | 'killed' | 'crashed' | null = null;
-  const response = child.request({ language: call.language }, new Uint8Array(buffer, byteOffset, byteLength)).then(
+  const response = child.request(call.request, new Uint8Array(buffer, byteOffset, byteLength)).then(
     (answer) => {
       end = 'answered';
       if (answer.kind === 'done') call.succeed(answer.transcript);

@@ -1,11 +1,11 @@
 import fs from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import type { Writable } from 'node:stream';
-import type { Pcm, Transcript } from '../engine.ts';
+import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { encodeFrame, readFrames } from './child-frames.ts';
 
 /** The header of a request; its body is the piece. */
-export type PieceRequest = { language: string | null };
+export type PieceRequest = Pick<TranscribeOptions, 'language' | 'translateTo'>;
 /** The answers of the process: one when it is ready, then one per piece. */
 export type ChildAnswer =
   | { kind: 'ready' }

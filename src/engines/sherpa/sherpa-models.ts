@@ -1,8 +1,10 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { EngineFeature } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import { languagesOfModel } from '../model-languages.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
+import { featuresOfModel } from './sherpa-features.ts';
 
 /** The `modelConfig` of sherpa-onnx: one key for the family with its files, and the tokens. */
 export type SherpaModel = {
@@ -10,13 +12,14 @@ export type SherpaModel = {
   modelConfig: Record<string, unknown>;
   /** The model's own codes; null when unknown. */
   languages: readonly string[] | null;
+  features: readonly EngineFeature[];
   /** Of all files together. */
   sizeBytes: number;
 };
 
 type Folder = { path: string; names: string[] };
 /** A family's files, or null when the folder is not of that family. */
-type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'languages'> | null>;
+type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'languages' | 'features'> | null>;
 
 /** Families that the file names identify come first, because file names are more reliable than metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
@@ -35,8 +38,10 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
     const files = found.modelConfig[found.family] as Record<string, string>;
     const described = files['encoder'] ?? files['model'] ?? '';
     const metadata = described.endsWith('.onnx') ? await readOnnxMetadata(described) : new Map<string, string>();
-    const languages = languagesOfModel(found.family, path.basename(folderPath), metadata);
-    return { ...found, languages, sizeBytes: await sizeOfModels(folder) };
+    const name = path.basename(folderPath);
+    const languages = languagesOfModel(found.family, name, metadata);
+    const features = featuresOfModel(found.family, [name, metadata.get('model_type') ?? ''], languages);
+    return { ...found, languages, features, sizeBytes: await sizeOfModels(folder) };
   }
   return null;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
+import { licenceOfModel } from '../catalogued-model.ts';
 import type { Engine } from '../engine.ts';
 import { EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
@@ -46,6 +47,8 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
   return {
     ...engine,
     languages: found.languages,
+    features: found.features,
+    licence: licenceOfModel(name),
     ...(found.family === 'whisper' && { maxPieceSeconds: WHISPER_PIECE_SECONDS }),
     async transcribe(piece, options) {
       const language = modelCode(name, options.language, found.languages);
