@@ -1,6 +1,26 @@
 // Made from the API document by `node scripts/docs.ts`; do not edit.
 
 /**
+ * The data of each server-sent event. The deltas add up to the text. An error after the first byte is an event with the body of an error.
+ */
+export type OpenAiTranscriptionEvent =
+  | {
+      type: 'transcript.text.delta';
+      delta: string;
+    }
+  | {
+      type: 'transcript.text.done';
+      text: string;
+      usage: {
+        type: 'duration';
+        /**
+         * Of audio, rounded up.
+         */
+        seconds: number;
+      };
+    };
+
+/**
  * What the request asked for; what it left out is absent.
  */
 export interface JobOptions {
@@ -19,6 +39,10 @@ export interface JobOptions {
    * @maxItems 100
    */
   keywords?: string[];
+  /**
+   * Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.
+   */
+  translate_to?: 'en';
 }
 export interface Word {
   /**
@@ -65,7 +89,14 @@ export interface Job {
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
   plan: 'lite' | 'pro';
   model: string | null;
+  /**
+   * The spoken language.
+   */
   language: string | null;
+  /**
+   * The language of the text, where a translation was asked for; null until completed.
+   */
+  translated_to: 'en' | null;
   audio: {
     filename: string | null;
     format: string;
@@ -162,37 +193,19 @@ export interface ErrorBody {
   job_id?: string;
   request_id: string;
 }
-/**
- * More than text and usage only with verbose_json.
- */
-export interface OpenAiTranscription {
-  text: string | null;
-  usage: {
-    type: 'duration';
-    seconds: number;
-  };
-  task?: 'transcribe';
-  /**
-   * In English, such as english.
-   */
-  language?: string;
-  /**
-   * Seconds.
-   */
-  duration?: number;
-  segments?: unknown[];
-  words?: {
-    word: string;
-    start: number;
-    end: number;
-  }[];
-}
 export interface JobInList {
   id: string;
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
   plan: 'lite' | 'pro';
   model: string | null;
+  /**
+   * The spoken language.
+   */
   language: string | null;
+  /**
+   * The language of the text, where a translation was asked for; null until completed.
+   */
+  translated_to: 'en' | null;
   audio: {
     filename: string | null;
     format: string;
@@ -272,6 +285,70 @@ export interface Transcript {
   language: string | null;
   duration_seconds: number;
   segments: Segment[];
+}
+/**
+ * More than text and usage only with verbose_json.
+ */
+export interface OpenAiTranscription {
+  text: string | null;
+  usage: {
+    type: 'duration';
+    /**
+     * Of audio, rounded up.
+     */
+    seconds: number;
+  };
+  task?: 'transcribe' | 'translate';
+  /**
+   * Of the text, in English: english.
+   */
+  language?: string;
+  /**
+   * Seconds.
+   */
+  duration?: number;
+  segments?: unknown[];
+  words?: {
+    word: string;
+    start: number;
+    end: number;
+  }[];
+}
+export interface Model {
+  /**
+   * A plan: a value of `model`, and of `plan` on POST /v1/transcribe.
+   */
+  id: 'lite' | 'pro';
+  object: 'model';
+  /**
+   * The same for every plan; clients of that API require it.
+   */
+  created: number;
+  owned_by: 'verbatim';
+  /**
+   * The name of the plan's engine; null until it is ready for the first time.
+   */
+  engine: string | null;
+  /**
+   * BCP 47 codes; null when the engine takes any, or is not known yet.
+   */
+  languages: string[] | null;
+  features: ('words' | 'confidence' | 'prompt' | 'keywords' | 'translate')[];
+  /**
+   * Of the model; null when unknown.
+   */
+  licence: string | null;
+  /**
+   * Who is to be named with the transcripts, where the licence asks for it.
+   */
+  attribution: string | null;
+}
+/**
+ * As OpenAI's API lists models, with further fields.
+ */
+export interface ModelList {
+  object: 'list';
+  data: Model[];
 }
 export interface OwnAccount {
   id: string;
@@ -747,7 +824,14 @@ export interface JobInEvent {
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
   plan: 'lite' | 'pro';
   model: string | null;
+  /**
+   * The spoken language.
+   */
   language: string | null;
+  /**
+   * The language of the text, where a translation was asked for; null until completed.
+   */
+  translated_to: 'en' | null;
   audio: {
     filename: string | null;
     format: string;

@@ -1,7 +1,7 @@
 import type { TSchema } from '../http/schema.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
 import type { RequestFields } from './request-fields.ts';
-import { refusal } from './request-fields.ts';
+import { refusal, WORD_BYTES } from './request-fields.ts';
 
 /**
  * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata, which
@@ -12,6 +12,8 @@ export type JobOptions = {
   prompt?: string;
   /** Words and phrases that the engine should know. */
   keywords?: string[];
+  /** The language of the text, where it is not to be the spoken one. */
+  translate_to?: 'en';
 };
 
 type OptionField<Value> = {
@@ -58,6 +60,14 @@ const FIELDS: OptionFields = {
     maxBytes: MAX_KEYWORD_CHARS * UTF8_BYTES_PER_CHAR,
     isRepeated: true,
     read: readKeywords,
+  },
+  translate_to: {
+    schema: oneOf(['en'], {
+      description:
+        'Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.',
+    }),
+    maxBytes: WORD_BYTES,
+    read: readTranslateTo,
   },
 };
 
@@ -108,6 +118,11 @@ function readOption(name: keyof JobOptions, { fields, lists }: RequestFields) {
   }
   const text = fields.get(name);
   return text === undefined ? undefined : field.read(text);
+}
+
+function readTranslateTo(text: string): 'en' {
+  if (text === 'en') return text;
+  throw refusal('translate_to', 'translate_to must be en: engines translate into English only.');
 }
 
 function readPrompt(text: string): string {

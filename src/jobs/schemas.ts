@@ -93,7 +93,11 @@ const jobHead = {
   status: oneOf(JOB_STATES),
   plan: oneOf(PLANS),
   model: nullable(Type.String()),
-  language: nullable(Type.String()),
+  language: nullable(Type.String(), 'The spoken language.'),
+  translated_to: nullable(
+    oneOf(['en']),
+    'The language of the text, where a translation was asked for; null until completed.',
+  ),
   audio: Type.Object({
     filename: nullable(Type.String()),
     format: Type.String(),
@@ -126,6 +130,7 @@ export const JOB_EXAMPLE = {
   plan: 'pro',
   model: 'parakeet-tdt-0.6b-v3',
   language: 'en',
+  translated_to: null,
   audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765 },
   metadata: { order: 42 },
   options: { language: 'en', keywords: ['Kennedy'] },

@@ -34,6 +34,7 @@ function partsOf(job: Job) {
       plan: job.plan,
       model: job.model,
       language: job.detectedLanguage ?? job.language,
+      translated_to: translatedTo(job),
       audio: {
         filename: job.filename,
         format: job.format,
@@ -59,6 +60,11 @@ function partsOf(job: Job) {
 
 function shownOptions({ language, wordTimes, options }: Job): ShownOptions {
   return { ...(language !== null && { language }), ...(wordTimes && { timestamps: 'word' }), ...options };
+}
+
+/** The language of the text of a job that asked for a translation; else null. */
+function translatedTo({ state, options }: Pick<Job, 'state' | 'options'>): 'en' | null {
+  return state === 'completed' ? (options.translate_to ?? null) : null;
 }
 
 function rawOrNull(text: string | null): RawJson | null {

@@ -191,6 +191,10 @@ create table plan_engines (
   engine text not null,
   -- The model's language codes; null: any.
   languages text[],
+  -- As in engines/engine.ts.
+  features text[] not null,
+  licence text,
+  attribution text,
   reported_at timestamptz not null default clock_timestamp()
 );
 

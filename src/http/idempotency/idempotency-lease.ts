@@ -82,7 +82,9 @@ export class IdempotencyLease implements IdempotencyHandle {
     if (!leased) return lacksBody(stored) && answer.status === stored.answer.status ? asReplay(answer) : answer;
     try {
       if (answer === this.#saved) return answer;
-      const isToSave = this.#fingerprint !== null && isKeptStatus(answer.status) && (isConnected || !this.#hasJob);
+      const isKept = isKeptStatus(answer.status) && (isConnected || !this.#hasJob);
+      // A stream cannot be saved: a repeated request streams the job again.
+      const isToSave = this.#fingerprint !== null && isKept && !answer.stream;
       const maxBytes = this.#hasJob ? MAX_SAVED_JOB_ANSWER_BYTES : Number.POSITIVE_INFINITY;
       if (isToSave) return await this.#save(this.#deps.db, answer, maxBytes);
       await this.#deps.db.transaction((tx) => store.releaseKey(tx, leased));

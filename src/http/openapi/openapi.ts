@@ -6,6 +6,7 @@ import { plainSchema } from './plain-schema.ts';
 
 const TAGS: Record<string, string> = {
   Transcription: 'Audio in, text out: at once, or as a job.',
+  OpenAI: "For clients of OpenAI's speech API, with a changed base URL.",
   Account: 'The account of the key.',
   Balance: 'What the account can spend.',
   Webhooks: 'Where events are delivered.',

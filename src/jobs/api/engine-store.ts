@@ -1,22 +1,43 @@
 import type { Sql } from '../../db/database.ts';
-import type { Engine } from '../../engines/engine.ts';
+import type { Engine, EngineFeature } from '../../engines/engine.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 
+/** What the engine of a plan is and can do. */
+export type PlanEngine = {
+  plan: Plan;
+  engine: string;
+  /** The model's own codes; null when it accepts any. */
+  languages: string[] | null;
+  features: EngineFeature[];
+  /** Null when unknown, as is the attribution. */
+  licence: string | null;
+  attribution: string | null;
+};
+
 /** Stores which engine serves a plan, for the API processes of all nodes. */
-export async function reportEngine(db: Sql, plan: Plan, { name, languages }: Engine): Promise<void> {
+export async function reportEngine(db: Sql, plan: Plan, engine: Engine): Promise<void> {
+  const { name, languages = null, features = [], licence = null } = engine;
   await db.run({
-    text: `insert into plan_engines (plan, engine, languages) values ($1, $2, $3)
+    text: `
+      insert into plan_engines (plan, engine, languages, features, licence, attribution)
+      values ($1, $2, $3, $4, $5, $6)
       on conflict (plan) do update
-        set engine = excluded.engine, languages = excluded.languages, reported_at = clock_timestamp()`,
-    values: [plan, name, languages ?? null],
+      set engine = excluded.engine, languages = excluded.languages, features = excluded.features,
+        licence = excluded.licence, attribution = excluded.attribution, reported_at = clock_timestamp()`,
+    values: [plan, name, languages, features, licence?.name ?? null, licence?.attribution ?? null],
   });
 }
 
-/** The language codes that the plan's engine supports; null when it accepts any, or no engine has reported itself yet. */
-export async function findEngineLanguages(db: Sql, plan: Plan): Promise<string[] | null> {
-  const [row] = await db.rows<{ languages: string[] | null }>({
-    text: 'select languages from plan_engines where plan = $1',
-    values: [plan],
+/** The engines of the plans, without those of plans whose engine has not reported itself yet. */
+export async function findPlanEngines(db: Sql): Promise<PlanEngine[]> {
+  return await db.rows<PlanEngine>({
+    text: 'select plan, engine, languages, features, licence, attribution from plan_engines',
+    values: [],
   });
-  return row?.languages ?? null;
+}
+
+/** The plan's engine; null when it has not reported itself yet. */
+export async function findPlanEngine(db: Sql, plan: Plan): Promise<PlanEngine | null> {
+  const engines = await findPlanEngines(db);
+  return engines.find((engine) => engine.plan === plan) ?? null;
 }

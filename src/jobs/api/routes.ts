@@ -1,5 +1,4 @@
 import os from 'node:os';
-import { Readable } from 'node:stream';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
@@ -26,12 +25,12 @@ import {
   transcriptSchema,
 } from '../schemas.ts';
 import { findJob, listJobs } from '../store.ts';
+import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showJobInList, showWaitingJob } from '../view.ts';
 import { cancelJob, deleteJob } from './control.ts';
-import { openAiRoute } from './openai-routes.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
@@ -43,7 +42,6 @@ export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'
   metrics?: JobMetrics;
 };
 
-const STREAM_RETRY_SECONDS = 5;
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
@@ -57,15 +55,17 @@ const JOB_LINKS = {
   delete_jobs_id: ownJob,
 };
 
-/** Sending audio, and listing, reading, following, canceling and erasing jobs. */
-export function jobRoutes(deps: JobRoutesDeps): Route[] {
+/** The limits of uploads, which all upload endpoints share. */
+export function openUploadLimits(deps: JobRoutesDeps): Pick<TranscribeDeps, 'probes' | 'uploads'> {
   const cores = os.availableParallelism();
-  const probes = openFairSemaphore({ permits: 2 * cores, perOwner: cores });
-  const transcribeDeps = { ...deps, probes, uploads: openUploadAdmission(deps) };
+  return { probes: openFairSemaphore({ permits: 2 * cores, perOwner: cores }), uploads: openUploadAdmission(deps) };
+}
+
+/** Sending audio, and listing, reading, following, canceling and erasing jobs. */
+export function jobRoutes(deps: JobRoutesDeps & TranscribeDeps): Route[] {
   const positions = openQueuePositions(deps);
   return [
-    transcribeRoute(transcribeDeps),
-    openAiRoute(transcribeDeps),
+    transcribeRoute(deps),
     listRoute(deps),
     readRoute(deps, positions),
     deleteRoute(deps),
@@ -191,18 +191,10 @@ function eventsRoute(deps: JobRoutesDeps, positions: QueuePositions): Route {
     schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
     async handle({ account, params, signal }) {
       const { shard, accountId, id } = await jobOf(deps.db, account, params.id);
-      const subscription = deps.notifications.subscribe({ shard, accountId, id });
-      if (subscription === null) throw tooManyStreams();
-      // The generator disposes it too, but never runs when the client disconnects before the first read.
-      const dispose = () => subscription[Symbol.dispose]();
-      if (signal.aborted) dispose();
-      else signal.addEventListener('abort', dispose, { once: true });
-      const stream = Readable.from(
-        streamJobEvents({ ...deps, positions }, { shard, accountId, id }, subscription, signal),
-      );
-      // Keeps proxies from buffering the stream.
-      const headers = { 'x-accel-buffering': 'no' };
-      return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers };
+      const key = { shard, accountId, id };
+      const subscription = subscribeForStream(deps.notifications, key);
+      const frames = streamJobEvents({ ...deps, positions }, key, subscription, signal);
+      return answerEvents(frames, subscription, signal);
     },
   });
 }
@@ -242,11 +234,4 @@ async function jobOf(db: Database, account: Account, id: string): Promise<Job> {
   const job = isId('job', id) ? await findJob(db, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
-}
-
-function tooManyStreams(): ApiError {
-  return new ApiError('rate_limited', 'Too many jobs are being followed at once. End some streams, or try again.', {
-    headers: { 'retry-after': String(STREAM_RETRY_SECONDS) },
-    extra: { retry_after: STREAM_RETRY_SECONDS },
-  });
 }

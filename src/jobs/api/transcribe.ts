@@ -19,13 +19,14 @@ import { REPEATED_OPTIONS } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
 import { refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
+import type { JobKey } from '../store.ts';
 import { findJob } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
 import { showJob } from '../view.ts';
 import type { StoredAudio } from './create.ts';
 import { createJob } from './create.ts';
-import { findEngineLanguages } from './engine-store.ts';
+import { findPlanEngine } from './engine-store.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
 import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
 import type { UploadAdmission } from './upload-admission.ts';
@@ -52,12 +53,22 @@ const MAX_STALL_MS = 30_000;
 export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
+  /** The field of the form that is at fault when the plan's engine cannot translate. */
+  translationField: 'translate_to' | 'model';
   /** @throws ApiError  naming the first field that is not valid */
   readRequest(form: RequestFields, accountPlan: Plan): Request;
+  /**
+   * Opens what answers the request before the job ends; null to wait for the end. Called before the job is made.
+   * @throws ApiError
+   */
+  openEarly?(request: Request, key: JobKey & { accountId: string }, call: UploadCall): EarlyAnswer<Result> | null;
   answerCompleted(job: Job, request: Request): Result;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
   answerOpen(job: Job): Result;
 };
+
+/** The answer to a request whose job has not ended. Disposing it before `answer` is called frees what it holds. */
+export type EarlyAnswer<Result extends Answer> = Disposable & { answer(job: Job): Result };
 
 type TranscribeAnswer =
   | { status: 202; body: Static<typeof jobSchema>; headers: Record<string, string> }
@@ -67,6 +78,7 @@ type TranscribeAnswer =
 export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
   listFields: REPEATED_OPTIONS,
+  translationField: 'translate_to',
   readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
   answerCompleted(job, { responseFormat, captions }) {
@@ -76,7 +88,7 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   },
 };
 
-type UploadCall = Call<unknown, unknown, unknown>;
+export type UploadCall = Call<unknown, unknown, unknown>;
 
 /** Makes a durable job of an upload, and answers at once or, when the request is synchronous, at the job's end. */
 export async function transcribe<Request extends UploadRequest, Result extends Answer>(
@@ -89,8 +101,8 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const received = await receiveUpload(deps, call, format);
   // The saved answer to the same request, made by the same endpoint.
   if (received.kind === 'replay') return received.answer as Result;
-  const { request } = received;
-  const id = received.kind === 'resume' ? received.job.id : makeId('job', deps.clock);
+  const { id, request } = received;
+  using early = received.early;
   using completion = deps.completions.subscribe({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
   const job =
@@ -99,24 +111,27 @@ export async function transcribe<Request extends UploadRequest, Result extends A
       : await createJob(deps, { id, account, request, audio: received.audio, rate, idempotency });
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
+  if (early !== null) return early.answer(job);
   if (request.isAsync) return format.answerOpen(job);
   await waitAtMost(deps.clock, completion.ended, deps.config.syncWaitMs, call.signal);
   const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
   return answerEnded(ended ?? job, request, format);
 }
 
-type UploadResult<Request> =
-  | { kind: 'new'; request: Request; audio: StoredAudio }
-  /** The job of an earlier request with the same Idempotency-Key, whose process died. */
-  | { kind: 'resume'; request: Request; job: Job }
+/** @property id  of the job */
+type UploadResult<Request, Result extends Answer> =
+  | { kind: 'new'; id: string; request: Request; early: EarlyAnswer<Result> | null; audio: StoredAudio }
+  /** The job of an earlier request with the same Idempotency-Key, which was not answered. */
+  | { kind: 'resume'; id: string; request: Request; early: EarlyAnswer<Result> | null; job: Job }
   | { kind: 'replay'; answer: Answer };
 
 /** Stores the upload, reads its fields and probes the audio. Removes the file unless the upload becomes a new job. */
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
-  { account, upload, idempotency }: UploadCall,
-  { fieldBytes, listFields = [], readRequest }: RequestFormat<Request, Result>,
-): Promise<UploadResult<Request>> {
+  call: UploadCall,
+  { fieldBytes, listFields = [], translationField, readRequest, openEarly }: RequestFormat<Request, Result>,
+): Promise<UploadResult<Request, Result>> {
+  const { account, upload, idempotency } = call;
   const { storage, config, clock } = deps;
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   const { file, ...form } = await acceptUpload({
@@ -133,24 +148,36 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       return identified;
     }
     const request = readRequest(form, account.plan);
-    await permitLanguage(deps.db, request);
+    await permitByEngine(deps.db, request, translationField);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
+    const { shard, id: accountId } = account;
+    const early = (id: string) => openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
       await storage.remove(file.key);
-      return { kind: 'resume', request, job };
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job };
     }
-    return { kind: 'new', request, audio: { ...file, ...(await probe(deps, account, file)) } };
+    const audio = { ...file, ...(await probe(deps, account, file)) };
+    const id = makeId('job', clock);
+    return { kind: 'new', id, request, early: early(id), audio };
   } catch (cause) {
     await storage.remove(file.key);
     throw cause;
   }
 }
 
-/** @throws ApiError  400 for a language that the plan's engine does not support */
-async function permitLanguage(db: Database, { language, plan }: UploadRequest): Promise<void> {
-  if (language === null) return;
-  const known = await findEngineLanguages(db, plan);
-  if (known === null || modelLanguage(language, known) !== null) return;
+/** @throws ApiError  400 for a language or a translation that the plan's engine does not support */
+async function permitByEngine(
+  db: Database,
+  { language, plan, options }: UploadRequest,
+  translationField: string,
+): Promise<void> {
+  if (language === null && !options.translate_to) return;
+  const engine = await findPlanEngine(db, plan);
+  if (options.translate_to && engine?.features.includes('translate') === false) {
+    throw refusal(translationField, `The engine of the ${plan} plan cannot translate; ask for the spoken language.`);
+  }
+  const known = engine?.languages ?? null;
+  if (language === null || known === null || modelLanguage(language, known) !== null) return;
   throw refusal(
     'language',
     `The engine of the ${plan} plan does not know the language ${language}. It knows: ${known.join(', ')}.`,
@@ -160,7 +187,7 @@ async function permitLanguage(db: Database, { language, plan }: UploadRequest): 
 /** Null when the job was deleted, or failed by a fault of the service: the audio is then transcribed again. */
 async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
   const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
-  return job?.state === 'failed' && failure(job).type === 'internal' ? null : job;
+  return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
 }
 
 async function probe(deps: TranscribeDeps, account: Account, file: Upload['file']) {
@@ -191,14 +218,15 @@ function answerEnded<Request extends UploadRequest, Result extends Answer>(
     case 'completed':
       return format.answerCompleted(job, request);
     case 'failed':
-      throw failure(job);
     case 'canceled':
-      throw new ApiError('conflict', 'The job was canceled.', { extra: { job_id: job.id } });
+      throw failureOf(job);
   }
 }
 
-function failure(job: Job): ApiError {
+/** The error that answers for a job that failed or was canceled. */
+export function failureOf(job: Job): ApiError {
   const extra = { job_id: job.id };
+  if (job.state === 'canceled') return new ApiError('conflict', 'The job was canceled.', { extra });
   const message = job.errorMessage ?? 'The transcription failed.';
   if (job.errorType === 'unprocessable_audio' || job.errorType === 'insufficient_balance') {
     return new ApiError(job.errorType, message, { extra });

@@ -64,6 +64,7 @@ export async function runPipeline(
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
+    requireTranslation(job.options, engine);
     await using file = await deps.storage.localPath(job.audioKey!);
     const progress = openProgress(job.durationMs / 1000);
     const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
@@ -128,8 +129,18 @@ async function transcribePieces(
 }
 
 /** What the engine is given beside the audio. */
-function contextOf({ prompt, keywords }: JobOptions) {
-  return { ...(prompt !== undefined && { prompt }), ...(keywords !== undefined && { keywords }) };
+function contextOf({ prompt, keywords, translate_to: translateTo }: JobOptions) {
+  return {
+    ...(prompt !== undefined && { prompt }),
+    ...(keywords !== undefined && { keywords }),
+    ...(translateTo !== undefined && { translateTo }),
+  };
+}
+
+/** The API refuses translations too, but the job may be older than the engine of its plan. @throws EngineError */
+function requireTranslation({ translate_to: translateTo }: JobOptions, { name, features = [] }: Engine): void {
+  if (!translateTo || features.includes('translate')) return;
+  throw new EngineError('engine_error', `The engine ${name} cannot translate. Send the audio without translate_to.`);
 }
 
 /** The options that the engine cannot serve: the job is executed without them. */

@@ -64,8 +64,8 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   const job = await fixture.ended(account, id);
 
   assert.deepEqual(Object.keys(job), [
-    ...['id', 'status', 'plan', 'model', 'language', 'audio', 'metadata', 'options', 'text', 'segments', 'warnings'],
-    ...['error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
+    ...['id', 'status', 'plan', 'model', 'language', 'translated_to', 'audio', 'metadata', 'options', 'text'],
+    ...['segments', 'warnings', 'error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
   ]);
   assert.equal(job.status, 'completed');
   assert.equal(job.text, 'hello there');

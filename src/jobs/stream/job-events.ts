@@ -1,5 +1,4 @@
 import type { Database } from '../../db/database.ts';
-import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
@@ -10,6 +9,7 @@ import type { QueuePositions } from '../queue/queue-position.ts';
 import type { JobKey } from '../store.ts';
 import { findJob } from '../store.ts';
 import type { JobSubscription } from './job-notifications.ts';
+import { orUndefinedWhileAway } from './while-away.ts';
 
 export type JobEventDeps = { db: Database; clock: Clock; positions: QueuePositions };
 
@@ -95,14 +95,4 @@ function* segmentEvents(segments: object[], sent: Sent): Generator<string> {
 
 function segmentsIn(text: string | null): object[] {
   return JSON.parse(text ?? '[]') as object[];
-}
-
-/** A database that is away does not end the stream; missed changes are sent once it is back. */
-async function orUndefinedWhileAway<Value>(reading: Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await reading;
-  } catch (cause) {
-    if (isDatabaseAway(cause)) return undefined;
-    throw cause;
-  }
 }

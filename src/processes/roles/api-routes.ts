@@ -7,7 +7,8 @@ import { accountRoutes } from '../../accounts/api/routes.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
 import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
-import { jobRoutes } from '../../jobs/api/routes.ts';
+import { jobRoutes, openUploadLimits } from '../../jobs/api/routes.ts';
+import { openAiRoutes } from '../../jobs/openai/routes.ts';
 import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
@@ -20,8 +21,10 @@ export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps & KeyDeps;
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(deps: ApiDeps): Route[] {
+  const jobDeps = { ...deps, ...openUploadLimits(deps) };
   return [
-    ...jobRoutes(deps),
+    ...jobRoutes(jobDeps),
+    ...openAiRoutes(jobDeps),
     ...accountRoutes(deps),
     ...keyRoutes(deps),
     ...webhookRoutes(deps),

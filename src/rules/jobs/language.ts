@@ -31,6 +31,20 @@ export function remoteLanguage(tag: string): string {
   return WHISPER_CODES[primary] ?? primary;
 }
 
+/** A model's codes as BCP 47 in canonical spelling (`jv` for `jw`), sorted, each once. */
+export function canonicalLanguages(codes: readonly string[]): string[] {
+  return [...new Set(codes.map(canonicalLanguage))].sort();
+}
+
+/** The code itself when it is none of BCP 47. */
+function canonicalLanguage(code: string): string {
+  try {
+    return Intl.getCanonicalLocales(code)[0] ?? code;
+  } catch {
+    return code;
+  }
+}
+
 function primaryOf(tag: string): string {
   return tag.toLowerCase().split('-', 1)[0]!;
 }

@@ -4,7 +4,7 @@ import type { CaptionOptions, Cue } from './captions.ts';
 import { shapeCaptions } from './captions.ts';
 
 /** The transcript as one line of text: segments joined by single spaces. */
-export function toText(segments: readonly CaptionSegment[]): string {
+export function toText(segments: readonly Pick<CaptionSegment, 'text'>[]): string {
   return segments
     .map((segment) => oneLine(segment.text))
     .filter((text) => text !== '')

@@ -1,0 +1,89 @@
+import type { Answer } from '../../http/route.ts';
+import { component, nullable, oneOf, Type } from '../../http/schema.ts';
+import type { Job } from '../job.ts';
+import { renderTranscript } from '../transcript.ts';
+import type { OpenAiRequest } from './request.ts';
+
+export const usageSchema = Type.Object({
+  type: Type.Literal('duration'),
+  seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up.' }),
+});
+
+const EXAMPLE = {
+  text: 'Ask not what your country can do for you.',
+  usage: { type: 'duration', seconds: 4 },
+};
+
+/** The body of an answer in json and in verbose_json. */
+export const openAiAnswerSchema = Type.Object(
+  {
+    text: nullable(Type.String()),
+    usage: usageSchema,
+    task: Type.Optional(oneOf(['transcribe', 'translate'])),
+    language: Type.Optional(Type.String({ description: 'Of the text, in English: english.' })),
+    duration: Type.Optional(Type.Number({ minimum: 0, description: 'Seconds.' })),
+    segments: Type.Optional(Type.Array(Type.Unknown())),
+    words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
+  },
+  component('OpenAiTranscription', EXAMPLE, 'More than text and usage only with verbose_json.'),
+);
+
+type StoredPart = { start: number; end: number; text: string; confidence: number | null };
+type StoredSegment = StoredPart & { words?: StoredPart[] };
+
+/** A completed job in the format of the request. */
+export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'body' | 'contentType'> {
+  switch (request.format) {
+    case 'json':
+      return { body: { text: job.transcript, usage: usageOf(job) } };
+    case 'verbose_json':
+      return { body: { ...verbose(job, request), usage: usageOf(job) } };
+    default:
+      return renderTranscript(job, request.format);
+  }
+}
+
+/** The length of a job's audio, as that API bills it. */
+export function usageOf(job: Job): { type: 'duration'; seconds: number } {
+  return { type: 'duration', seconds: Math.ceil(job.durationMs / 1000) };
+}
+
+function verbose(job: Job, { granularities, options }: OpenAiRequest) {
+  const translation = options.translate_to ?? null;
+  const segments = JSON.parse(job.segments ?? '[]') as StoredSegment[];
+  const words = segments.flatMap((segment) => segment.words ?? []);
+  return {
+    task: translation ? 'translate' : 'transcribe',
+    language: languageName(translation ?? job.detectedLanguage ?? job.language),
+    duration: job.durationMs / 1000,
+    text: job.transcript,
+    ...(granularities.includes('segment') && { segments: segments.map(showSegment) }),
+    ...(granularities.includes('word') && {
+      words: words.map(({ text, start, end }) => ({ word: text, start, end })),
+    }),
+  };
+}
+
+/** Fields that no engine here can fill have neutral values, for clients that require them. */
+function showSegment({ start, end, text, confidence }: StoredSegment, id: number) {
+  const logProbability = confidence === null ? 0 : Math.log(Math.max(confidence, Number.EPSILON));
+  return {
+    id,
+    seek: 0,
+    start,
+    end,
+    text,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: logProbability,
+    compression_ratio: 1,
+    no_speech_prob: 0,
+  };
+}
+
+/** That API names languages in English: `english` for en. */
+function languageName(code: string | null): string {
+  if (code === null) return 'unknown';
+  const names = new Intl.DisplayNames(['en'], { type: 'language' });
+  return (names.of(code) ?? code).toLowerCase();
+}

@@ -1,0 +1,91 @@
+import { ApiError } from '../../http/api-error.ts';
+import type { Answer, Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import type { RequestFormat, TranscribeDeps } from '../api/transcribe.ts';
+import { locationOf, transcribe } from '../api/transcribe.ts';
+import type { Job } from '../job.ts';
+import { TRANSCRIPT_MEDIA } from '../schemas.ts';
+import { openAiAnswerSchema, renderOpenAi } from './answer.ts';
+import { modelRoutes } from './models.ts';
+import type { OpenAiRequest } from './request.ts';
+import {
+  readTranscriptionRequest,
+  readTranslationRequest,
+  TRANSCRIPTION_FIELDS,
+  TRANSLATION_FIELDS,
+  transcriptionForm,
+  translationForm,
+} from './request.ts';
+import type { TextStreamDeps } from './stream.ts';
+import { openAiStreamSchema, openTextStream } from './stream.ts';
+
+export type OpenAiDeps = TranscribeDeps & TextStreamDeps;
+
+const RETRY_SECONDS = 30;
+
+/** The speech endpoints of OpenAI's API, so that its clients work with a changed base URL. */
+export function openAiRoutes(deps: OpenAiDeps): Route[] {
+  return [transcriptionRoute(deps), translationRoute(deps), ...modelRoutes(deps)];
+}
+
+const COMMON = {
+  method: 'POST',
+  auth: 'key',
+  scope: 'jobs:write',
+  bucket: 'transcribe',
+  upload: true,
+  errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+  tag: 'OpenAI',
+} as const;
+const ANSWER_MEDIA = { 'application/json': openAiAnswerSchema, ...TRANSCRIPT_MEDIA };
+
+function transcriptionRoute(deps: OpenAiDeps): Route {
+  const format: OpenAiFormat = {
+    ...TRANSCRIPTION_FIELDS,
+    ...ANSWERS,
+    readRequest: readTranscriptionRequest,
+    openEarly: (request, key, call) => (request.isStream ? openTextStream(deps, key, call) : null),
+  };
+  return defineRoute({
+    ...COMMON,
+    path: '/v1/audio/transcriptions',
+    summary: "Transcribe audio by the OpenAI API's request and answer",
+    schema: {
+      body: transcriptionForm,
+      answers: { 200: { media: { ...ANSWER_MEDIA, 'text/event-stream': openAiStreamSchema } } },
+    },
+    handle: (call) => transcribe(deps, call, format),
+  });
+}
+
+function translationRoute(deps: OpenAiDeps): Route {
+  const format: OpenAiFormat = { ...TRANSLATION_FIELDS, ...ANSWERS, readRequest: readTranslationRequest };
+  return defineRoute({
+    ...COMMON,
+    path: '/v1/audio/translations',
+    summary: "Translate speech into English by the OpenAI API's request and answer",
+    description: 'Answered 400 where the engine of the plan cannot translate (`features` of GET /v1/models).',
+    schema: { body: translationForm, answers: { 200: { media: ANSWER_MEDIA } } },
+    handle: (call) => transcribe(deps, call, format),
+  });
+}
+
+type OpenAiFormat = RequestFormat<OpenAiRequest, Answer & { status: 200 }>;
+
+const ANSWERS: Pick<OpenAiFormat, 'translationField' | 'answerCompleted' | 'answerOpen'> = {
+  translationField: 'model',
+  answerCompleted: (job, request) => ({
+    status: 200,
+    ...renderOpenAi(job, request),
+    headers: { location: locationOf(job) },
+  }),
+  answerOpen,
+};
+
+function answerOpen(job: Job): never {
+  throw new ApiError('unavailable', `The job ${job.id} goes on; read it at ${locationOf(job)}.`, {
+    extra: { job_id: job.id, retry_after: RETRY_SECONDS },
+    // Without this header that API's clients send the request again, which would make and charge a second job.
+    headers: { 'retry-after': String(RETRY_SECONDS), 'x-should-retry': 'false', location: locationOf(job) },
+  });
+}
