@@ -17,12 +17,14 @@ export async function insertAccount(
   const rows = await sql.rows<AccountRow>({
     text: `
       with account as (
-        insert into accounts (shard, id, name, plan, unlimited, amount, created_at)
-        values ($1, $2, $3, $4, $5::bigint is null, coalesce($5, 0), coalesce($7::timestamptz, clock_timestamp()))
+        insert into accounts (shard, id, name, plan, unlimited, amount, ledger_number, created_at)
+        values ($1, $2, $3, $4, $5::bigint is null, coalesce($5, 0), case when $5 <> 0 then 1 else 0 end,
+          coalesce($7::timestamptz, clock_timestamp()))
         returning *
       ), entry as (
-        insert into ledger (shard, id, account_id, kind, amount_change, held_change, created_at)
-        select shard, $6, id, 'credit', amount, 0, created_at
+        insert into ledger
+          (shard, id, account_id, number, kind, amount_change, held_change, amount_after, held_after, created_at)
+        select shard, $6, id, ledger_number, 'credit', amount, 0, amount, 0, created_at
         from account
         where amount <> 0
       )

@@ -4,16 +4,17 @@ import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { component, idSchema, nullable, Type, timeSchema } from '../../http/schema.ts';
+import { nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { IdPrefix } from '../../rules/ids.ts';
 import { isId } from '../../rules/ids.ts';
-import { creditsFromUnits, unitsFromCredits } from '../../rules/jobs/price.ts';
+import { unitsFromCredits } from '../../rules/jobs/price.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
 import type { KeyDeps } from './key-routes.ts';
 import { adminKeyRoutes } from './key-routes.ts';
+import { adminLedgerRoute, entrySchema, showEntry } from './ledger-routes.ts';
 import type { Rates } from './view.ts';
 import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
 
@@ -32,19 +33,8 @@ const ACCOUNT_LINKS = {
   post_admin_accounts_id_credits: ownAccount,
   post_admin_accounts_id_keys: ownAccount,
   get_admin_accounts_id_keys: ownAccount,
+  get_admin_accounts_id_ledger: ownAccount,
 };
-
-const entrySchema = Type.Object(
-  {
-    id: idSchema('led', 'led_01kamz2f3q8r5t7v9wxyzabcde'),
-    account_id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'),
-    kind: Type.Literal('credit'),
-    amount: Type.Number(),
-    note: nullable(Type.String()),
-    created_at: timeSchema,
-  },
-  component('LedgerEntry'),
-);
 
 /** The operator's surface: accounts, their credit, their keys. */
 export function adminRoutes(deps: AdminDeps): Route[] {
@@ -54,6 +44,7 @@ export function adminRoutes(deps: AdminDeps): Route[] {
     getAccount(deps),
     changeAccount(deps),
     addCredits(deps),
+    adminLedgerRoute(deps),
     ...adminKeyRoutes(deps),
   ];
 }
@@ -182,15 +173,7 @@ function addCredits({ db }: AdminDeps): Route {
         if (!entry) throw notFound();
         const change = { accountId: account.id, targetId: entry.id, details: { amount } };
         await recordChange(tx, actor, { action: 'credits.added', ...change });
-        const body = {
-          id: entry.id,
-          account_id: account.id,
-          kind: 'credit' as const,
-          amount: creditsFromUnits(entry.amountChange),
-          note: entry.note,
-          created_at: entry.createdAt.toISOString(),
-        };
-        return await idempotency.saveAnswer(tx, { status: 201, body });
+        return await idempotency.saveAnswer(tx, { status: 201, body: showEntry(account.id, entry) });
       });
     },
   });

@@ -2,6 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { findAccount } from '../store.ts';
+import { ledgerRoute } from './ledger-routes.ts';
 import type { OwnAccountConfig } from './own-account.ts';
 import { ownAccountRoute } from './own-account.ts';
 import type { Rates } from './view.ts';
@@ -13,6 +14,7 @@ export type AccountDeps = { db: Sql; rates: Rates; config: OwnAccountConfig };
 export function accountRoutes({ db, rates, config }: AccountDeps): Route[] {
   return [
     ownAccountRoute(config),
+    ledgerRoute({ db }),
     defineRoute({
       method: 'GET',
       path: '/v1/balance',

@@ -19,43 +19,39 @@ export async function listLimitedAccounts(
 }
 
 /**
- * Adds the account's next ledger entries to the sums of its check, at most `limit` of them, none younger than `minAgeMs`.
- * Returns how many there were. When two nodes do this at once, one of them changes the check.
+ * Adds the account's next ledger entries to the sums of its check, at most `limit` of them. Returns how many there were.
+ * Entries are committed in the order of their numbers, so none is passed over. When two nodes do this at once, one of them
+ * changes the check.
  */
-export async function advanceCheck(
-  sql: Sql,
-  account: LedgerOwner,
-  { limit, minAgeMs }: { limit: number; minAgeMs: number },
-): Promise<number> {
+export async function advanceCheck(sql: Sql, account: LedgerOwner, limit: number): Promise<number> {
   const rows = await sql.rows<{ entries: number }>({
     text: `
       with start as (
-        select coalesce((select through_id from ledger_checks where shard = $1 and account_id = $2), '') as id
+        select coalesce((select through_number from ledger_checks where shard = $1 and account_id = $2), 0) as number
       ), slice as (
-        select ledger.id, amount_change, held_change
+        select ledger.number, amount_change, held_change
         from ledger
-        where shard = $1 and account_id = $2 and ledger.id > (select id from start)
-          and created_at < clock_timestamp() - $4 * interval '1 millisecond'
-        order by ledger.id
+        where shard = $1 and account_id = $2 and ledger.number > (select number from start)
+        order by ledger.number
         limit $3
       ), total as (
-        select max(id) as through_id, sum(amount_change) as amount, sum(held_change) as held, count(*) as entries
+        select max(number) as through_number, sum(amount_change) as amount, sum(held_change) as held, count(*) as entries
         from slice
       ), changed as (
         update ledger_checks as known
-        set through_id = total.through_id, amount = known.amount + total.amount, held = known.held + total.held
+        set through_number = total.through_number, amount = known.amount + total.amount, held = known.held + total.held
         from total
         where known.shard = $1 and known.account_id = $2 and total.entries > 0
-          and known.through_id = (select id from start)
+          and known.through_number = (select number from start)
       ), created as (
-        insert into ledger_checks (shard, account_id, through_id, amount, held)
-        select $1, $2, through_id, amount, held
+        insert into ledger_checks (shard, account_id, through_number, amount, held)
+        select $1, $2, through_number, amount, held
         from total
-        where entries > 0 and (select id from start) = ''
+        where entries > 0 and (select number from start) = 0
         on conflict do nothing
       )
       select entries from total`,
-    values: [account.shard, account.id, limit, minAgeMs],
+    values: [account.shard, account.id, limit],
   });
   return rows[0]!.entries;
 }
@@ -71,7 +67,7 @@ export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
       left join lateral (
         select sum(amount_change) as amount, sum(held_change) as held
         from ledger
-        where shard = $1 and account_id = $2 and ledger.id > coalesce(known.through_id, '')
+        where shard = $1 and account_id = $2 and ledger.number > coalesce(known.through_number, 0)
       ) as fresh on true
       where accounts.shard = $1 and accounts.id = $2`,
     values: [account.shard, account.id],

@@ -6,10 +6,8 @@ import { advanceCheck, forgetCheck, listLimitedAccounts, sumsUp } from './drift-
 const ACCOUNTS_PER_PAGE = 500;
 // Takes milliseconds, far below the statement timeout.
 const ENTRIES_PER_SLICE = 10_000;
-// Entries younger than this are left for the next check: an id is made before its entry is committed, by one of several clocks.
-const MIN_AGE_MS = 3_600_000;
 
-type Options = { signal?: AbortSignal; entriesPerSlice?: number; minAgeMs?: number };
+type Options = { signal?: AbortSignal; entriesPerSlice?: number };
 
 /**
  * How many accounts have a balance that is not the sum of their ledger; a number other than 0 is a bug. Reads only what
@@ -31,7 +29,7 @@ export async function countDriftedAccounts(sql: Sql, options: Options = {}): Pro
   return drifted;
 }
 
-/** A difference counts only when the whole ledger shows it: an entry may be committed long after its id was made. */
+/** A difference counts only when the whole ledger shows it. */
 async function isRight(sql: Sql, account: LedgerOwner, options: Options): Promise<boolean> {
   await advanceToPresent(sql, account, options);
   if (await sumsUp(sql, account)) return true;
@@ -43,10 +41,10 @@ async function isRight(sql: Sql, account: LedgerOwner, options: Options): Promis
 async function advanceToPresent(
   sql: Sql,
   account: LedgerOwner,
-  { signal, entriesPerSlice = ENTRIES_PER_SLICE, minAgeMs = MIN_AGE_MS }: Options,
+  { signal, entriesPerSlice = ENTRIES_PER_SLICE }: Options,
 ): Promise<void> {
   let entries = entriesPerSlice;
   while (entries === entriesPerSlice && !signal?.aborted) {
-    entries = await advanceCheck(sql, account, { limit: entriesPerSlice, minAgeMs });
+    entries = await advanceCheck(sql, account, entriesPerSlice);
   }
 }

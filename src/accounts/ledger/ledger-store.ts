@@ -6,10 +6,30 @@ import type { Account } from '../account.ts';
 /** The account whose balance changes. Unlimited accounts have no balance: nothing is written for them. */
 type Payer = Pick<Account, 'id' | 'shard' | 'unlimited'>;
 
-type LedgerEntry = { id: string; amountChange: number; note: string | null; createdAt: Date; amount: number };
+export const LEDGER_KINDS = ['credit', 'hold', 'capture', 'release'] as const;
+
+/** One change of a balance, in units. `amountAfter` and `heldAfter` are the balance after it. */
+export type LedgerEntry = {
+  id: string;
+  /** 1 for an account's first entry; in the order of the changes, without gaps. */
+  number: number;
+  kind: (typeof LEDGER_KINDS)[number];
+  amountChange: number;
+  heldChange: number;
+  amountAfter: number;
+  heldAfter: number;
+  jobId: string | null;
+  note: string | null;
+  createdAt: Date;
+};
+
+const ENTRY_COLUMNS =
+  'id, number, kind, amount_change, held_change, amount_after, held_after, job_id, note, created_at';
+const ENTRY_VALUES = `id, number, kind, amount_change as "amountChange", held_change as "heldChange",
+        amount_after as "amountAfter", held_after as "heldAfter", job_id as "jobId", note, created_at as "createdAt"`;
 
 type Move = {
-  kind: 'credit' | 'hold' | 'capture' | 'release';
+  kind: LedgerEntry['kind'];
   amountChange: number;
   heldChange: number;
   /** The move happens only if the account's amount is at least this afterwards; null for whatever it is. */
@@ -31,16 +51,18 @@ type JobHold = { account: Payer; jobId: string; heldUnits: number; costUnits: nu
 export const moveUnits = (condition = 'true'): string => `
       moved as (
         update accounts
-        set amount = amount + $amountChange, held = held + $heldChange
+        set amount = amount + $amountChange, held = held + $heldChange, ledger_number = ledger_number + 1
         where shard = $shard and id = $accountId and not unlimited
           and ($leastAmount::bigint is null or amount + $amountChange >= $leastAmount)
           and ${condition}
-        returning shard, id, amount
+        returning shard, id, amount, held, ledger_number
       ), entry as (
-        insert into ledger (shard, id, account_id, kind, amount_change, held_change, job_id, note, created_at)
-        select shard, $ledgerId, id, $ledgerKind, $amountChange, $heldChange, $jobId, $note, (select moment from clock)
+        insert into ledger
+          (shard, id, account_id, number, kind, amount_change, held_change, amount_after, held_after, job_id, note, created_at)
+        select shard, $ledgerId, id, ledger_number, $ledgerKind, $amountChange, $heldChange, amount, held, $jobId, $note,
+          (select moment from clock)
         from moved
-        returning id, amount_change, note, created_at
+        returning ${ENTRY_COLUMNS}
       )`;
 
 const ENTER = defineStatement(
@@ -49,9 +71,8 @@ const ENTER = defineStatement(
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
       ), ${moveUnits()}
-      select entry.id, amount_change as "amountChange", note, created_at as "createdAt", moved.amount
-      from entry
-      cross join moved`,
+      select ${ENTRY_VALUES}
+      from entry`,
 );
 
 /** The values of `moveUnits` that move a job's cost from `amount` to `held`, if the balance covers it. */
@@ -119,6 +140,25 @@ export async function addCredit(
   const move: Move = { kind: 'credit', amountChange: units, heldChange: 0, leastAmount: null, jobId: null, note };
   const [entry] = await sql.rows<LedgerEntry>(ENTER({ ...moveValues(account, move), now }));
   return entry ?? null;
+}
+
+/** An account's entries, newest first. @param beforeNumber  null for the first page */
+export async function listEntries(
+  sql: Sql,
+  { shard, id }: Pick<Payer, 'shard' | 'id'>,
+  { limit, beforeNumber }: { limit: number; beforeNumber: number | null },
+): Promise<LedgerEntry[]> {
+  return await sql.rows<LedgerEntry>({
+    name: 'list_ledger',
+    isBrief: true,
+    text: `
+      select ${ENTRY_VALUES}
+      from ledger
+      where shard = $1 and account_id = $2 and ($3::bigint is null or number < $3)
+      order by number desc
+      limit $4`,
+    values: [shard, id, beforeNumber, limit],
+  });
 }
 
 function moveValues({ shard, id }: Payer, { kind, ...move }: Move) {

@@ -13,6 +13,8 @@ create table accounts (
   unlimited boolean not null,
   amount bigint not null default 0,
   held bigint not null default 0 check (held >= 0),
+  -- The number of the last ledger entry.
+  ledger_number bigint not null default 0,
   created_at timestamptz not null,
   primary key (shard, id)
 );
@@ -40,24 +42,28 @@ create table ledger (
   shard smallint not null,
   id text not null,
   account_id text not null,
+  -- 1, 2, 3, … without gaps, in the order of the commits: the account's row is locked from the number to the commit.
+  number bigint not null,
   -- credit, hold, capture or release.
   kind text not null,
   -- Added to the account's amount and held, in units.
   amount_change bigint not null,
   held_change bigint not null,
+  -- The account's amount and held after the entry.
+  amount_after bigint not null,
+  held_after bigint not null,
   job_id text,
   note text,
   created_at timestamptz not null,
-  -- In the order in which an account's ledger is read.
-  primary key (shard, account_id, id)
+  primary key (shard, account_id, number)
 );
 
 -- The sums of an account's ledger up to and including one entry; see accounts/ledger/drift.ts.
 create table ledger_checks (
   shard smallint not null,
   account_id text not null,
-  -- The last ledger entry in the sums.
-  through_id text not null,
+  -- The number of the last ledger entry in the sums.
+  through_number bigint not null,
   amount bigint not null,
   held bigint not null,
   primary key (shard, account_id)

@@ -1,0 +1,105 @@
+import type { Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { decodeNumberCursor, encodeNumberCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import type { Static } from '../../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { isId } from '../../rules/ids.ts';
+import { creditsFromUnits } from '../../rules/jobs/price.ts';
+import type { LedgerEntry } from '../ledger/ledger-store.ts';
+import { LEDGER_KINDS, listEntries } from '../ledger/ledger-store.ts';
+import { findAccount } from '../store.ts';
+
+const EXAMPLE = {
+  id: 'led_01kamz2f3q8r5t7v9wxyzabcde',
+  account_id: 'acct_01kamz2f3q8r5t7v9wxyzabcde',
+  number: 3,
+  kind: 'capture',
+  amount: 0.588,
+  held: -1,
+  balance: { amount: 99.588, held: 0 },
+  job_id: 'job_01kamz2f3q8r5t7v9wxyzabcde',
+  note: null,
+  created_at: '2026-11-21T09:30:00.000Z',
+};
+
+/** A ledger entry as the API shows it, in credits. */
+export const entrySchema = Type.Object(
+  {
+    id: idSchema('led', EXAMPLE.id),
+    account_id: idSchema('acct', EXAMPLE.account_id),
+    number: Type.Integer({ minimum: 1, description: "1 for the account's first entry; without gaps." }),
+    kind: oneOf(LEDGER_KINDS, {
+      description:
+        'credit: by the operator; hold: set aside for a job; capture: the end of a hold, which took the cost of the job and gave back the rest; release: the end of a hold without a cost.',
+    }),
+    amount: Type.Number({ description: 'Added to what can be spent.' }),
+    held: Type.Number({ description: 'Added to what is held.' }),
+    balance: Type.Object({ amount: Type.Number(), held: Type.Number() }, { description: 'After the entry.' }),
+    job_id: nullable(idSchema('job', EXAMPLE.job_id)),
+    note: nullable(Type.String()),
+    created_at: timeSchema,
+  },
+  component('LedgerEntry', EXAMPLE),
+);
+
+const entryListSchema = pageSchema('LedgerEntryList', entrySchema);
+
+/** GET /v1/ledger: the ledger of the key's account. */
+export function ledgerRoute({ db }: { db: Sql }): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/ledger',
+    auth: 'key',
+    scope: 'usage:read',
+    summary: 'List the changes of the balance, newest first, each with the balance after it',
+    description: 'Empty for an unlimited account, which has no balance.',
+    tag: 'Balance',
+    schema: { query: pageQuery, answers: { 200: entryListSchema } },
+    handle: async ({ account, query }) => ({ status: 200, body: await readPage(db, account, query) }),
+  });
+}
+
+/** GET /admin/v1/accounts/:id/ledger, for the operator. */
+export function adminLedgerRoute({ db }: { db: Sql }): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/admin/v1/accounts/:id/ledger',
+    auth: 'admin',
+    summary: "List the changes of an account's balance, newest first, each with the balance after it",
+    tag: 'Accounts',
+    schema: { params: Type.Object({ id: Type.String() }), query: pageQuery, answers: { 200: entryListSchema } },
+    async handle({ params: { id }, query }) {
+      const account = isId('acct', id) ? await findAccount(db, id) : null;
+      if (account === null) throw new ApiError('not_found', 'There is no such account.');
+      return { status: 200, body: await readPage(db, account, query) };
+    },
+  });
+}
+
+async function readPage(
+  db: Sql,
+  account: { shard: number; id: string },
+  { limit, cursor }: { limit: number; cursor?: string | undefined },
+) {
+  const entries = await listEntries(db, account, { limit: limit + 1, beforeNumber: decodeNumberCursor(cursor) });
+  const show = (entry: LedgerEntry) => showEntry(account.id, entry);
+  return pageOf(entries, limit, show, ({ number }) => encodeNumberCursor(number));
+}
+
+/** An entry of the account's ledger as the API shows it. */
+export function showEntry(accountId: string, entry: LedgerEntry): Static<typeof entrySchema> {
+  return {
+    id: entry.id,
+    account_id: accountId,
+    number: entry.number,
+    kind: entry.kind,
+    amount: creditsFromUnits(entry.amountChange),
+    held: creditsFromUnits(entry.heldChange),
+    balance: { amount: creditsFromUnits(entry.amountAfter), held: creditsFromUnits(entry.heldAfter) },
+    job_id: entry.jobId,
+    note: entry.note,
+    created_at: entry.createdAt.toISOString(),
+  };
+}
