@@ -69,6 +69,7 @@ async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: n
       shard: account.shard,
       id,
       accountId: account.id,
+      keyId: null,
       plan: 'pro',
       language: null,
       wordTimes: false,

@@ -350,6 +350,44 @@ export interface ModelList {
   object: 'list';
   data: Model[];
 }
+export interface SearchHit {
+  /**
+   * Its index in the segments of the transcript.
+   */
+  segment: number;
+  /**
+   * Seconds from the start of the audio.
+   */
+  start: number;
+  end: number;
+  text: string;
+  speaker?: string;
+  channel?: number;
+  /**
+   * Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.
+   */
+  highlights: number[][];
+}
+export interface SearchResult {
+  job_id: string;
+  created_at: string;
+  filename: string | null;
+  language: string | null;
+  /**
+   * In the order of the audio.
+   *
+   * @maxItems 3
+   */
+  hits: SearchHit[];
+}
+export interface SearchResultList {
+  data: SearchResult[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
 export interface OwnAccount {
   id: string;
   name: string;
@@ -419,6 +457,44 @@ export interface OwnAccount {
    */
   scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
 }
+export interface LedgerEntry {
+  id: string;
+  account_id: string;
+  /**
+   * 1 for the account's first entry; without gaps.
+   */
+  number: number;
+  /**
+   * credit: by the operator; hold: set aside for a job; capture: the end of a hold, which took the cost of the job and gave back the rest; release: the end of a hold without a cost.
+   */
+  kind: 'credit' | 'hold' | 'capture' | 'release';
+  /**
+   * Added to what can be spent.
+   */
+  amount: number;
+  /**
+   * Added to what is held.
+   */
+  held: number;
+  /**
+   * After the entry.
+   */
+  balance: {
+    amount: number;
+    held: number;
+  };
+  job_id: string | null;
+  note: string | null;
+  created_at: string;
+}
+export interface LedgerEntryList {
+  data: LedgerEntry[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
 export interface Balance {
   /**
    * What can be spent; null when unlimited.
@@ -439,6 +515,55 @@ export interface Balance {
   };
   plan: 'lite' | 'pro';
 }
+export interface UsageRow {
+  start: string;
+  end: string;
+  /**
+   * With group_by=plan.
+   */
+  plan?: 'lite' | 'pro';
+  /**
+   * With group_by=model; null: jobs that ended before they had one.
+   */
+  model?: string | null;
+  /**
+   * With group_by=key; the key may be deleted since.
+   */
+  key_id?: string | null;
+  /**
+   * Jobs that ended, in whichever state.
+   */
+  jobs: number;
+  /**
+   * Those of them that failed.
+   */
+  failed: number;
+  /**
+   * Those of them that were canceled.
+   */
+  canceled: number;
+  /**
+   * Length of the audio of these jobs.
+   */
+  audio_seconds: number;
+  /**
+   * Length that was charged; with multichannel that of each channel.
+   */
+  billed_seconds: number;
+  /**
+   * Credits.
+   */
+  cost: number;
+}
+export interface Usage {
+  from: string;
+  to: string;
+  bucket: 'hour' | 'day' | 'month';
+  /**
+   * Oldest first; without buckets in which no job ended.
+   */
+  data: UsageRow[];
+}
 export interface Key {
   id: string;
   name: string | null;
@@ -447,7 +572,7 @@ export interface Key {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -478,7 +603,7 @@ export interface NewKey {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -742,14 +867,6 @@ export interface AccountList {
    * Pass it on as `cursor` for the next page; null on the last one.
    */
   next_cursor: string | null;
-}
-export interface LedgerEntry {
-  id: string;
-  account_id: string;
-  kind: 'credit';
-  amount: number;
-  note: string | null;
-  created_at: string;
 }
 export interface AuditEntry {
   id: string;

@@ -273,6 +273,12 @@ export const SETTINGS = {
     'hours for which audio is kept after its job ended',
     read.integer(0, 87_600),
   ),
+  search: setting(
+    'SEARCH',
+    'on',
+    'on, or off: transcripts are not indexed, and those that were are removed from the index',
+    read.oneOf(['on', 'off']),
+  ),
   audioSandbox: setting(
     'AUDIO_SANDBOX',
     'best-effort',

@@ -16,6 +16,8 @@ export type Job = {
   shard: number;
   id: string;
   accountId: string;
+  /** The API key that sent it. */
+  keyId: string | null;
   state: JobState;
   plan: Plan;
   /** As the request named it; null to detect it. */

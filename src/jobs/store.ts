@@ -4,7 +4,7 @@ import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Job } from './job.ts';
 
 const COLUMNS =
-  `shard id account_id state plan language word_times options metadata filename format size_bytes audio_key duration_ms
+  `shard id account_id key_id state plan language word_times options metadata filename format size_bytes audio_key duration_ms
   unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript warnings
   error_type error_message created_at started_at completed_at`.split(/\s+/);
 

@@ -109,7 +109,8 @@ async function oneJob(storm: Storm): Promise<void> {
   const audio = { key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
   const id = makeId('job');
   try {
-    await createJob(fixture, { id, account, request: REQUEST, audio, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY });
+    const order = { id, account, keyId: null, request: REQUEST, audio, rate: RATE };
+    await createJob(fixture, { ...order, idempotency: NO_IDEMPOTENCY_KEY });
   } catch (error) {
     assert.ok(error instanceof ApiError && error.type === 'insufficient_balance', String(error));
     report.refused++;
@@ -186,6 +187,14 @@ async function assertSettled(fixture: Fixture, accounts: Account[], units: numbe
       from accounts`,
   });
   for (const account of spent) assert.deepEqual([account.held, account.amount + account.spent], [0, units]);
+  for (const bucket of ['hour', 'day']) {
+    const used = await fixture.db.rows<{ id: string; spent: number }>({
+      text: `select account_id as id, sum(cost_units)::bigint as spent from job_usage where bucket = $1 group by account_id`,
+      values: [bucket],
+    });
+    const byAccount = new Map(used.map((row) => [row.id, row.spent]));
+    for (const { id, spent: charged } of spent) assert.equal(byAccount.get(id), charged, `usage by ${bucket}`);
+  }
   assert.equal(spent.length, accounts.length);
   await assertJobsMatchLedger(fixture, report);
 }

@@ -82,7 +82,7 @@ export class Clients {
     await createJob(
       { db: this.#db, storage: STORAGE },
       {
-        ...{ id, account, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
+        ...{ id, account, keyId: null, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
         request: {
           ...{ plan: 'lite', language: null, wordTimes: false, options: {}, metadata: `"of ${account.id}"` },
           isAsync: true,

@@ -128,13 +128,21 @@ export const PLANTED_BUGS: PlantedBug[] = [
     ],
   },
   {
+    name: 'a canceled job is not counted in the usage',
+    changes: [{ file: CANCEL, find: "addUsageIf('exists (select from canceled)')", replace: "addUsageIf('false')" }],
+  },
+  {
+    name: 'a lost end is counted in the usage',
+    changes: [{ file: END, find: "addUsageIf('exists (select from ended)')", replace: "addUsageIf('true')" }],
+  },
+  {
     name: 'a hold is released twice',
     changes: [
       {
         file: END,
         find: 'if (!written) return false;',
         replace: `if (!written) return false; await sql.run({ values: [jobId], text: 'insert into ledger '
-          + "select shard, id || 'x', account_id, kind, 0, 0, job_id, note, created_at from ledger "
+          + "select shard, id || 'x', account_id, -number, kind, 0, 0, 0, 0, job_id, note, created_at from ledger "
           + "where job_id = $1 and kind in ('capture', 'release')" });`,
       },
     ],

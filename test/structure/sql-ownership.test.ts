@@ -14,6 +14,8 @@ const FOLDERS: Record<string, string> = {
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',
   job_queues: 'src/jobs',
+  job_usage: 'src/jobs/usage',
+  transcript_chunks: 'src/jobs/search',
   plan_engines: 'src/jobs/api',
   webhooks: 'src/webhooks',
   events: 'src/webhooks',

@@ -4,12 +4,14 @@ import { findRetiredWords, retiredWordsIn } from './retired-words.ts';
 import { importsOf, isSql, literalsOf, namesShard, readSources, testsIn } from './sources.ts';
 
 const MAX_LINES = 400;
+// The first migration is the whole schema.
+const MAX_MIGRATION_LINES = 700;
 // A test's tables of cases are one idea, however many rows it takes.
 const MAX_TEST_LINES = 700;
 // The formatter breaks code at 120; this is for what it leaves alone: comments, strings, templates.
 const MAX_LINE_CHARS = 200;
 const HOT_TABLES =
-  'accounts|api_keys|ledger|rate_windows|jobs|job_queues|job_pieces|webhooks|events|deliveries|attempts|idempotency_keys';
+  'accounts|api_keys|ledger|rate_windows|jobs|job_queues|job_pieces|job_usage|transcript_chunks|webhooks|events|deliveries|attempts|idempotency_keys';
 
 // Made from the API document; nobody edits it.
 const GENERATED = 'sdk/src/api.ts';
@@ -49,9 +51,10 @@ test('every test asserts something', () => {
 
 test('no file is longer than one idea', () => {
   const lines = ({ text }: { text: string }) => text.split('\n').length - 1;
-  const long = [...sources, ...migrations].filter(
-    (source) => lines(source) > (source.isTest ? MAX_TEST_LINES : MAX_LINES),
-  );
+  const long = [
+    ...sources.filter((source) => lines(source) > (source.isTest ? MAX_TEST_LINES : MAX_LINES)),
+    ...migrations.filter((source) => lines(source) > MAX_MIGRATION_LINES),
+  ];
 
   assert.deepEqual(
     long.map((source) => `${source.file}: ${lines(source)} lines`),

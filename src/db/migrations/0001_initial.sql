@@ -104,6 +104,8 @@ create table jobs (
   shard smallint not null,
   id text not null,
   account_id text not null,
+  -- The API key that sent the job.
+  key_id text,
   state text not null,
   plan text not null,
   language text,
@@ -154,6 +156,9 @@ create table jobs (
   constraint jobs_failed_have_error check ((state = 'failed') = (error_type is not null)),
   constraint jobs_completed_have_transcript check (state <> 'completed' or transcript is not null)
 );
+-- ANALYZE would copy a client's texts to the statistics, where they would outlive an erased job.
+alter table jobs alter column options set statistics 0, alter column metadata set statistics 0,
+  alter column filename set statistics 0, alter column transcript set statistics 0, alter column segments set statistics 0;
 create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For retention: audio of ended jobs, and files without a job.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
@@ -178,6 +183,49 @@ create table job_queues (
 -- shard and account_id: without them, accounts that never started a job would have to be sorted for each claim.
 create index job_queues_in_turn on job_queues (last_started_at nulls first, shard, account_id) where waiting > 0;
 
+-- Figures of the jobs that ended, per hour and per day (UTC), changed in the statement that ends a job. They outlive the
+-- jobs; the rows of hours are deleted later.
+create table job_usage (
+  shard smallint not null,
+  account_id text not null,
+  -- hour or day.
+  bucket text not null,
+  starts_at timestamptz not null,
+  plan text not null,
+  -- '' for jobs that ended before they had a model.
+  model text not null,
+  key_id text not null,
+  jobs bigint not null,
+  failed bigint not null,
+  canceled bigint not null,
+  audio_ms bigint not null,
+  -- The length that was charged, and its price.
+  billed_ms bigint not null,
+  cost_units bigint not null,
+  primary key (shard, account_id, bucket, starts_at, plan, model, key_id)
+-- Rows of the present are updated by every job: new versions fit in the same page.
+) with (fillfactor = 50);
+create index job_usage_by_age on job_usage (shard, starts_at) where bucket = 'hour';
+
+-- The words of completed jobs, for search: a row for about five minutes of audio. Inserted and deleted with the transcript.
+create table transcript_chunks (
+  shard smallint not null,
+  account_id text not null,
+  job_id text not null,
+  -- From 0, in the order of the audio.
+  number integer not null,
+  job_created_at timestamptz not null,
+  -- The index of the chunk's first segment in the transcript, and its segments as JSON text.
+  first_segment integer not null,
+  segments text not null,
+  -- Words in the forms that rules/search/ makes: no dictionary of the database is used, and no locale matters. Each row has
+  -- the id of its account as a word, so that the index finds the rows of one account.
+  words tsvector not null,
+  primary key (shard, job_id, number)
+);
+create index transcript_chunks_by_word on transcript_chunks using gin (words);
+alter table transcript_chunks alter column words set statistics 0, alter column segments set statistics 0;
+
 -- Partial results of running jobs; deleted when the job ends.
 create table job_pieces (
   shard smallint not null,
@@ -189,6 +237,7 @@ create table job_pieces (
   segments text not null,
   primary key (shard, job_id, lease, number)
 );
+alter table job_pieces alter column segments set statistics 0;
 
 -- The engine of each plan, as reported by the transcriber that became ready last. The API rejects requests that the
 -- engine cannot serve.
@@ -245,6 +294,7 @@ create table events (
   created_at timestamptz not null,
   primary key (shard, id)
 );
+alter table events alter column body set statistics 0;
 create index events_by_account on events (shard, account_id, id desc);
 -- For erasing a job.
 create index events_by_job on events (shard, job_id) where job_id is not null;

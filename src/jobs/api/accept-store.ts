@@ -10,6 +10,7 @@ export type NewJob = Pick<
   | 'shard'
   | 'id'
   | 'accountId'
+  | 'keyId'
   | 'plan'
   | 'language'
   | 'wordTimes'
@@ -32,10 +33,10 @@ const ACCEPT = defineStatement(
         select coalesce($now::timestamptz, clock_timestamp()) as moment
       ), ${moveUnits()}, job as (
         insert into jobs
-          (shard, id, account_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
+          (shard, id, account_id, key_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
            audio_key, duration_ms, unlimited, held_units, next_at, created_at)
-        select $shard::smallint, $jobId, $accountId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata, $filename,
-          $format, $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+        select $shard::smallint, $jobId, $accountId, $keyId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata,
+          $filename, $format, $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
         from clock
         where $unlimited or exists (select from moved)
         returning ${JOB_COLUMNS}

@@ -3,7 +3,9 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
+import { deleteChunksOf } from '../search/chunk-store.ts';
 import { JOB_COLUMNS } from '../store.ts';
+import { addUsageIf, usageValues } from '../usage/usage-store.ts';
 
 /** The job, locked for the rest of the transaction, so that it is neither started nor ended meanwhile. */
 export async function lockJob(
@@ -37,34 +39,40 @@ const CANCEL = defineStatement(
         set waiting = waiting - 1
         where shard = $shard and account_id = $accountId and $isWaiting and exists (select from canceled)
           and (select count(*) from moved) >= 0
-      )
+      ), ${addUsageIf('exists (select from canceled)')}
       select * from canceled`,
 );
 
 /**
  * Cancels a job that `lockJob` returned and that has not ended, settles its hold, and notifies its worker and everything
  * that waits for it.
+ * @param rate  credits per minute on the job's plan
  */
 export async function cancelOpenJob(
   tx: Sql,
   job: Job,
-  { costUnits, now }: { costUnits: number; now: Date | null },
+  { costUnits, rate, now }: { costUnits: number; rate: number; now: Date | null },
 ): Promise<Job> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = job;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
+  const usage = usageValues({ ...job, state: 'canceled', costUnits }, rate);
   const isWaiting = job.state === 'queued' && job.lease === 0;
-  const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, costUnits, isWaiting, now }));
+  const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, ...usage, costUnits, isWaiting, now }));
   notifyEnd(tx, jobId);
   return canceled!;
 }
 
-/** Deletes the row of a job that has ended. */
+/** Deletes the row of a job that has ended, and the index of its transcript. */
 export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
   await tx.run({
     name: 'delete_job',
     text: `
-      delete from jobs
-      where shard = $1 and id = $2 and completed_at is not null`,
+      with deleted as (
+        delete from jobs
+        where shard = $1 and id = $2 and completed_at is not null
+      ), deleted_chunks as (${deleteChunksOf('array[$2::text]')}
+      )
+      select`,
     values: [shard, id],
   });
 }

@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
@@ -17,7 +18,7 @@ import { cancelOpenJob, deleteEndedJob, lockJob } from './control-store.ts';
 export type ControlDeps = {
   db: Database;
   storage: AudioStorage;
-  config: { audioRetentionHours: number };
+  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
   metrics?: JobMetrics;
 };
 
@@ -33,7 +34,7 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
     if (nextState(job.state, 'cancel') === null) {
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
-    const canceled = await cancelLocked(tx, job);
+    const canceled = await cancelLocked(deps, tx, job);
     // The saved answer contains the job, so it is deleted together with the job.
     await idempotency.bindJob(tx, id);
     return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
@@ -59,7 +60,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
       throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
     }
     const wasOpen = !isTerminal(job.state);
-    const ended = wasOpen ? await cancelLocked(tx, job) : job;
+    const ended = wasOpen ? await cancelLocked(deps, tx, job) : job;
     await dropWaitingOfJob(tx, { shard: ended.shard, jobId: ended.id });
     await eraseEvents(tx, { shard: ended.shard, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
     await deleteAnswersOfJob(tx, { shard: ended.shard, jobId: ended.id });
@@ -78,9 +79,10 @@ async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
   return job;
 }
 
-async function cancelLocked(tx: Sql, job: Job): Promise<Job> {
+async function cancelLocked({ config }: ControlDeps, tx: Sql, job: Job): Promise<Job> {
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
-  return await cancelOpenJob(tx, job, { costUnits, now: null });
+  const rate = job.plan === 'pro' ? config.creditRatePro : config.creditRateLite;
+  return await cancelOpenJob(tx, job, { costUnits, rate, now: null });
 }
 
 /** The part of an erased job that its events keep. */

@@ -22,6 +22,8 @@ export type StoredAudio = {
 export type NewJobOrder = {
   id: string;
   account: Account;
+  /** The key of the request. */
+  keyId: string | null;
   request: JobRequest;
   audio: StoredAudio;
   /** Credits per minute on the request's plan. */
@@ -53,12 +55,13 @@ async function bindAndAccept(tx: Sql, order: NewJobOrder): Promise<Job> {
   return await accept(tx, order);
 }
 
-async function accept(sql: Sql, { id, account, request, audio, rate }: NewJobOrder): Promise<Job> {
+async function accept(sql: Sql, { id, account, keyId, request, audio, rate }: NewJobOrder): Promise<Job> {
   const units = costUnits(audio.durationMs, rate);
   const job = await acceptJob(sql, {
     shard: account.shard,
     id,
     accountId: account.id,
+    keyId,
     plan: request.plan,
     language: request.language,
     wordTimes: request.wordTimes,

@@ -96,7 +96,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   call: UploadCall,
   format: RequestFormat<Request, Result>,
 ): Promise<Result> {
-  const { account, idempotency } = call;
+  const { account, actor, idempotency } = call;
   using upload = await deps.uploads.admit(call);
   const received = await receiveUpload(deps, call, format);
   // The saved answer to the same request, made by the same endpoint.
@@ -108,7 +108,11 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const job =
     received.kind === 'resume'
       ? received.job
-      : await createJob(deps, { id, account, request, audio: received.audio, rate, idempotency });
+      : await createJob(deps, {
+          ...{ id, account, request, rate, idempotency },
+          keyId: actor.key?.id ?? null,
+          audio: received.audio,
+        });
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);

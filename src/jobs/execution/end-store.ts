@@ -1,11 +1,14 @@
 import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
 import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
+import { chunkValues, insertChunksIf } from '../search/chunk-store.ts';
+import { addUsageIf, usageValues } from '../usage/usage-store.ts';
 
 /** The parts of a running job that other statements change, and the database's time. */
 export type RunningJob = Pick<Job, 'heldUnits' | 'transcribedUnits' | 'progress'> & { moment: Date };
@@ -40,27 +43,41 @@ const END = defineStatement(
       ), swept as (
         delete from job_pieces
         where shard = $shard and job_id = $jobId and exists (select from ended)
-      ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')}
+      ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')},
+      ${addUsageIf('exists (select from ended)')}, ${insertChunksIf('exists (select from ended)')}
       select (select count(*) from delivery) as deliveries
       from ended`,
 );
 
+type EndedJob = {
+  /** The job as it is after its end. */
+  ended: Job;
+  event: NewEvent;
+  /** The words of its transcript, for search. */
+  chunks: TranscriptChunk[];
+  /** The delay before a delivery's first attempt. */
+  firstDelayMs: number;
+  /** Credits per minute on the job's plan. */
+  rate: number;
+};
+
 /**
  * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything that
  * waits for them. False and nothing changed when the lease was lost, or when the hold or the transcribed part has changed.
- * @param ended         the job as it is after its end
- * @param firstDelayMs  the delay before a delivery's first attempt
  */
-export async function writeEnd(
-  sql: Sql,
-  { ended, event, firstDelayMs }: { ended: Job; event: NewEvent; firstDelayMs: number },
-): Promise<boolean> {
+export async function writeEnd(sql: Sql, { ended, event, chunks, firstDelayMs, rate }: EndedJob): Promise<boolean> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const eventParts = eventValues(event, { webhookId: null, firstDelayMs, now: null });
-  const warnings = JSON.stringify(ended.warnings);
-  const [written] = await sql.rows<{ deliveries: number }>(END({ ...ended, ...eventParts, ...settlement, warnings }));
+  const values = {
+    ...{ ...ended, warnings: JSON.stringify(ended.warnings) },
+    ...eventParts,
+    ...settlement,
+    ...usageValues(ended, rate),
+    ...chunkValues(ended.createdAt, chunks),
+  };
+  const [written] = await sql.rows<{ deliveries: number }>(END(values));
   if (!written) return false;
   notifyEnd(sql, jobId);
   if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);

@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/emit.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
+import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';
 import type { RunningJob } from './end-store.ts';
 import { readRunningJob, writeEnd } from './end-store.ts';
@@ -12,24 +13,27 @@ export type EndDeps = {
   rates: { lite: number; pro: number };
   /** The delay before a delivery's first attempt. */
   firstDelayMs: number;
+  /** Whether transcripts are indexed. */
+  search: boolean;
 };
 
 // A write of this worker that the database executed late may change the job between the read and the write.
 const MAX_TRIES = 10;
 
 /**
- * Writes a job's end, settles its hold, emits its event and queues the deliveries in one statement. Returns null when the
+ * Writes a job's end, settles its hold, emits its event, queues the deliveries and indexes the transcript in one statement. Returns null when the
  * job is no longer held under this claim.
  */
 export async function endJob(
-  { db, rates, firstDelayMs }: EndDeps,
+  { db, rates, firstDelayMs, search }: EndDeps,
   job: ClaimedJob,
   outcome: Outcome,
 ): Promise<Job | null> {
+  const rate = rates[job.plan];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const running = await readRunningJob(db, job);
     if (running === null) return null;
-    const ended = endOf(job, running, { outcome, rate: rates[job.plan] });
+    const ended = endOf(job, running, { outcome, rate });
     const event = composeEvent({
       account: { id: job.accountId, shard: job.shard },
       type: ended.state === 'completed' ? 'transcription.completed' : 'transcription.failed',
@@ -38,7 +42,8 @@ export async function endJob(
       metadata: ended.metadata,
       now: running.moment,
     });
-    if (await writeEnd(db, { ended, event, firstDelayMs })) return ended;
+    const chunks = search ? chunksOf(ended) : [];
+    if (await writeEnd(db, { ended, event, chunks, firstDelayMs, rate })) return ended;
   }
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }

@@ -148,7 +148,12 @@ class Execution {
     // A failed job is charged for its stored pieces, so the last of them is stored first.
     if (outcome.kind === 'failed') await this.#partialResults.close();
     const { db, config } = this.#deps;
-    const endDeps = { db, rates: this.#rates, firstDelayMs: config.webhookRetryDelaysMs[0]! };
+    const endDeps = {
+      db,
+      rates: this.#rates,
+      firstDelayMs: config.webhookRetryDelaysMs[0]!,
+      search: config.search === 'on',
+    };
     const ended = await this.#retryWhileAway(END_RETRY, () => endJob(endDeps, this.#job, outcome));
     if (ended === null) throw new LeaseLostError(this.#job.id);
     return ended;

@@ -21,6 +21,7 @@ export type TranscriberDeps = {
     | 'creditRatePro'
     | 'webhookRetryDelaysMs'
     | 'audioRetentionHours'
+    | 'search'
   >;
   engines: { lite: Engine; pro: Engine };
   detector?: VoiceDetector | null;

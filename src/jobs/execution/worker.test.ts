@@ -49,7 +49,9 @@ const COMPLETED: Outcome = {
   warnings: [],
   durationMs: 1000,
 };
-const endDeps = (fixture: Fixture) => ({ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0 });
+const endDeps = (fixture: Fixture) => ({
+  ...{ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: true },
+});
 
 test('a job ends with its transcript, its cost and its event, and its audio is erased', async () => {
   await using fixture = await openJobFixture();

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { deleteChunksOf } from '../search/chunk-store.ts';
 
 export type OldJobs = { shard: number; keepDays: number; limit: number; now?: Date | null };
 
@@ -24,6 +25,8 @@ export async function deleteOldJobs(sql: Sql, { shard, keepDays, limit, now = nu
       deleted_pieces as (
         delete from job_pieces
         where shard = $1 and job_id = any(array(select id from deleted))
+      ),
+      deleted_chunks as (${deleteChunksOf('array(select id from deleted)')}
       )
       select count(*) as jobs
       from deleted`,

@@ -9,6 +9,10 @@ import type { Route } from '../../http/route.ts';
 import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
 import { jobRoutes, openUploadLimits } from '../../jobs/api/routes.ts';
 import { openAiRoutes } from '../../jobs/openai/routes.ts';
+import type { SearchDeps } from '../../jobs/search/search-routes.ts';
+import { searchRoute } from '../../jobs/search/search-routes.ts';
+import type { UsageDeps } from '../../jobs/usage/usage-routes.ts';
+import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
 import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
@@ -17,7 +21,7 @@ import { deliveryRoutes } from '../../webhooks/log/routes.ts';
 import type { SealedDeps } from '../../webhooks/secrets/sealed-api.ts';
 import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
 
-export type ApiDeps = JobRoutesDeps & WebhookDeps & AccountDeps & KeyDeps;
+export type ApiDeps = JobRoutesDeps & SearchDeps & WebhookDeps & AccountDeps & KeyDeps;
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -25,7 +29,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
   return [
     ...jobRoutes(jobDeps),
     ...openAiRoutes(jobDeps),
+    searchRoute(deps),
     ...accountRoutes(deps),
+    usageRoute(deps),
     ...keyRoutes(deps),
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
@@ -35,6 +41,6 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 }
 
 /** Every route under /admin/v1. */
-export function adminApiRoutes(deps: AdminDeps & SealedDeps): Route[] {
-  return [...adminRoutes(deps), ...auditRoutes(deps), ...sealedRoutes(deps)];
+export function adminApiRoutes(deps: AdminDeps & UsageDeps & SealedDeps): Route[] {
+  return [...adminRoutes(deps), adminUsageRoute(deps), ...auditRoutes(deps), ...sealedRoutes(deps)];
 }

@@ -9,6 +9,9 @@ import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
+import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
+import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
+import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
@@ -83,11 +86,24 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
       run: () => deleteInBatches((shard) => deleteExpiredKeys(db, { shard, limit, now: null }), signal),
     },
     {
+      name: 'old figures of hours',
+      everyMs: MS_PER_HOUR,
+      run: () =>
+        deleteInBatches((shard) => deleteOldHours(db, { shard, keepDays: USAGE_HOURS_KEPT_DAYS, limit }), signal),
+    },
+    ...(config.search === 'on' ? [] : [unindexTask({ db }, signal)]),
+    {
       name: 'old audit entries',
       everyMs: MS_PER_HOUR,
       run: () => deleteAll(() => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit }), signal),
     },
   ];
+}
+
+/** For a service that has switched search off. */
+function unindexTask({ db }: Pick<Context, 'db'>, signal: AbortSignal): Task {
+  const run = () => deleteInBatches((shard) => deleteSomeChunks(db, { shard, limit: SWEEP_BATCH }), signal);
+  return { name: 'words of transcripts', everyMs: MS_PER_HOUR, run };
 }
 
 /** Deletes batch after batch, in a table without shards. */

@@ -4,7 +4,7 @@ export const SCOPE_MEANING = {
   'jobs:write': 'transcribe audio; cancel and erase jobs',
   'webhooks:read': 'read webhooks, events and the delivery log',
   'webhooks:write': 'create, change, test and delete webhooks, rotate their secrets, redeliver and recover events',
-  'usage:read': 'read the balance',
+  'usage:read': 'read the balance, the ledger and the usage',
   'keys:write': "list, create and delete the account's keys",
 } as const;
 

@@ -9,6 +9,7 @@ import { checkFailureCounts } from './failure-counts.ts';
 import { checkJobs } from './jobs.ts';
 import { checkLedger } from './ledger.ts';
 import { checkQueues } from './queues.ts';
+import { checkUsage } from './usage.ts';
 
 /** The record of a run, for the checks. */
 export type Run = {
@@ -43,6 +44,7 @@ export async function findViolations(admin: Sql, run: Run): Promise<string[]> {
   checkArrivals(run, report);
   checkFailureCounts(run, report);
   await checkLedger(admin, run, report);
+  await checkUsage(admin, run, report);
   await checkOwners(admin, report);
   return found;
 }

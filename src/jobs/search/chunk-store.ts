@@ -1,0 +1,116 @@
+import type { Sql } from '../../db/database.ts';
+import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
+
+/**
+ * The CTE `chunks` of a statement on one shard: it inserts the chunks of a job's transcript. The parameters' values are
+ * those of `chunkValues`, and `$shard`, `$accountId`, `$jobId`.
+ * @param condition  SQL: nothing is inserted unless it is true
+ */
+export const insertChunksIf = (condition: string): string => `
+      chunks as (
+        insert into transcript_chunks (shard, account_id, job_id, number, job_created_at, first_segment, segments, words)
+        select $shard::smallint, $accountId, $jobId, chunk.number, $jobCreatedAt::timestamptz, chunk.first_segment,
+          chunk.segments, chunk.words::tsvector
+        from json_to_recordset($chunks::json) as chunk (number integer, first_segment integer, segments text, words text)
+        where ${condition}
+      )`;
+
+/** The values of `insertChunksIf`. */
+export function chunkValues(jobCreatedAt: Date, chunks: TranscriptChunk[]) {
+  const rows = chunks.map(({ number, firstSegment, segments, words }) => ({
+    number,
+    first_segment: firstSegment,
+    segments: JSON.stringify(segments),
+    words,
+  }));
+  return { jobCreatedAt, chunks: JSON.stringify(rows) };
+}
+
+/** SQL that deletes the chunks of jobs. @param jobIds  SQL of an array of ids; the statement's `$1` is the shard */
+export const deleteChunksOf = (jobIds: string): string => `
+        delete from transcript_chunks
+        where shard = $1 and job_id = any(${jobIds})`;
+
+type Owner = { shard: number; accountId: string };
+
+export type SearchFilter = {
+  /** PostgreSQL's text form of a tsquery. */
+  tsquery: string;
+  createdAfter: Date | null;
+  createdBefore: Date | null;
+};
+
+/** A job with a transcript that matches. */
+export type FoundJob = { id: string; createdAt: Date; filename: string | null; language: string | null };
+
+/** The jobs with a chunk that matches, newest first. @param page.beforeId  null for the first page */
+export async function findMatchingJobs(
+  sql: Sql,
+  { shard, accountId }: Owner,
+  { tsquery, createdAfter, createdBefore }: SearchFilter,
+  page: { limit: number; beforeId: string | null },
+): Promise<FoundJob[]> {
+  return await sql.rows<FoundJob>({
+    text: `
+      with found as (
+        select job_id
+        from transcript_chunks
+        where shard = $1 and account_id = $2 and words @@ $3::tsquery
+          and ($4::text is null or job_id < $4)
+          and ($5::timestamptz is null or job_created_at > $5)
+          and ($6::timestamptz is null or job_created_at < $6)
+        group by job_id
+        order by job_id desc
+        limit $7
+      )
+      select jobs.id, created_at as "createdAt", filename, coalesce(detected_language, language) as language
+      from found
+      join jobs on jobs.shard = $1 and jobs.id = found.job_id
+      order by jobs.id desc`,
+    values: [shard, accountId, tsquery, page.beforeId, createdAfter, createdBefore, page.limit],
+  });
+}
+
+export type FoundChunk = { jobId: string; firstSegment: number; segments: SearchSegment[] };
+
+/** The first chunks that match, at most `limit` of each of the jobs, in the order of the audio. */
+export async function readMatchingChunks(
+  sql: Sql,
+  { shard, accountId }: Owner,
+  { tsquery, jobIds, limit }: { tsquery: string; jobIds: string[]; limit: number },
+): Promise<FoundChunk[]> {
+  const rows = await sql.rows<Omit<FoundChunk, 'segments'> & { segments: string }>({
+    text: `
+      with matching as (
+        select job_id, number, row_number() over (partition by job_id order by number) as place
+        from transcript_chunks
+        where shard = $1 and account_id = $2 and job_id = any($3::text[]) and words @@ $4::tsquery
+      )
+      select chunk.job_id as "jobId", chunk.first_segment as "firstSegment", chunk.segments
+      from matching
+      join transcript_chunks as chunk
+        on chunk.shard = $1 and chunk.job_id = matching.job_id and chunk.number = matching.number
+      where matching.place <= $5
+      order by chunk.job_id, chunk.number`,
+    values: [shard, accountId, jobIds, tsquery, limit],
+  });
+  return rows.map((row) => ({ ...row, segments: JSON.parse(row.segments) as SearchSegment[] }));
+}
+
+/** Deletes at most `limit` chunks of a shard, for a service that has switched search off. Returns how many. */
+export async function deleteSomeChunks(sql: Sql, { shard, limit }: { shard: number; limit: number }): Promise<number> {
+  return await sql.run({
+    name: 'delete_some_chunks',
+    text: `
+      with batch as materialized (
+        select job_id, number
+        from transcript_chunks
+        where shard = $1
+        limit $2
+      )
+      delete from transcript_chunks as chunk
+      using batch
+      where chunk.shard = $1 and chunk.job_id = batch.job_id and chunk.number = batch.number`,
+    values: [shard, limit],
+  });
+}

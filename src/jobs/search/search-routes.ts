@@ -1,0 +1,132 @@
+import type { Account } from '../../accounts/account.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import type { Static } from '../../http/schema.ts';
+import { component, DOCUMENTED, idSchema, nullable, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
+import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import { findHits } from '../../rules/search/hits.ts';
+import type { SearchQuery } from '../../rules/search/search-query.ts';
+import { parseSearchQuery, tsqueryOf } from '../../rules/search/search-query.ts';
+import { baseLanguage, languageTag, ownerTag } from '../../rules/search/tags.ts';
+import type { FoundChunk, FoundJob } from './chunk-store.ts';
+import { findMatchingJobs, readMatchingChunks } from './chunk-store.ts';
+import { STEMMED_LANGUAGES, stemOf } from './stemmers.ts';
+
+export type SearchDeps = { db: Database; config: Pick<Config, 'search'> };
+
+const MAX_QUERY_CHARS = 200;
+const HITS_PER_JOB = 3;
+// A search for a common word reads all chunks that hold it: the other requests keep most of the database's cores.
+const SEARCHES_AT_ONCE = { permits: 4, perOwner: 2 };
+
+const timeFilter = (description: string) =>
+  Type.Optional(Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }));
+
+const hitSchema = Type.Object(
+  {
+    segment: Type.Integer({ minimum: 0, description: 'Its index in the segments of the transcript.' }),
+    start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),
+    end: Type.Number({ minimum: 0 }),
+    text: Type.String(),
+    speaker: Type.Optional(Type.String()),
+    channel: Type.Optional(Type.Integer({ minimum: 0 })),
+    highlights: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
+      description: 'Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.',
+    }),
+  },
+  component('SearchHit'),
+);
+
+const foundSchema = Type.Object(
+  {
+    job_id: idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde'),
+    created_at: timeSchema,
+    filename: nullable(Type.String()),
+    language: nullable(Type.String()),
+    hits: Type.Array(hitSchema, { maxItems: HITS_PER_JOB, description: 'In the order of the audio.' }),
+  },
+  component('SearchResult', {
+    job_id: 'job_01kamz2f3q8r5t7v9wxyzabcde',
+    created_at: '2026-11-21T09:30:00.000Z',
+    filename: 'a.mp3',
+    language: 'en',
+    hits: [{ segment: 12, start: 61.2, end: 65, text: 'Ask what you can do.', highlights: [[0, 3]] }],
+  }),
+);
+
+const searchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: MAX_QUERY_CHARS,
+    description: 'Words that stand near each other; `"phrase"` as it is written, `-not`, `or`.',
+    examples: ['"annual budget" -draft'],
+  }),
+  language: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$', description: 'Transcripts in this language only.' }),
+  ),
+  created_after: timeFilter('Jobs created later than this time, or day in UTC.'),
+  created_before: timeFilter('Jobs created earlier.'),
+  ...pageFields,
+});
+
+/** GET /v1/search. */
+export function searchRoute({ db, config }: SearchDeps): Route {
+  const atOnce = openFairSemaphore(SEARCHES_AT_ONCE);
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/search',
+    auth: 'key',
+    scope: 'jobs:read',
+    summary: 'Find transcripts by their words, newest first',
+    description:
+      'Upper and lower case do not matter. Words match in all their forms, such as meeting and meetings, words in quotes ' +
+      'as they are written. Several words match when they are spoken within some five minutes.',
+    errors: ['not_found'],
+    tag: 'Transcription',
+    schema: { query: searchQuery, answers: { 200: pageSchema('SearchResultList', foundSchema) } },
+    async handle({ account, query }) {
+      if (config.search === 'off') throw new ApiError('not_found', 'Search is off on this service (SEARCH=off).');
+      return { status: 200, body: await atOnce(account.id, () => search(db, account, query)) };
+    },
+  });
+}
+
+async function search(db: Database, account: Account, query: Static<typeof searchQuery>) {
+  const owner = { shard: account.shard, accountId: account.id };
+  const asked = parseSearchQuery(query.q);
+  if (asked === null) {
+    throw new ApiError('invalid_request', 'q must hold a word to look for, on each side of an or.', { param: 'q' });
+  }
+  const language = baseLanguage(query.language ?? null);
+  const tags = [ownerTag(account.id), ...(language === null ? [] : [languageTag(language)])];
+  const languages = language === null ? STEMMED_LANGUAGES : [language];
+  const tsquery = tsqueryOf(asked, { tags, languages, stem: stemOf });
+  const filter = {
+    tsquery,
+    createdAfter: readTime('created_after', query.created_after),
+    createdBefore: readTime('created_before', query.created_before),
+  };
+  const page = { limit: query.limit + 1, beforeId: decodeCursor('job', query.cursor) };
+  const jobs = await findMatchingJobs(db, owner, filter, page);
+  const jobIds = jobs.slice(0, query.limit).map(({ id }) => id);
+  const chunks = await readMatchingChunks(db, owner, { tsquery, jobIds, limit: HITS_PER_JOB });
+  const byJob = Map.groupBy(chunks, ({ jobId }) => jobId);
+  return pageOf(jobs, query.limit, (job) => showFound(job, byJob.get(job.id) ?? [], asked));
+}
+
+function showFound(job: FoundJob, chunks: FoundChunk[], query: SearchQuery): Static<typeof foundSchema> {
+  const language = baseLanguage(job.language);
+  const languages = language === null ? [] : [language];
+  return {
+    job_id: job.id,
+    created_at: job.createdAt.toISOString(),
+    filename: job.filename,
+    language: job.language,
+    hits: findHits(chunks, query, { languages, stem: stemOf, limit: HITS_PER_JOB }),
+  };
+}

@@ -1,0 +1,63 @@
+import { wordsIn } from './words.ts';
+
+/**
+ * A word, or several words in a row.
+ * @property isExact  in quotes: its words are looked for as they are written; else in all forms that the stemmer knows
+ */
+export type SearchTerm = { words: string[]; isExact: boolean };
+
+/** Alternatives, of which one must hold: all of its terms near each other, and none of those that are excluded. */
+export type SearchQuery = { terms: SearchTerm[]; excluded: SearchTerm[] }[];
+
+/** The stem of a word by language code; null where the language has no stemmer. */
+export type Stem = (language: string, word: string) => string | null;
+
+const PART = /(-?)(?:"([^"]*)"?|([^\s"]+))/gu;
+
+/**
+ * Reads a query: words, `"phrase"`, `-not`, and `or` between alternatives. A word with punctuation inside, such as don't or
+ * 3.5, stands for its parts in a row. Null when an alternative has no word to look for.
+ */
+export function parseSearchQuery(text: string): SearchQuery | null {
+  const query: SearchQuery = [{ terms: [], excluded: [] }];
+  for (const [, minus, quoted, bare] of text.matchAll(PART)) {
+    if (minus === '' && bare?.toLowerCase() === 'or') {
+      query.push({ terms: [], excluded: [] });
+      continue;
+    }
+    const words = wordsIn(quoted ?? bare!).map(({ word }) => word);
+    if (words.length === 0) continue;
+    const alternative = query.at(-1)!;
+    const list = minus === '-' ? alternative.excluded : alternative.terms;
+    list.push({ words, isExact: quoted !== undefined });
+  }
+  return query.every(({ terms }) => terms.length > 0) ? query : null;
+}
+
+/**
+ * A query in PostgreSQL's form `tsquery`, for the words that `indexWords` makes.
+ * @param tags       words that must be there as well, see `indexWords`
+ * @param languages  in whose forms a word may stand
+ */
+export function tsqueryOf(query: SearchQuery, { tags, languages, stem }: TsqueryOptions): string {
+  const forms = (word: string) => [word, ...new Set(languages.flatMap((language) => stemWord(language, word, stem)))];
+  const one = ({ words, isExact }: SearchTerm) =>
+    words.map((word) => `(${(isExact ? [word] : forms(word)).map(quoteLexeme).join(' | ')})`).join(' <-> ');
+  const alternatives = query.map(({ terms, excluded }) =>
+    [...terms.map((term) => `(${one(term)})`), ...excluded.map((term) => `!(${one(term)})`)].join(' & '),
+  );
+  return [...tags.map(quoteLexeme), `(${alternatives.map((each) => `(${each})`).join(' | ')})`].join(' & ');
+}
+
+type TsqueryOptions = { tags: string[]; languages: string[]; stem: Stem };
+
+/** The stem of a word as it is indexed: with its language, so that it is no word of another; none without a stemmer. */
+export function stemWord(language: string, word: string, stem: Stem): string[] {
+  const found = stem(language, word);
+  return found === null ? [] : [`${language}~${found}`];
+}
+
+/** A word as PostgreSQL reads it in a tsvector or tsquery. */
+export function quoteLexeme(word: string): string {
+  return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,17 @@
+/**
+ * The word that all chunks of an account have: with it the index finds the account's chunks alone. No word of a text has an
+ * at sign.
+ */
+export function ownerTag(accountId: string): string {
+  return `@${accountId}`;
+}
+
+/** The word that all chunks in a language have. @param language  see `baseLanguage` */
+export function languageTag(language: string): string {
+  return `@${language}`;
+}
+
+/** The first part of a language code, such as pt of pt-BR; null for none. */
+export function baseLanguage(code: string | null): string | null {
+  return code === null ? null : code.split('-', 1)[0]!.toLowerCase();
+}
