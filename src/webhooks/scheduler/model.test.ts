@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { Random } from '../../../test/fixtures/random.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { Scheduler } from './scheduler.ts';
-import type { Entry } from './webhook-queue.ts';
+import type { Entry, WebhookSettings } from './webhook-queue.ts';
 
 const SEEDS = 90;
 const STEPS = 1_500;
@@ -18,6 +18,8 @@ const LIMITS = {
 const WEBHOOKS = ['w1', 'w2', 'w3', 'w4', 'w5', 'w6'];
 const SHARDS = [0, 1];
 const NOW_MS = 1_000_000;
+/** Attempts per second of the webhooks that have a limit. */
+const MAX_PER_SECOND: Record<string, number> = { w1: 40, w3: 2, w5: 1 };
 
 type Started = Entry & { isLost: boolean };
 type Read = { run: () => () => void };
@@ -29,12 +31,15 @@ class Model {
   readonly #rows = new Map<string, Entry>();
   readonly #active = new Map(WEBHOOKS.map((id) => [id, true]));
   readonly #owned = new Set<number>(SHARDS);
+  readonly #kept = new Map<string, { settings: WebhookSettings; read: number }>();
   /** Rows that the scheduler has seen and must not lose. */
   readonly #covered = new Set<string>();
   /** Rows that were deleted while they waited, and must not start. */
   readonly #dropped = new Set<string>();
   readonly #started = new Map<string, Started>();
   readonly #unanswered: Started[] = [];
+  /** When attempts of each webhook started in the last second, those of other owners included. */
+  readonly #starts = new Map(WEBHOOKS.map((id) => [id, [] as number[]]));
   #unrecorded: Started[] = [];
   readonly #unsettled: (() => void)[] = [];
   readonly #reads: Read[] = [];
@@ -44,7 +49,7 @@ class Model {
 
   constructor(seed: number) {
     this.#random = randomFrom(seed);
-    for (const shard of SHARDS) this.#scheduler.addShard(shard);
+    for (const shard of SHARDS) this.#scheduler.addShard(shard, NOW_MS - 1_000);
   }
 
   step(): void {
@@ -105,7 +110,7 @@ class Model {
       }).map((row) => ({ row, settings: this.#settingsOf(row.webhookId) }));
       return () => {
         for (const { row, settings } of isBroken ? [] : rows) {
-          const offer = this.#scheduler.offer(row, settings, read);
+          const offer = this.#scheduler.offer(row, this.#keep(settings, read), read);
           if (offer === 'taken' || offer === 'spilled') this.#covered.add(row.id);
         }
         this.#scheduler.endRead(read);
@@ -124,7 +129,7 @@ class Model {
         const settings = rows.length > 0 ? this.#settingsOf(webhookId) : null;
         return () => {
           if (isBroken) this.#scheduler.endRead(read);
-          else this.#scheduler.refilled(read, rows, settings, this.#nowMs);
+          else this.#scheduler.refilled(read, rows, settings && this.#keep(settings, read), this.#nowMs);
         };
       };
       this.#reads.push({ run });
@@ -149,6 +154,18 @@ class Model {
     const inFlight = this.#unanswered.filter(({ webhookId }) => webhookId === entry.webhookId);
     assert.ok(inFlight.length <= LIMITS.inFlightPerWebhook);
     assert.ok(this.#unanswered.length <= LIMITS.inFlight);
+    this.#noteStart(entry.webhookId);
+  }
+
+  /** The limit per second holds for starts of this owner and of others. */
+  #noteStart(webhookId: string): void {
+    const recent = this.#starts.get(webhookId)!.filter((atMs) => atMs > this.#nowMs - 1_000);
+    recent.push(this.#nowMs);
+    this.#starts.set(webhookId, recent);
+    assert.ok(
+      recent.length <= (MAX_PER_SECOND[webhookId] ?? Number.POSITIVE_INFINITY),
+      `${webhookId} passed its limit`,
+    );
   }
 
   #answer(): void {
@@ -206,8 +223,17 @@ class Model {
   #changeWebhook(id: string, isActive: boolean): void {
     this.#active.set(id, isActive);
     const read = this.#scheduler.beginRead();
-    this.#scheduler.setWebhook(this.#settingsOf(id), read);
+    this.#keep(this.#settingsOf(id), read);
     this.#scheduler.endRead(read);
+  }
+
+  /** Keeps the settings of the read that began last, as the deliverer does. */
+  #keep(settings: WebhookSettings, read: number): WebhookSettings {
+    const kept = this.#kept.get(settings.id);
+    if (kept && kept.read > read) return kept.settings;
+    this.#kept.set(settings.id, { settings, read });
+    this.#scheduler.setWebhook(settings, read);
+    return settings;
   }
 
   #dropEvent(): void {
@@ -239,7 +265,13 @@ class Model {
       return;
     }
     this.#owned.add(shard);
-    this.#scheduler.addShard(shard);
+    // The owner before has used the limits until now.
+    for (const id of WEBHOOKS.filter((webhookId) => shardOf(webhookId) === shard))
+      this.#starts.set(
+        id,
+        Array.from({ length: MAX_PER_SECOND[id] ?? 0 }, () => this.#nowMs),
+      );
+    this.#scheduler.addShard(shard, this.#nowMs);
     for (const row of this.#rowsOf((candidate) => candidate.shard === shard)) {
       this.#scheduler.spill({ id: row.webhookId, shard });
       if (row.nextAtMs <= this.#nowMs) this.#covered.add(row.id);
@@ -258,7 +290,8 @@ class Model {
   }
 
   #settingsOf(id: string) {
-    return { id, shard: shardOf(id), isHealthy: id < 'w4', maySend: this.#active.get(id)! };
+    const maxPerSecond = MAX_PER_SECOND[id] ?? null;
+    return { id, shard: shardOf(id), isHealthy: id < 'w4', maySend: this.#active.get(id)!, maxPerSecond };
   }
 
   #rowsOf(isWanted: (row: Entry) => boolean): Entry[] {
@@ -272,7 +305,7 @@ class Model {
 
 const shardOf = (webhookId: string) => Number(webhookId > 'w2');
 
-test('no row is lost or started twice, in whatever order reads, refills and results are processed', () => {
+test('no row is lost or started twice and no limit is passed, in whatever order reads, refills and results are processed', () => {
   for (let seed = 1; seed <= SEEDS; seed++) {
     assert.doesNotThrow(() => {
       const model = new Model(seed);

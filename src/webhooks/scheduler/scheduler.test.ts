@@ -5,12 +5,12 @@ import { Scheduler } from './scheduler.ts';
 import type { Entry } from './webhook-queue.ts';
 
 const NOW_MS = 1_000_000;
-const HEALTHY = { isHealthy: true, maySend: true };
-const DEGRADED = { isHealthy: false, maySend: true };
+const HEALTHY = { isHealthy: true, maySend: true, maxPerSecond: null as number | null };
+const DEGRADED = { ...HEALTHY, isHealthy: false };
 
 function newScheduler(limits: ConstructorParameters<typeof Scheduler>[0] = {}) {
   const scheduler = new Scheduler<Entry>(limits);
-  scheduler.addShard(0);
+  scheduler.addShard(0, NOW_MS - 10_000);
   let number = 0;
   /** Offers a row of a read of its own. */
   const offer = (webhookId: string, given: Partial<Entry> = {}, settings = HEALTHY) => {
@@ -160,11 +160,11 @@ test('what waits for an inactive webhook never starts, and is read again when it
   const { scheduler, offer, startAll } = newScheduler();
   offer('w1');
   const read = scheduler.beginRead();
-  scheduler.setWebhook({ id: 'w1', shard: 0, isHealthy: true, maySend: false }, read);
+  scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY, maySend: false }, read);
 
   assert.deepEqual(startAll(), []);
   assert.deepEqual(scheduler.refills(9, NOW_MS), []);
-  scheduler.setWebhook({ id: 'w1', shard: 0, isHealthy: true, maySend: true }, read);
+  scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY }, read);
   assert.equal(scheduler.refills(9, NOW_MS)[0]?.webhookId, 'w1');
   scheduler.endRead(read);
 });
@@ -172,7 +172,7 @@ test('what waits for an inactive webhook never starts, and is read again when it
 test('a row of an inactive webhook is refused, and leaves nothing in memory', () => {
   const { scheduler, offer } = newScheduler();
 
-  assert.equal(offer('w1', {}, { isHealthy: true, maySend: false }), 'inactive');
+  assert.equal(offer('w1', {}, { ...HEALTHY, maySend: false }), 'inactive');
   assert.equal(scheduler.sizes().webhooks, 0);
 });
 
@@ -194,7 +194,7 @@ test('the enumeration spills a webhook whose first row is unknown, and no other'
 
 test('1,000,000 pending of one webhook and 5,000 webhooks with backlogs take at most 20,000 entries', () => {
   const scheduler = new Scheduler<Entry>();
-  scheduler.addShard(0);
+  scheduler.addShard(0, NOW_MS - 10_000);
   const backlogs = new Map(Array.from({ length: 5_000 }, (_, index) => [`w${index}`, { first: 0, size: 12 }]));
   backlogs.set('w0', { first: 0, size: 1_000_000 });
   const row = (webhookId: string, number: number): Entry => {
@@ -295,4 +295,95 @@ test('a read may leave out a webhook with a backlog while it has enough in memor
   const [refill] = scheduler.refills(1, NOW_MS);
   assert.equal(refill!.webhookId, 'many');
   assert.deepEqual(scheduler.backlogged(10), [], 'it is being refilled');
+});
+
+test('of 50 attempts of a webhook with a limit of 7 per second, 7 start at once and 7 in each second after', () => {
+  const { scheduler, offer } = newScheduler({ inFlightPerWebhook: 100 });
+  for (let i = 0; i < 50; i++) offer('w1', {}, { ...HEALTHY, maxPerSecond: 7 });
+
+  const startsAtMs: number[] = [];
+  for (let nowMs: number | null = NOW_MS; nowMs !== null; nowMs = scheduler.nextDueAtMs()) {
+    for (let entry = scheduler.next(nowMs); entry; entry = scheduler.next(nowMs)) startsAtMs.push(nowMs - NOW_MS);
+  }
+
+  assert.deepEqual(
+    startsAtMs,
+    Array.from({ length: 50 }, (_, index) => 1_000 * Math.floor(index / 7)),
+  );
+});
+
+test('a limit holds for the starts of any second, also when nothing is in memory in between', () => {
+  const { scheduler, offer } = newScheduler();
+  const limited = { ...HEALTHY, maxPerSecond: 2 };
+  const startAt = (nowMs: number) => {
+    offer('w1', {}, limited);
+    const entry = scheduler.next(nowMs);
+    if (entry) scheduler.settled(entry.id, null, nowMs);
+    return entry !== null;
+  };
+
+  assert.deepEqual(
+    [0, 900, 950, 999, 1_000, 1_100, 1_899, 1_900].map((ms) => startAt(NOW_MS + ms)),
+    [true, true, false, false, true, false, false, true],
+  );
+});
+
+test('what waits because of a limit keeps its attempt, and other webhooks start meanwhile', () => {
+  const { scheduler, offer, startAll } = newScheduler();
+  for (let i = 0; i < 3; i++) offer('limited', { id: `limited-${i}` }, { ...HEALTHY, maxPerSecond: 1 });
+  for (let i = 0; i < 3; i++) offer('other');
+
+  assert.equal(startAll().filter(({ webhookId }) => webhookId === 'other').length, 3);
+  assert.equal(scheduler.sizes().waiting, 2);
+  const later = scheduler.next(NOW_MS + 1_000);
+  assert.deepEqual([later?.id, later?.attempt], ['limited-1', 1]);
+});
+
+test('a changed limit is in force at once, and so is its removal', () => {
+  const { scheduler, offer } = newScheduler();
+  for (let i = 0; i < 9; i++) offer('w1', {}, { ...HEALTHY, maxPerSecond: 1 });
+  const change = (maxPerSecond: number | null) => {
+    const read = scheduler.beginRead();
+    scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY, maxPerSecond }, read);
+    scheduler.endRead(read);
+  };
+  const startsAt = (nowMs: number) => {
+    let starts = 0;
+    while (scheduler.next(nowMs)) starts++;
+    return starts;
+  };
+
+  assert.equal(startsAt(NOW_MS), 1);
+  change(3);
+  assert.equal(startsAt(NOW_MS + 1), 2);
+  change(1);
+  assert.equal(startsAt(NOW_MS + 1_000), 0);
+  assert.equal(startsAt(NOW_MS + 1_001), 1);
+  change(null);
+  assert.equal(startsAt(NOW_MS + 1_002), 5);
+});
+
+test('after a shard was taken its webhooks with a limit wait for a second, in which the owner before may have started some', () => {
+  const { scheduler, offer } = newScheduler();
+  scheduler.addShard(0, NOW_MS);
+  offer('limited', {}, { ...HEALTHY, maxPerSecond: 100 });
+  offer('other');
+
+  assert.equal(scheduler.next(NOW_MS)?.webhookId, 'other');
+  assert.equal(scheduler.next(NOW_MS), null);
+  assert.equal(scheduler.nextDueAtMs(), NOW_MS + 1_000);
+  assert.equal(scheduler.next(NOW_MS + 1_000)?.webhookId, 'limited');
+});
+
+test('a clock that is set back makes a webhook with a limit wait for no more than a second', () => {
+  const { scheduler, offer } = newScheduler();
+  for (let i = 0; i < 3; i++) offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
+  const [earlierMs, second] = [NOW_MS - 500_000, 1_000];
+
+  assert.ok(scheduler.next(NOW_MS));
+  offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
+  assert.equal(scheduler.next(earlierMs), null);
+  offer('w1', { nextAtMs: 0 }, { ...HEALTHY, maxPerSecond: 1 });
+  assert.equal(scheduler.nextDueAtMs(), earlierMs + second);
+  assert.ok(scheduler.next(earlierMs + second));
 });

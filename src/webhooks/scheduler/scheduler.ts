@@ -15,8 +15,8 @@ const WAITING_SHARE = 0.75;
  * The deliveries that a process has read and not finished, and the choice of the next to start. No I/O and no clock: times
  * are in ms of the database's clock and come from the caller.
  *
- * Order: at most 16 in flight per webhook; one start for each webhook in turn; first attempts before retries of the same
- * webhook; healthy webhooks before degraded ones, which also have fewer places.
+ * Order: at most 16 in flight per webhook, and no more starts in a second than its limit; one start for each webhook in
+ * turn; first attempts before retries of the same webhook; healthy webhooks before degraded ones, which also have fewer places.
  *
  * Memory is bounded. A webhook with more rows than it may hold is spilled: its later rows are forgotten, and it has a
  * cursor, from which `refills` has them read again. Every row that was offered and not refused as stale, inactive or not
@@ -57,9 +57,10 @@ export class Scheduler<E extends Entry = Entry> {
     if (webhook) this.#update(webhook);
   }
 
-  /** Accepts rows of a shard, of reads that begin from now on. */
-  addShard(shard: number): void {
+  /** Accepts rows of a shard that was just taken, of reads that begin from now on. */
+  addShard(shard: number, nowMs: number): void {
     this.#shards.add(shard, this.#reads.last);
+    this.#order.addShard(shard, nowMs);
   }
 
   /** Forgets what waits in a shard. What has started remains until it is settled; see `unsettledOf`. */
@@ -105,7 +106,7 @@ export class Scheduler<E extends Entry = Entry> {
    */
   spill({ id, shard }: { id: string; shard: number }, fromMs = Number.NEGATIVE_INFINITY): void {
     if (!this.#shards.isOwned(shard)) return;
-    const settings = { id, shard, isHealthy: false, maySend: true };
+    const settings = { id, shard, isHealthy: false, maySend: true, maxPerSecond: null };
     const webhook = this.#webhooks.get(id) ?? this.#addWebhook(settings, 0);
     this.#refills.spill(webhook, fromMs);
   }
@@ -114,13 +115,12 @@ export class Scheduler<E extends Entry = Entry> {
    * Applies a webhook's settings, unless a later read has brought some. What waits for a webhook that may not send is
    * forgotten, and read again when it may.
    */
-  setWebhook({ id, isHealthy, maySend }: WebhookSettings, read: number): void {
+  setWebhook({ id, isHealthy, maySend, maxPerSecond }: WebhookSettings, read: number): void {
     const webhook = this.#webhooks.get(id);
     if (!webhook || read < webhook.settingsRead) return;
-    webhook.settingsRead = read;
-    webhook.isHealthy = isHealthy;
-    if (webhook.maySend === maySend) return;
-    webhook.maySend = maySend;
+    const isSame = webhook.maySend === maySend && webhook.maxPerSecond === maxPerSecond;
+    Object.assign(webhook, { settingsRead: read, isHealthy, maySend, maxPerSecond });
+    if (isSame) return;
     if (!maySend) for (const item of webhook.items()) this.#evict(webhook, item);
     this.#update(webhook);
   }
@@ -135,7 +135,7 @@ export class Scheduler<E extends Entry = Entry> {
     return started.item.entry;
   }
 
-  /** When an entry that waits for its time is due; null without any. */
+  /** When a webhook may start something that may not start now; null without any. */
   nextDueAtMs(): number | null {
     return this.#order.nextDueAtMs();
   }

@@ -1,5 +1,6 @@
 import { Fifo } from './fifo.ts';
 import type { StartLimits } from './limits.ts';
+import { StartRates } from './start-rates.ts';
 import { WakeHeap } from './wake-heap.ts';
 import type { Entry, Item, WebhookQueue } from './webhook-queue.ts';
 
@@ -8,13 +9,14 @@ const HEALTHY_PER_DEGRADED = 8;
 
 /**
  * Decides which webhook starts its next attempt: one attempt for each webhook in turn, healthy webhooks before degraded
- * ones. Webhooks whose first entry is not due yet wait in a heap.
+ * ones. Webhooks whose first entry is not due yet, or whose limit per second is reached, wait in a heap.
  */
 export class StartOrder<E extends Entry> {
   readonly #limits: StartLimits;
   readonly #healthy = new Fifo<WebhookQueue<E>>();
   readonly #degraded = new Fifo<WebhookQueue<E>>();
   readonly #sleeping = new WakeHeap<WebhookQueue<E>>();
+  readonly #rates = new StartRates();
   #nowMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
   #degradedInFlight = 0;
@@ -28,23 +30,30 @@ export class StartOrder<E extends Entry> {
     return this.#inFlight;
   }
 
-  /** Puts the webhook where it belongs after a change: at the end of a ring, or asleep until its first entry is due. */
+  /** A shard was taken, whose owner before may have started attempts until now. */
+  addShard(shard: number, nowMs: number): void {
+    this.#rates.advance(nowMs);
+    this.#rates.hold(shard);
+  }
+
+  /** Puts the webhook where it belongs after a change: at the end of a ring, or asleep until it may start something. */
   update(webhook: WebhookQueue<E>): void {
     if (webhook.isInRing || !this.#hasPlace(webhook)) return;
-    const { dueAtMs } = webhook;
-    if (dueAtMs <= this.#nowMs) {
+    const readyAtMs = this.#readyAtMs(webhook);
+    if (readyAtMs <= this.#nowMs) {
       webhook.isInRing = true;
       this.#ringOf(webhook).push(webhook);
-    } else if (dueAtMs < webhook.wakeAtMs) {
+    } else if (readyAtMs < webhook.wakeAtMs) {
       // What the heap holds of this webhook with a later time is skipped when it comes up.
-      webhook.wakeAtMs = dueAtMs;
-      this.#sleeping.push(dueAtMs, webhook);
+      webhook.wakeAtMs = readyAtMs;
+      this.#sleeping.push(readyAtMs, webhook);
     }
   }
 
   /** The webhook's next item, sent from now on; null when nothing may start. */
   next(nowMs: number): { webhook: WebhookQueue<E>; item: Item<E> } | null {
     this.#nowMs = nowMs;
+    this.#rates.advance(nowMs);
     this.#wake();
     const { inFlight, healthyOnlyFrom, degradedInFlight } = this.#limits;
     if (this.#inFlight >= inFlight) return null;
@@ -66,7 +75,7 @@ export class StartOrder<E extends Entry> {
     this.update(webhook);
   }
 
-  /** When the next entry is due that is not due yet; null without any. */
+  /** When the next webhook may start something that may not now; null without any. */
   nextDueAtMs(): number | null {
     this.#skipStale();
     return this.#sleeping.peek()?.atMs ?? null;
@@ -76,7 +85,8 @@ export class StartOrder<E extends Entry> {
     for (let webhook = ring.shift(); webhook; webhook = ring.shift()) {
       webhook.isInRing = false;
       const isMoved = ring !== this.#ringOf(webhook);
-      const item = !isMoved && this.#hasPlace(webhook) ? webhook.takeDue(this.#nowMs) : undefined;
+      const mayStart = !isMoved && this.#hasPlace(webhook) && this.#readyAtMs(webhook) <= this.#nowMs;
+      const item = mayStart ? webhook.takeDue(this.#nowMs) : undefined;
       if (item) this.#count(webhook, item);
       this.update(webhook);
       if (item) return { webhook, item };
@@ -89,9 +99,14 @@ export class StartOrder<E extends Entry> {
     item.isDegraded = !webhook.isHealthy;
     webhook.inFlight++;
     webhook.unsettled++;
+    this.#rates.started(webhook);
     this.#inFlight++;
     if (item.isDegraded) this.#degradedInFlight++;
     this.#healthyStarts = item.isDegraded ? 0 : this.#healthyStarts + 1;
+  }
+
+  #readyAtMs(webhook: WebhookQueue<E>): number {
+    return Math.max(webhook.dueAtMs, this.#rates.freeAtMs(webhook));
   }
 
   #hasPlace(webhook: WebhookQueue<E>): boolean {

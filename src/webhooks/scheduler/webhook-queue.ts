@@ -19,6 +19,8 @@ export type WebhookSettings = {
   isHealthy: boolean;
   /** It is active and not deleted. */
   maySend: boolean;
+  /** How many attempts may start in a second; null: no limit. */
+  maxPerSecond: number | null;
 };
 
 /**
@@ -59,6 +61,7 @@ export class WebhookQueue<E extends Entry> {
   readonly shard: number;
   isHealthy: boolean;
   maySend: boolean;
+  maxPerSecond: number | null;
   /** The read that the settings are from. */
   settingsRead: number;
   /** Sent, without an answer. */
@@ -72,11 +75,12 @@ export class WebhookQueue<E extends Entry> {
   readonly #firsts: Item<E>[] = [];
   readonly #retries: Item<E>[] = [];
 
-  constructor({ id, shard, isHealthy, maySend }: WebhookSettings, read: number) {
+  constructor({ id, shard, isHealthy, maySend, maxPerSecond }: WebhookSettings, read: number) {
     this.id = id;
     this.shard = shard;
     this.isHealthy = isHealthy;
     this.maySend = maySend;
+    this.maxPerSecond = maxPerSecond;
     this.settingsRead = read;
   }
 
