@@ -52,7 +52,8 @@ const PAGE = 20;
 const FIRST_PAGE = { limit: PAGE, beforeId: null };
 const ANY_JOB = { status: null, plan: null, createdAfter: null, createdBefore: null };
 const ANY_ENTRY: LogFilter = {
-  ...{ status: null, eventType: null, eventId: null, after: null, before: null },
+  ...{ status: null, eventType: null, eventId: null, reason: null, statusClass: null, attempt: null },
+  ...{ after: null, before: null },
   ...FIRST_PAGE,
 };
 // Without fsync the filling takes half the time; a crash of the bench loses nothing of value.
@@ -152,7 +153,7 @@ async function measureInTurn(...environments: Environment[]): Promise<Measured[]
 async function measureOnce(environment: Environment): Promise<Record<keyof Measured, number>> {
   const { deliverer, http, webhooks, owner } = environment;
   const { shard } = owner;
-  const place = { shard, webhookId: webhooks[0]!.id };
+  const place = { shard, accountId: owner.accountId, webhookId: webhooks[0]!.id };
   await makeSomeDue(deliverer, webhooks);
   const nowMs = Date.now();
   const span = { fromMs: nowMs - READ_MS, untilMs: nowMs + AHEAD_MS };
@@ -191,7 +192,7 @@ async function makeSomeDue(db: Database, webhooks: BenchWebhook[]): Promise<void
  */
 async function dropOldestDay({ url, http, deliverer, owner, days }: Environment): Promise<void> {
   const janitor = openDatabase(url, { maxConnections: 1 });
-  const place = { shard: owner.shard, webhookId: owner.webhookIds[0]! };
+  const place = { shard: owner.shard, accountId: owner.accountId, webhookId: owner.webhookIds[0]! };
   const probes = {
     'log read': () => listAttempts(http, place, ANY_ENTRY),
     'log written': () => writeAttempt(deliverer, owner),

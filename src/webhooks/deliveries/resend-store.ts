@@ -1,11 +1,24 @@
 import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
+import type { EventType } from '../events/event-types.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 
 export type Resend = { shard: number; accountId: string; webhookId: string };
 
+/** What the newest entry of a missed event in the webhook's log may say; none: there is no entry. */
+export const MISSED_STATUSES = ['failed', 'dropped', 'none'] as const;
+
 /** Position of a search: after the event with this time and id. */
 export type EventPlace = { at: string; id: string };
+
+/** Which of the missed events are wanted. */
+type Missed = {
+  after: EventPlace;
+  until: Date | null;
+  /** Null: all types that the webhook subscribes to. */
+  eventType: EventType | null;
+  status: (typeof MISSED_STATUSES)[number] | null;
+};
 
 // Events per statement, to limit its duration.
 const BATCH = 2_000;
@@ -22,11 +35,11 @@ export async function lockRecovery(tx: Sql, webhookId: string): Promise<void> {
 export async function findMissedEvents(
   tx: Sql,
   { shard, accountId, webhookId }: Resend,
-  { after, until }: { after: EventPlace; until: Date | null },
+  { after, until, eventType, status }: Missed,
 ): Promise<{ ids: string[]; next: EventPlace | null }> {
   const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
     text: `with batch as materialized (
-        select e.id, e.type, e.created_at
+        select e.id, e.type, e.webhook_id, e.created_at
         from events e
         where e.shard = $1 and e.account_id = $2
           and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
@@ -34,8 +47,8 @@ export async function findMissedEvents(
         limit $7
       )
       select e.id, e.created_at::text as at,
-        -- A test event is for one webhook only.
-        e.type <> 'webhook.test' and e.type = any(w.events)
+        -- A test is for one webhook only, and is not sent again.
+        e.webhook_id is null and e.type = any(w.events) and ($8::text is null or e.type = $8)
           and not exists (
             select from deliveries d
             where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
@@ -43,11 +56,18 @@ export async function findMissedEvents(
           and not exists (
             select from attempts a
             where a.shard = $1 and a.event_id = e.id and a.webhook_id = $3 and a.status = 'succeeded'
-          ) as "isMissed"
+          )
+          and ($9::text is null or $9 = coalesce((
+            select a.status
+            from attempts a
+            where a.shard = $1 and a.event_id = e.id and a.webhook_id = $3
+            order by a.id desc
+            limit 1
+          ), 'none')) as "isMissed"
       from batch e
       join webhooks w on w.shard = $1 and w.id = $3
       order by e.created_at, e.id`,
-    values: [shard, accountId, webhookId, after.at, after.id, until, BATCH],
+    values: [shard, accountId, webhookId, after.at, after.id, until, BATCH, eventType, status],
   });
   const last = rows.at(-1);
   return {

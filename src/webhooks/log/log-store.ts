@@ -1,14 +1,23 @@
 import type { Sql } from '../../db/database.ts';
 import { newId, timeOfId } from '../../rules/ids.ts';
+import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 
-/** A webhook's log; the caller has checked that the account owns the webhook. */
-type LogPlace = { shard: number; webhookId: string };
+/** One webhook's log; the caller has checked that the account owns the webhook. */
+export type LogPlace = { shard: number; webhookId: string };
+
+/** The logs of an account's webhooks, or of one of them. */
+export type LogScope = { shard: number; accountId: string; webhookId: string | null };
 
 export type LogFilter = {
   status: LoggedAttempt['status'] | null;
   eventType: string | null;
   eventId: string | null;
+  /** Only failed attempts have one. */
+  reason: FailureReason | null;
+  /** 200, 300, 400 or 500: of the answer's status. */
+  statusClass: number | null;
+  attempt: number | null;
   /** Entries created after, or before, a time; both exclusive. */
   after: Date | null;
   before: Date | null;
@@ -37,52 +46,81 @@ const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "event
     when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at
   end as "nextAttemptAt"`;
 
-/** Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. */
-export async function listAttempts(sql: Sql, place: LogPlace, filter: LogFilter): Promise<LoggedAttempt[]> {
+/**
+ * Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. Filters that few attempts
+ * pass name the condition of the index attempts_unusual.
+ */
+export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
   return await sql.rows<LoggedAttempt>({
     text: `select ${ATTEMPT_COLUMNS}
-      from attempts a
+      from webhooks w
+      cross join lateral (
+        select *
+        from attempts
+        where shard = $1 and webhook_id = w.id
+          and ($4::text is null or status = $4)
+          and ($5::text is null or event_type = $5)
+          and ($6::text is null or event_id = $6)
+          and ($7::text is null or (status = 'failed' and error_reason = $7))
+          and ($8::int is null or (response_status >= $8 and response_status < $8 + 100))
+          and ($8 is null or $8 = 200 or status = 'failed')
+          and ($9::int is null or attempt = $9)
+          and ($10::timestamptz is null or created_at > $10)
+          and ($11::timestamptz is null or created_at < $11)
+          and ($12::text is null or id < $12)
+        order by id desc
+        limit $13
+      ) a
       left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
-      where a.shard = $1 and a.webhook_id = $2
-        and ($3::text is null or a.status = $3)
-        and ($4::text is null or a.event_type = $4)
-        and ($5::text is null or a.event_id = $5)
-        and ($6::timestamptz is null or a.created_at > $6)
-        and ($7::timestamptz is null or a.created_at < $7)
-        and ($8::text is null or a.id < $8)
+      where w.shard = $1 and w.account_id = $2 and ($3::text is null or w.id = $3)
       order by a.id desc
-      limit $9`,
-    values: filterValues(place, filter),
+      limit $13`,
+    values: [
+      ...[scope.shard, scope.accountId, scope.webhookId, filter.status, filter.eventType, filter.eventId],
+      ...[filter.reason, filter.statusClass, filter.attempt, filter.after, filter.before, filter.beforeId],
+      filter.limit,
+    ],
   });
 }
 
-/** The attempts that wait or are under way, newest first. */
-export async function listPending(sql: Sql, place: LogPlace, filter: LogFilter): Promise<LoggedAttempt[]> {
+/** The attempts that wait or are under way, newest first. None of them has an answer or a reason. */
+export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
+  const { status, reason, statusClass } = filter;
+  if ((status ?? 'pending') !== 'pending' || reason !== null || statusClass !== null) return [];
   const rows = await sql.rows<LoggedAttempt>({
-    text: `${PENDING}
-        and ($3::text is null or $3 = 'pending')
-        and ($4::text is null or d.event_type = $4)
-        and ($5::text is null or d.event_id = $5)
-        and ($6::text is null or d.attempt_id >= $6)
-        and ($7::text is null or d.attempt_id < $7)
-        and ($8::text is null or d.attempt_id < $8)
+    text: `select ${PENDING_COLUMNS}
+      from webhooks w
+      cross join lateral (
+        select *
+        from deliveries
+        where shard = $1 and attempt > 0 and webhook_id || '' = w.id
+          and ($4::text is null or event_type = $4)
+          and ($5::text is null or event_id = $5)
+          and ($6::int is null or attempt = $6)
+          and ($7::text is null or attempt_id >= $7)
+          and ($8::text is null or attempt_id < $8)
+          and ($9::text is null or attempt_id < $9)
+        order by attempt_id desc
+        limit $10
+      ) d
+      where w.shard = $1 and w.account_id = $2 and ($3::text is null or w.id = $3)
       order by d.attempt_id desc
-      limit $9`,
-    // The time of a pending attempt is stored in its id only.
-    values: filterValues(place, filter).with(5, firstIdAfter(filter.after)).with(6, firstIdFrom(filter.before)),
+      limit $10`,
+    values: [
+      ...[scope.shard, scope.accountId, scope.webhookId, filter.eventType, filter.eventId, filter.attempt],
+      // The time of a pending attempt is stored in its id only.
+      ...[firstIdAfter(filter.after), firstIdFrom(filter.before), filter.beforeId, filter.limit],
+    ],
   });
   return rows.map(withOwnTime);
 }
 
-const PENDING = `select d.attempt_id as id, d.webhook_id as "webhookId", d.event_id as "eventId",
+const PENDING_COLUMNS = `d.attempt_id as id, d.webhook_id as "webhookId", d.event_id as "eventId",
     d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
     null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
     null as "tlsMs", null as "firstByteMs", d.created_at as "createdAt", null as "completedAt",
     -- Once it is due, the attempt may be under way.
-    case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"
-  from deliveries d
-  join webhooks w on w.shard = $1 and w.id = d.webhook_id
-  where d.shard = $1 and d.attempt > 0 and d.webhook_id || '' = $2`;
+    case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"`;
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
@@ -98,7 +136,10 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
   });
   if (attempts[0]) return attempts[0];
   const pending = await sql.rows<LoggedAttempt>({
-    text: `${PENDING} and d.attempt_id = $3`,
+    text: `select ${PENDING_COLUMNS}
+      from deliveries d
+      join webhooks w on w.shard = $1 and w.id = d.webhook_id
+      where d.shard = $1 and d.attempt > 0 and d.webhook_id || '' = $2 and d.attempt_id = $3`,
     values: [place.shard, place.webhookId, id],
   });
   const nothing = {
@@ -121,11 +162,30 @@ function firstIdAfter(at: Date | null): string | null {
 }
 
 /** The smallest id that an attempt of that millisecond can have. */
-function firstIdFrom(at: Date | null): string | null {
+export function firstIdFrom(at: Date): string;
+export function firstIdFrom(at: Date | null): string | null;
+export function firstIdFrom(at: Date | null): string | null {
   return at && newId('dlv', Math.max(0, at.getTime()), new Uint8Array(10));
 }
 
-function filterValues({ shard, webhookId }: LogPlace, filter: LogFilter): unknown[] {
-  const { status, eventType, eventId, after, before, beforeId, limit } = filter;
-  return [shard, webhookId, status, eventType, eventId, after, before, beforeId, limit];
+/** The events of entries of the log, pending ones included, by the entry's id. Unknown ids are left out. */
+export async function findEventsOfEntries(
+  sql: Sql,
+  { shard, webhookId }: LogPlace,
+  ids: string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const times = ids.map(timeOfId);
+  const rows = await sql.rows<{ id: string; eventId: string }>({
+    text: `select id, event_id as "eventId"
+      from attempts
+      -- The times select the partitions.
+      where shard = $1 and webhook_id = $2 and id = any($3::text[]) and created_at between $4 and $5
+      union all
+      select attempt_id, event_id
+      from deliveries
+      where shard = $1 and attempt > 0 and webhook_id || '' = $2 and attempt_id = any($3::text[])`,
+    values: [shard, webhookId, ids, new Date(Math.min(...times)), new Date(Math.max(...times))],
+  });
+  return new Map(rows.map(({ id, eventId }) => [id, eventId]));
 }

@@ -1,30 +1,41 @@
 import type { Account } from '../../accounts/account.ts';
-import type { Database, Sql } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
+import type { Database } from '../../db/database.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { component, idSchema, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
+import type { Static } from '../../http/schema.ts';
+import { component, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
 import { readTime } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
-import { isId } from '../../rules/ids.ts';
-import type { EventPlace } from '../deliveries/resend-store.ts';
-import { findMissedEvents, insertResends, lockRecovery } from '../deliveries/resend-store.ts';
-import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
-import { findWebhook } from '../endpoints/store.ts';
+import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
+import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
 import type { LoggedExchange } from './log-store.ts';
-import { findLogged, listAttempts, listPending } from './log-store.ts';
+import { listAttempts, listPending } from './log-store.ts';
+import type { ResendDeps } from './resend-routes.ts';
+import { entryOr404, resendRoutes } from './resend-routes.ts';
 
-type DeliveryDeps = {
-  db: Database;
-  /** How many batches of 2,000 events one recovery looks at; 50 without it. */
-  maxRecoveryBatches?: number;
-};
+type DeliveryDeps = ResendDeps;
 
 const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
+const logQuery = Type.Object({
+  ...pageFields,
+  status: Type.Optional(oneOf(DELIVERY_STATUSES)),
+  event_type: Type.Optional(oneOf(EVENT_TYPES)),
+  event_id: Type.Optional(Type.String({ maxLength: 100 })),
+  webhook_id: Type.Optional(Type.String({ maxLength: 100 })),
+  reason: Type.Optional(oneOf(FAILURE_REASONS, { description: 'Why the attempt failed: `error.reason`.' })),
+  status_class: Type.Optional(
+    oneOf(['2xx', '3xx', '4xx', '5xx'], {
+      description: "Of the answer's status; entries without an answer are left out.",
+    }),
+  ),
+  attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
+  after: Type.Optional(time),
+  before: Type.Optional(time),
+});
 const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
 
 const exchangeSchema = Type.Object(
@@ -42,31 +53,30 @@ const exchangeSchema = Type.Object(
   },
   component('DeliveryWithExchange'),
 );
-const redeliveredSchema = Type.Object(
-  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde') },
-  component('Redelivered'),
-);
-const recoveredSchema = Type.Object(
-  {
-    events: Type.Integer({ minimum: 0, description: 'How many events are sent again.' }),
-    next_since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Only where more than 100,000 events lie in that time: ask again with this as since.',
-      }),
-    ),
-  },
-  component('Recovered'),
-);
-
-// Of 2,000 events each: a request reads 100,000 events at most, which takes seconds.
-const MAX_RECOVERY_BATCHES = 50;
-// Ends the message for a disabled webhook.
-const PURPOSE = 'sending to it again';
-
-/** The delivery log of a webhook, and sending again. */
+/** The delivery log, of one webhook and of all, and sending again. */
 export function deliveryRoutes(deps: DeliveryDeps): Route[] {
-  return [listDeliveries(deps), getDelivery(deps), redeliver(deps), recover(deps)];
+  return [listAllDeliveries(deps), listDeliveries(deps), getDelivery(deps), ...resendRoutes(deps)];
+}
+
+function listAllDeliveries({ db }: DeliveryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/deliveries',
+    auth: 'key',
+    scope: 'webhooks:read',
+    summary: 'List the delivery attempts of all webhooks, newest first',
+    links: {
+      get_webhooks_id_deliveries_delivery_id: {
+        id: '$response.body#/data/0/webhook_id',
+        delivery_id: '$response.body#/data/0/id',
+      },
+    },
+    tag: 'Deliveries',
+    schema: { query: logQuery, answers: { 200: deliveryListSchema } },
+    async handle({ account, query }) {
+      return { status: 200, body: await readPage(db, account, query, null) };
+    },
+  });
 }
 
 function listDeliveries({ db }: DeliveryDeps): Route {
@@ -82,36 +92,39 @@ function listDeliveries({ db }: DeliveryDeps): Route {
     tag: 'Deliveries',
     schema: {
       params: webhookParams,
-      query: Type.Object({
-        ...pageFields,
-        status: Type.Optional(oneOf(DELIVERY_STATUSES)),
-        event_type: Type.Optional(oneOf(EVENT_TYPES)),
-        event_id: Type.Optional(Type.String({ maxLength: 100 })),
-        after: Type.Optional(time),
-        before: Type.Optional(time),
-      }),
+      query: logQuery,
       answers: { 200: deliveryListSchema },
     },
     async handle({ account, params, query }) {
       const webhook = await webhookOr404(db, account, params.id);
-      const place = { shard: account.shard, webhookId: webhook.id };
-      const filter = {
-        status: query.status ?? null,
-        eventType: query.event_type ?? null,
-        eventId: query.event_id ?? null,
-        after: readTime('after', query.after),
-        before: readTime('before', query.before),
-        limit: query.limit + 1,
-        beforeId: decodeCursor('dlv', query.cursor),
-      };
-      // In this order: an attempt that ends in between is in both lists, and the recorded entry replaces the pending one.
-      const pending = await listPending(db, place, filter);
-      const made = await listAttempts(db, place, filter);
-      const entries = new Map([...pending, ...made].map((entry) => [entry.id, entry]));
-      const newest = [...entries.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
-      return { status: 200, body: pageOf(newest, query.limit, showAttempt) };
+      return { status: 200, body: await readPage(db, account, query, webhook.id) };
     },
   });
+}
+
+/** @param webhookId  null for the log over all webhooks */
+async function readPage(db: Database, account: Account, query: Static<typeof logQuery>, webhookId: string | null) {
+  const wanted = query.webhook_id ?? webhookId;
+  if (wanted !== (webhookId ?? wanted)) return pageOf([], query.limit, showAttempt);
+  const scope = { ...ownerOf(account), webhookId: wanted };
+  const filter = {
+    status: query.status ?? null,
+    eventType: query.event_type ?? null,
+    eventId: query.event_id ?? null,
+    reason: query.reason ?? null,
+    statusClass: query.status_class ? 100 * Number(query.status_class[0]) : null,
+    attempt: query.attempt ?? null,
+    after: readTime('after', query.after),
+    before: readTime('before', query.before),
+    limit: query.limit + 1,
+    beforeId: decodeCursor('dlv', query.cursor),
+  };
+  // In this order: an attempt that ends in between is in both lists, and the recorded entry replaces the pending one.
+  const pending = await listPending(db, scope, filter);
+  const made = await listAttempts(db, scope, filter);
+  const entries = new Map([...pending, ...made].map((entry) => [entry.id, entry]));
+  const newest = [...entries.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+  return pageOf(newest, query.limit, showAttempt);
 }
 
 function getDelivery({ db }: DeliveryDeps): Route {
@@ -125,71 +138,6 @@ function getDelivery({ db }: DeliveryDeps): Route {
     schema: { params: entryParams, answers: { 200: exchangeSchema } },
     async handle({ account, params }) {
       return { status: 200, body: showExchange(await entryOr404(db, account, params)) };
-    },
-  });
-}
-
-function redeliver({ db }: DeliveryDeps): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
-    auth: 'key',
-    scope: 'webhooks:write',
-    bucket: 'resend',
-    summary: 'Send the event of a delivery again, beginning with attempt 1',
-    tag: 'Deliveries',
-    schema: { params: entryParams, answers: { 202: redeliveredSchema } },
-    async handle({ account, params, idempotency }) {
-      const { eventId, webhookId } = await entryOr404(db, account, params);
-      activeOr409(await findWebhook(db, ownerOf(account), webhookId), PURPOSE);
-      const send = async (sql: Sql) => {
-        const sent = await insertResends(sql, { ...ownerOf(account), webhookId }, [eventId]);
-        if (sent === 0) throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
-        return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId } });
-      };
-      // Without a key there is one statement only, which needs no transaction.
-      return idempotency.hasKey ? await db.transaction(send) : await send(db);
-    },
-  });
-}
-
-function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: DeliveryDeps): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/v1/webhooks/:id/recover',
-    auth: 'key',
-    scope: 'webhooks:write',
-    bucket: 'resend',
-    summary: 'Send every event of a time again that this webhook did not accept',
-    tag: 'Deliveries',
-    schema: {
-      params: webhookParams,
-      body: Type.Object({ since: time, until: Type.Optional(time) }),
-      answers: { 202: recoveredSchema },
-    },
-    async handle({ account, params, body, note, idempotency }) {
-      const webhook = await webhookOr404(db, account, params.id);
-      const resend = { ...ownerOf(account), webhookId: webhook.id };
-      const until = readTime('until', body.until);
-      let after: EventPlace = { at: readTime('since', body.since)!.toISOString(), id: '' };
-      let found = 0;
-      for (let batch = 1; ; batch++) {
-        // One transaction per batch: after a crash the same request finds the remaining events.
-        const { ids, next, answer } = await db.transaction(async (tx) => {
-          await lockRecovery(tx, webhook.id);
-          activeOr409(await findWebhook(tx, ownerOf(account), webhook.id), PURPOSE);
-          const missed = await findMissedEvents(tx, resend, { after, until });
-          await insertResends(tx, resend, missed.ids);
-          if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
-          const events = found + missed.ids.length;
-          const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
-          return { ...missed, answer: await idempotency.saveAnswer(tx, { status: 202, body: { events, ...rest } }) };
-        });
-        found += ids.length;
-        note({ recovered: found });
-        if (answer || !next) return answer!;
-        after = next;
-      }
     },
   });
 }
@@ -217,16 +165,4 @@ function readableHeaders(text: string): RawJson {
   } catch {
     return new RawJson('{}');
   }
-}
-
-async function entryOr404(
-  db: Database,
-  account: Account,
-  params: { id: string; delivery_id: string },
-): Promise<LoggedExchange> {
-  const webhook = await webhookOr404(db, account, params.id);
-  const place = { shard: account.shard, webhookId: webhook.id };
-  const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
-  if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
-  return entry;
 }

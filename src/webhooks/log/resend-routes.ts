@@ -1,0 +1,194 @@
+import type { Account } from '../../accounts/account.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { component, idSchema, oneOf, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
+import { isId } from '../../rules/ids.ts';
+import type { EventPlace } from '../deliveries/resend-store.ts';
+import { findMissedEvents, insertResends, lockRecovery, MISSED_STATUSES } from '../deliveries/resend-store.ts';
+import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
+import { findWebhook } from '../endpoints/store.ts';
+import { EVENT_TYPES } from '../events/event-types.ts';
+import type { LoggedExchange } from './log-store.ts';
+import { findEventsOfEntries, findLogged } from './log-store.ts';
+
+export type ResendDeps = {
+  db: Database;
+  /** How many batches of 2,000 events one recovery looks at; 50 without it. */
+  maxRecoveryBatches?: number;
+};
+
+const time = Type.String({ format: 'date-time' });
+const webhookParams = Type.Object({ id: Type.String() });
+const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
+
+const redeliveredSchema = Type.Object(
+  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde') },
+  component('Redelivered'),
+);
+const redeliveredManySchema = Type.Object(
+  { events: Type.Integer({ minimum: 0, description: 'How many events are sent again; each of them once.' }) },
+  component('RedeliveredMany', { events: 2 }),
+);
+const recoveredFields = {
+  events: Type.Integer({ minimum: 0, description: 'How many events are sent again, or would be.' }),
+  next_since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only where more than 100,000 events lie in that time: ask again with this as since.',
+    }),
+  ),
+};
+const recoveredSchema = Type.Object(recoveredFields, component('Recovered', { events: 12 }));
+
+// Of 2,000 events each: a request reads 100,000 events at most, which takes seconds.
+const MAX_RECOVERY_BATCHES = 50;
+const MAX_REDELIVERED = 100;
+// Ends the message for a disabled webhook.
+const PURPOSE = 'sending to it again';
+
+/** Sending events to a webhook again. */
+export function resendRoutes(deps: ResendDeps): Route[] {
+  return [redeliver(deps), redeliverMany(deps), recover(deps)];
+}
+
+function redeliver({ db }: ResendDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Send the event of a delivery again, beginning with attempt 1',
+    tag: 'Deliveries',
+    schema: { params: entryParams, answers: { 202: redeliveredSchema } },
+    async handle({ account, params, idempotency }) {
+      const { eventId, webhookId } = await entryOr404(db, account, params);
+      activeOr409(await findWebhook(db, ownerOf(account), webhookId), PURPOSE);
+      const send = async (sql: Sql) => {
+        const sent = await insertResends(sql, { ...ownerOf(account), webhookId }, [eventId]);
+        if (sent === 0) throw new ApiError('not_found', 'The event of this delivery is no longer kept.');
+        return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId } });
+      };
+      // Without a key there is one statement only, which needs no transaction.
+      return idempotency.hasKey ? await db.transaction(send) : await send(db);
+    },
+  });
+}
+
+function redeliverMany({ db }: ResendDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/redeliver',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Send the events of several deliveries again, beginning with attempt 1',
+    description: 'All of them or none. Deliveries of the same event send it once.',
+    tag: 'Deliveries',
+    schema: {
+      params: webhookParams,
+      body: Type.Object({
+        delivery_ids: Type.Array(Type.String({ maxLength: 100, examples: ['dlv_01kamz2f3q8r5t7v9wxyzabcde'] }), {
+          minItems: 1,
+          maxItems: MAX_REDELIVERED,
+          description: "Ids of the webhook's delivery log.",
+        }),
+      }),
+      answers: { 202: redeliveredManySchema },
+    },
+    async handle({ account, params, body, note, idempotency }) {
+      const webhook = activeOr409(await webhookOr404(db, account, params.id), PURPOSE);
+      const ids = [...new Set(body.delivery_ids)];
+      const known = ids.filter((id) => isId('dlv', id));
+      const events = await findEventsOfEntries(db, { shard: account.shard, webhookId: webhook.id }, known);
+      const unknown = body.delivery_ids.findIndex((id) => !events.has(id));
+      if (unknown >= 0) {
+        const message = `delivery_ids[${unknown}] is no delivery of this webhook; nothing was sent.`;
+        throw new ApiError('not_found', message, { param: 'delivery_ids' });
+      }
+      const send = async (sql: Sql) => {
+        const resend = { ...ownerOf(account), webhookId: webhook.id };
+        const sent = await insertResends(sql, resend, [...new Set(events.values())]);
+        note({ redelivered: sent });
+        return await idempotency.saveAnswer(sql, { status: 202, body: { events: sent } });
+      };
+      // Without a key there is one statement only, which needs no transaction.
+      return idempotency.hasKey ? await db.transaction(send) : await send(db);
+    },
+  });
+}
+
+function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/recover',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Send every event of a time again that this webhook did not accept',
+    description:
+      'With `dry_run` nothing is sent, and a disabled webhook is allowed: the answer, a 200, counts the events.',
+    tag: 'Deliveries',
+    schema: {
+      params: webhookParams,
+      body: Type.Object({
+        since: time,
+        until: Type.Optional(time),
+        event_type: Type.Optional(oneOf(EVENT_TYPES, { description: 'Only events of this type.' })),
+        status: Type.Optional(
+          oneOf(MISSED_STATUSES, {
+            description:
+              "Only events whose newest entry in the webhook's log has this status; none: those that were never sent to it.",
+          }),
+        ),
+        dry_run: Type.Boolean({ default: false, description: 'Count the events, and send none.' }),
+      }),
+      answers: { 200: recoveredSchema, 202: recoveredSchema },
+    },
+    async handle({ account, params, body, note, idempotency }) {
+      const webhook = await webhookOr404(db, account, params.id);
+      const resend = { ...ownerOf(account), webhookId: webhook.id };
+      const wanted = {
+        until: readTime('until', body.until),
+        eventType: body.event_type ?? null,
+        status: body.status ?? null,
+      };
+      let after: EventPlace = { at: readTime('since', body.since)!.toISOString(), id: '' };
+      let found = 0;
+      for (let batch = 1; ; batch++) {
+        // One transaction per batch: after a crash the same request finds the remaining events.
+        const { ids, next, answer } = await db.transaction(async (tx) => {
+          if (!body.dry_run) await lockRecovery(tx, webhook.id);
+          if (!body.dry_run) activeOr409(await findWebhook(tx, ownerOf(account), webhook.id), PURPOSE);
+          const missed = await findMissedEvents(tx, resend, { after, ...wanted });
+          if (!body.dry_run) await insertResends(tx, resend, missed.ids);
+          if (missed.next && batch < maxRecoveryBatches) return { ...missed, answer: null };
+          const rest = missed.next ? { next_since: new Date(missed.next.at).toISOString() } : {};
+          const counted = { events: found + missed.ids.length, ...rest };
+          const answer = { status: body.dry_run ? 200 : 202, body: counted } as const;
+          return { ...missed, answer: await idempotency.saveAnswer(tx, answer) };
+        });
+        found += ids.length;
+        note({ [body.dry_run ? 'counted' : 'recovered']: found });
+        if (answer || !next) return answer!;
+        after = next;
+      }
+    },
+  });
+}
+
+/** @throws ApiError  404 for an unknown or foreign webhook or entry */
+export async function entryOr404(
+  db: Database,
+  account: Account,
+  params: { id: string; delivery_id: string },
+): Promise<LoggedExchange> {
+  const webhook = await webhookOr404(db, account, params.id);
+  const place = { shard: account.shard, webhookId: webhook.id };
+  const entry = isId('dlv', params.delivery_id) ? await findLogged(db, place, params.delivery_id) : null;
+  if (!entry) throw new ApiError('not_found', 'There is no such delivery.');
+  return entry;
+}
