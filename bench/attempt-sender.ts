@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../src/platform/clock.ts';
 import { sendAttempt } from '../src/webhooks/deliveries/send.ts';
 import { openPoster } from '../src/webhooks/http-client/post.ts';
+import { openHeaderReader } from '../src/webhooks/secrets/own-headers.ts';
 import { openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { openSigners } from '../src/webhooks/secrets/signers.ts';
 import { SECRETS_KEY, sampleDelivery } from './sample-request.ts';
@@ -22,6 +23,7 @@ const options = {
     ca: readFileSync(caFile, 'utf8'),
   }),
   signers: openSigners(openSecretBox(SECRETS_KEY)),
+  headerReader: openHeaderReader(openSecretBox(SECRETS_KEY)),
   clock: systemClock,
   headerPrefix: 'X-Service-',
   retryDelaysMs: [0, 30_000, 300_000, 1_800_000],

@@ -19,7 +19,7 @@ export function sampleDelivery(url: string, body: Buffer): ReadyDelivery {
     ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
     attemptId: 'dlv_00000000000000000000000000',
     secret: secretBox.seal('wh_x', makeWebhookSecret()),
-    ...{ previousSecret: null, previousSecretEndsAt: null },
+    ...{ previousSecret: null, previousSecretEndsAt: null, headers: null },
   };
 }
 

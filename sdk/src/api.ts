@@ -627,6 +627,14 @@ export interface WebhookWithSecret {
   url: string;
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
+  /**
+   * Names of its own headers. Their values are never shown.
+   */
+  headers: string[];
+  /**
+   * How many attempts may start in a second; null: no limit.
+   */
+  max_per_second: number | null;
   active: boolean;
   disabled_reason: ('manual' | 'consecutive_failures') | null;
   disabled_at: string | null;
@@ -647,6 +655,14 @@ export interface Webhook {
   url: string;
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
+  /**
+   * Names of its own headers. Their values are never shown.
+   */
+  headers: string[];
+  /**
+   * How many attempts may start in a second; null: no limit.
+   */
+  max_per_second: number | null;
   active: boolean;
   disabled_reason: ('manual' | 'consecutive_failures') | null;
   disabled_at: string | null;
@@ -668,7 +684,7 @@ export interface WebhookList {
 }
 export interface TestSent {
   event_id: string;
-  type: 'webhook.test';
+  type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
 }
 export interface Delivery {
   id: string;
@@ -797,15 +813,73 @@ export interface DeliveryWithExchange {
 export interface Redelivered {
   event_id: string;
 }
+export interface RedeliveredMany {
+  /**
+   * How many events are sent again; each of them once.
+   */
+  events: number;
+}
 export interface Recovered {
   /**
-   * How many events are sent again.
+   * How many events are sent again, or would be.
    */
   events: number;
   /**
    * Only where more than 100,000 events lie in that time: ask again with this as since.
    */
   next_since?: string;
+}
+export interface WebhookMetricsBucket {
+  start: string;
+  /**
+   * Attempts that ended in this time: succeeded and failed ones.
+   */
+  attempts: number;
+  succeeded: number;
+  failed: number;
+  /**
+   * Attempts that were never made, because the webhook was disabled or deleted, or the job erased.
+   */
+  dropped: number;
+  /**
+   * How many attempts failed for each reason; without those that did not occur.
+   */
+  reasons: {
+    http_status?: number;
+    redirect?: number;
+    timeout?: number;
+    dns?: number;
+    forbidden_address?: number;
+    connect?: number;
+    tls?: number;
+    reset?: number;
+    protocol?: number;
+  };
+  /**
+   * Median duration of the attempts; null without any.
+   */
+  p50_ms: number | null;
+  /**
+   * 95 % of the attempts took at most so long.
+   */
+  p95_ms: number | null;
+  /**
+   * Deliveries that waited or were under way at the end of this time, or now in the current one.
+   */
+  waiting: number;
+}
+export interface WebhookMetrics {
+  bucket: 'minute' | 'hour' | 'day';
+  from: string;
+  to: string;
+  /**
+   * The time holds too many attempts to be read: the oldest buckets are left out.
+   */
+  truncated: boolean;
+  /**
+   * Every bucket of the time, oldest first, in UTC.
+   */
+  data: WebhookMetricsBucket[];
 }
 export interface Event {
   id: string;
@@ -920,11 +994,11 @@ export interface AuditList {
 }
 export interface SecretsRotation {
   /**
-   * Webhooks whose secrets were sealed anew by this request.
+   * Webhooks whose secrets and headers were sealed anew by this request.
    */
   rotated: number;
   /**
-   * Webhooks whose secrets no listed key opens; they stay as they are.
+   * Webhooks whose secrets or headers no listed key opens; they stay as they are.
    */
   unreadable: number;
   /**
@@ -932,7 +1006,7 @@ export interface SecretsRotation {
    */
   next_cursor: string | null;
   /**
-   * At the end: webhooks whose secrets are not sealed by the first key.
+   * At the end: webhooks whose secrets or headers are not sealed by the first key.
    */
   remaining: number | null;
 }

@@ -22,7 +22,7 @@ async function createWebhook(service: TestService, key: string, url: string) {
   const answer = await fetch(`${service.baseUrl}/v1/webhooks`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json', 'idempotency-key': 'k' },
-    body: JSON.stringify({ url, events: ['webhook.test'] }),
+    body: JSON.stringify({ url, events: ['webhook.test'], headers: { 'X-Token': 'hush' } }),
   });
   return { status: answer.status, ...((await answer.json()) as { id: string; secret: string }) };
 }
@@ -30,7 +30,7 @@ async function createWebhook(service: TestService, key: string, url: string) {
 const ping = (service: TestService, key: string, id: string) =>
   fetch(`${service.baseUrl}/v1/webhooks/${id}/test`, { method: 'POST', headers: { 'x-api-key': key } });
 
-test('the secrets key is changed on a service that goes on signing with the same webhook secrets', async () => {
+test('the secrets key is changed on a service that goes on sending with the same webhook secrets and headers', async () => {
   await using receiver = await openReceiver();
   const dataDir = temporaryFolder();
   const keyFile = path.join(dataDir, 'secrets-key');
@@ -44,6 +44,7 @@ test('the secrets key is changed on a service that goes on signing with the same
     assert.equal((await ping(service, key, webhook.id)).status, 202);
     const { headers, body } = await receiver.waitFor(count);
     verifyDelivery({ secret: webhook.secret, headers, body });
+    assert.equal(headers['x-token'], 'hush');
   };
 
   const before = await open(receiver, dataDir);

@@ -10,8 +10,10 @@ import { makeId } from '../../src/platform/clock.ts';
 import { unitsFromCredits } from '../../src/rules/jobs/price.ts';
 import { webhookRoutes } from '../../src/webhooks/endpoints/routes.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
+import { webhookTestRoutes } from '../../src/webhooks/test-routes.ts';
 import { TEST_ACTOR } from '../fixtures/caller.ts';
 import type { Random } from '../fixtures/random.ts';
+import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
 import type { Environment } from './nodes.ts';
 import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
@@ -49,7 +51,10 @@ export class Clients {
     this.#db = server.open(this.actor);
     const clock = clockOf(this.actor, simulator);
     const lookup = async () => ['93.184.216.34'];
-    this.#routes = webhookRoutes({ db: this.#db, config: SETTINGS, secretBox: SECRET_BOX, clock, lookup });
+    this.#routes = [
+      ...webhookRoutes({ db: this.#db, config: SETTINGS, secretBox: SECRET_BOX, clock, lookup }),
+      ...webhookTestRoutes({ db: this.#db, config: SETTINGS }),
+    ];
   }
 
   /** Accounts are created before the faults begin. */
@@ -116,13 +121,22 @@ export class Clients {
   }
 
   async createWebhook(account: Account): Promise<void> {
-    const body = { url: this.#newUrl(account), events: [...EVENT_TYPES] };
+    const body = {
+      ...{ url: this.#newUrl(account), events: [...EVENT_TYPES] },
+      headers: { [ACCOUNT_HEADER]: account.id },
+      max_per_second: this.#random.pick([null, null, 3, 10]),
+    };
     const { id, secret } = (await this.#call(account, 'POST', '/v1/webhooks', { body })).body as {
       id: string;
       secret: string;
     };
     this.#webhooks.push({ id, account });
     this.memory.secrets.set(id, [secret]);
+  }
+
+  async #test({ id, account }: KnownWebhook): Promise<void> {
+    const body = { type: this.#random.pick(EVENT_TYPES) };
+    await this.#call(account, 'POST', '/v1/webhooks/:id/test', { params: { id }, body });
   }
 
   async #changeWebhook({ id, account }: KnownWebhook): Promise<void> {
@@ -161,9 +175,8 @@ export class Clients {
   }
 
   /** More events at once than a webhook may have in this.memory. */
-  async #burst({ id, account }: KnownWebhook): Promise<void> {
-    for (let i = 4 + this.#random.integer(12); i > 0; i--)
-      await this.#call(account, 'POST', '/v1/webhooks/:id/test', { params: { id } });
+  async #burst(webhook: KnownWebhook): Promise<void> {
+    for (let i = 4 + this.#random.integer(12); i > 0; i--) await this.#test(webhook);
   }
 
   /** One random action of a client, a receiver or an operator. */
@@ -177,8 +190,7 @@ export class Clients {
     if (luck < 0.61) return await this.#rotate(webhook);
     if (luck < 0.63) return void (await this.#call(webhook.account, 'DELETE', '/v1/webhooks/:id', { params: { id } }));
     if (luck < 0.74) return await this.#burst(webhook);
-    if (luck < 0.79)
-      return void (await this.#call(webhook.account, 'POST', '/v1/webhooks/:id/test', { params: { id } }));
+    if (luck < 0.79) return await this.#test(webhook);
     if (luck < 0.84) return await this.#runAccount(account);
     if (luck < 0.93 && this.#jobs.length > 0) return await this.#control();
     const url = this.#random.pick([...this.#receivers.modes.keys()]);

@@ -274,6 +274,11 @@ create table webhooks (
   secret bytea not null,
   previous_secret bytea,
   previous_secret_ends_at timestamptz,
+  -- Own headers of the deliveries: names, and names with values as JSON, encrypted as the secrets are.
+  header_names text[] not null default '{}',
+  headers bytea,
+  -- How many attempts may start in a second; null: no limit.
+  max_per_second smallint,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (shard, id),
@@ -289,6 +294,8 @@ create table events (
   account_id text not null,
   type text not null,
   job_id text,
+  -- Of a test: the only webhook that gets the event. Null: all that subscribe.
+  webhook_id text,
   -- Serialised once: stored, signed and sent as these bytes.
   body bytea not null,
   created_at timestamptz not null,
@@ -382,6 +389,8 @@ create table attempts (
 ) partition by range (created_at);
 create index attempts_by_event on attempts (shard, event_id);
 create index attempts_by_account on attempts (shard, account_id, created_at);
+-- For filters of the log that few entries pass: most attempts are the first one and succeed.
+create index attempts_unusual on attempts (shard, webhook_id, id) where status <> 'succeeded' or attempt > 1;
 
 -- For days without a partition; empty as long as the janitor creates partitions in advance.
 create table attempts_default partition of attempts default;

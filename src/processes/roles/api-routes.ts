@@ -17,11 +17,15 @@ import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
+import type { MetricsDeps } from '../../webhooks/log/metrics-route.ts';
+import { webhookMetrics } from '../../webhooks/log/metrics-route.ts';
 import { deliveryRoutes } from '../../webhooks/log/routes.ts';
 import type { SealedDeps } from '../../webhooks/secrets/sealed-api.ts';
 import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
+import type { TestDeps } from '../../webhooks/test-routes.ts';
+import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 
-export type ApiDeps = JobRoutesDeps & SearchDeps & WebhookDeps & AccountDeps & KeyDeps;
+export type ApiDeps = JobRoutesDeps & SearchDeps & WebhookDeps & TestDeps & MetricsDeps & AccountDeps & KeyDeps;
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -34,7 +38,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     usageRoute(deps),
     ...keyRoutes(deps),
     ...webhookRoutes(deps),
+    ...webhookTestRoutes(deps),
     ...deliveryRoutes(deps),
+    webhookMetrics(deps),
     ...eventRoutes(deps),
     ...eventTypeRoutes(),
   ];

@@ -14,7 +14,7 @@ export const DELIVERY_MOVES: readonly Move[] = [
     from: 'waiting',
     move: 'postpone',
     to: 'waiting',
-    meaning: "the webhook's secret cannot be opened; the attempt does not count",
+    meaning: "the webhook's secret or headers cannot be opened; the attempt does not count",
   },
   { from: 'waiting', move: 'exhaust', to: 'exhausted', meaning: 'the last attempt failed' },
   {

@@ -225,7 +225,7 @@ export class Attempts {
     }
   }
 
-  /** Until somebody restores the key or rotates the secret: retried after a minute, then less and less often. */
+  /** Until somebody restores the key, or replaces the secret or the headers: retried after a minute, then less and less often. */
   async #postpone(delivery: ReadyDelivery, error: UnreadableSecret): Promise<void> {
     const { db, clock, log } = this.#deps;
     const { webhookId, id } = delivery;
@@ -236,7 +236,7 @@ export class Attempts {
     this.#unreadableWebhooks.add(webhookId);
     log.error(
       { err: error, webhook_id: webhookId },
-      'the secret of a webhook cannot be opened, and its deliveries wait: restore SECRETS_KEY or rotate the secret',
+      'the secret of a webhook cannot be opened, or its headers cannot, and its deliveries wait: restore SECRETS_KEY, or rotate the secret and set the headers again',
     );
   }
 
@@ -257,9 +257,9 @@ export class Attempts {
 
 function readyOf({ delivery, epoch }: Started, body: Buffer, webhook: WebhookSettings): ReadyDelivery {
   const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId } = delivery;
-  const { url, secret, previousSecret, previousSecretEndsAt, isHealthy } = webhook;
+  const { url, secret, previousSecret, previousSecretEndsAt, headers, isHealthy } = webhook;
   return {
     ...{ shard, epoch, id, accountId, webhookId, eventId, eventType, attempt, attemptId, body },
-    ...{ url, secret, previousSecret, previousSecretEndsAt, isDegraded: !isHealthy },
+    ...{ url, secret, previousSecret, previousSecretEndsAt, headers, isDegraded: !isHealthy },
   };
 }

@@ -11,6 +11,10 @@ export type WebhookSettings = {
   isActive: boolean;
   /** It has succeeded, and not failed since. */
   isHealthy: boolean;
+  /** How many attempts may start in a second; null: no limit. */
+  maxPerSecond: number | null;
+  /** The headers that its owner has set, as JSON, sealed; null without any. */
+  headers: Buffer | null;
 };
 
 /** A waiting delivery. */
@@ -40,7 +44,8 @@ export type ReadDeliveries = {
 };
 
 const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
-  w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy"`;
+  w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy",
+  w.max_per_second as "maxPerSecond", w.headers`;
 
 const MS = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
 
@@ -111,14 +116,15 @@ function deliveriesOf(rows: Row[]): ReadDeliveries {
 function settingsOf(row: Row): WebhookSettings {
   const { webhookId: id, shard } = row;
   if (row.url === null) return deletedWebhook({ id, shard });
-  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy } = row;
-  return { id, shard, url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy };
+  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy, maxPerSecond, headers } = row;
+  const ofUrl = { url, secret, previousSecret, previousSecretEndsAt, headers };
+  return { id, shard, ...ofUrl, isActive, isHealthy, maxPerSecond };
 }
 
 /** Settings of a webhook that is no longer there. */
 export function deletedWebhook({ id, shard }: { id: string; shard: number }): WebhookSettings {
-  const nothing = { url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null };
-  return { id, shard, ...nothing, isActive: false, isHealthy: false };
+  const nothing = { url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null, headers: null };
+  return { id, shard, ...nothing, isActive: false, isHealthy: false, maxPerSecond: null };
 }
 
 /** A webhook, and of its waiting deliveries the one that is due first. */

@@ -3,9 +3,11 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
+import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
 import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
+import type { HeaderReader } from '../secrets/own-headers.ts';
 import type { Signer, Signers } from '../secrets/signers.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
 import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
@@ -13,7 +15,7 @@ import type { FinishedAttempt } from './finish-store.ts';
 
 /** A delivery with all that its attempt needs. */
 export type ReadyDelivery = Omit<WaitingDelivery, 'nextAtMs' | 'readAtMs' | 'body'> &
-  Pick<WebhookSettings, 'url' | 'secret' | 'previousSecret' | 'previousSecretEndsAt'> & {
+  Pick<WebhookSettings, 'url' | 'secret' | 'previousSecret' | 'previousSecretEndsAt' | 'headers'> & {
     body: Buffer;
     /** Of the shard, while the attempt starts. */
     epoch: number;
@@ -24,6 +26,7 @@ export type ReadyDelivery = Omit<WaitingDelivery, 'nextAtMs' | 'readAtMs' | 'bod
 export type SendOptions = {
   poster: Poster;
   signers: Signers;
+  headerReader: HeaderReader;
   clock: Clock;
   /** X-Service- by default. */
   headerPrefix: string;
@@ -36,10 +39,12 @@ const USER_AGENT = `Verbatim/${packageJson.version}`;
 
 /** Signs, posts and classifies one attempt. Null when it did not start; nothing was sent then. */
 export async function sendAttempt(delivery: ReadyDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
-  const headers = signedHeaders(delivery, options);
-  const { url, accountId, body, isDegraded } = delivery;
+  const { url, accountId, webhookId, body, isDegraded } = delivery;
+  const signed = signedHeaders(delivery, options);
+  const own = withoutServiceHeaders(options.headerReader.headersOf(webhookId, delivery.headers), signed);
+  const headers = { ...signed, ...own };
   const report = await options.poster.post({ url, accountId, headers, body, isDegraded });
-  return report && finish(delivery, headers, report, options);
+  return report && finish(delivery, { ...signed, ...redacted(own) }, report, options);
 }
 
 /** The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now. */
@@ -91,7 +96,7 @@ function validSigners(delivery: ReadyDelivery, signers: Signers, nowMs: number):
 
 function finish(
   delivery: ReadyDelivery,
-  headers: Record<string, string>,
+  loggedHeaders: Record<string, string>,
   report: PostReport,
   { clock, retryDelaysMs, random }: SendOptions,
 ): FinishedAttempt {
@@ -123,7 +128,7 @@ function finish(
     firstByteMs: report.firstByteMs,
     remoteAddress: report.remoteAddress,
     // Without a connection no request was sent.
-    requestHeaders: report.remoteAddress === null ? null : JSON.stringify(headers),
+    requestHeaders: report.remoteAddress === null ? null : JSON.stringify(loggedHeaders),
     responseHeaders: report.responseHeaders && keptHeadersJson(report.responseHeaders),
     responseBody: report.responseBody,
     completedAt: new Date(clock.now()),

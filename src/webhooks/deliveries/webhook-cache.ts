@@ -66,6 +66,6 @@ export class WebhookCache {
 }
 
 /** What the scheduler needs to know of a webhook. */
-export function scheduled({ id, shard, isHealthy, isActive }: WebhookSettings) {
-  return { id, shard, isHealthy, maySend: isActive };
+export function scheduled({ id, shard, isHealthy, isActive, maxPerSecond }: WebhookSettings) {
+  return { id, shard, isHealthy, maySend: isActive, maxPerSecond };
 }

@@ -10,6 +10,7 @@ import { openPoster } from '../http-client/post.ts';
 import { DatabaseClock } from '../ownership/database-clock.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
+import { openHeaderReader } from '../secrets/own-headers.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import { openSigners } from '../secrets/signers.ts';
 import { Attempts } from './attempts.ts';
@@ -85,7 +86,7 @@ class Deliverer {
     this.#ownership = new Ownership({
       ...{ db, clock, log, monotonicMs, holder: deps.holder ?? makeId('req') },
       unrecorded: (shard) => scheduler.unsettledOf(shard),
-      onTaken: (shards) => this.#takeShards(shards),
+      onTaken: (shards) => this.#takeShards(shards, databaseClock.nowMs()),
       onClosed: (shards) => {
         for (const shard of shards) scheduler.dropShard(shard);
       },
@@ -128,8 +129,8 @@ class Deliverer {
     await this.#ownership.leave();
   }
 
-  #takeShards(shards: number[]): void {
-    for (const shard of shards) this.#scheduler.addShard(shard);
+  #takeShards(shards: number[], nowMs: number): void {
+    for (const shard of shards) this.#scheduler.addShard(shard, nowMs);
     this.#reader.taken(shards);
   }
 
@@ -197,6 +198,7 @@ function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: Deliver
       proxyUrl: config.webhookProxyUrl,
     }),
     signers: openSigners(secretBox),
+    headerReader: openHeaderReader(secretBox),
     clock,
     headerPrefix: config.webhookHeaderPrefix,
     retryDelaysMs: config.webhookRetryDelaysMs,

@@ -6,8 +6,8 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
 const EXPECTED_KEYS = [
-  ...['id', 'url', 'events', 'description', 'active', 'disabled_reason', 'disabled_at', 'consecutive_failures'],
-  ...['failing_since', 'created_at', 'updated_at'],
+  ...['id', 'url', 'events', 'description', 'headers', 'max_per_second', 'active', 'disabled_reason', 'disabled_at'],
+  ...['consecutive_failures', 'failing_since', 'created_at', 'updated_at'],
 ];
 
 test('a created webhook shows its secret once, and the database holds it sealed', async () => {

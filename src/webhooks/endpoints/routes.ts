@@ -11,45 +11,39 @@ import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
+import { Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import type { UrlTarget } from '../../rules/network/url-guard.ts';
-import { MAX_URL_CHARS, parseWebhookUrl } from '../../rules/network/url-guard.ts';
+import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
+import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { dropWaiting } from '../deliveries/drop-store.ts';
 import type { EventType } from '../events/event-types.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
+import { notifyDeliveriesDue } from '../events/store.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
-import type { ActionDeps } from './action-routes.ts';
-import { webhookActionRoutes } from './action-routes.ts';
+import { eventsField, optionalFields, storedHeaders, urlField } from './fields.ts';
 import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
-import type { Owner, WebhookRow } from './store.ts';
+import type { RotationDeps } from './rotation-route.ts';
+import { rotateSecret } from './rotation-route.ts';
+import type { Owner, StoredHeaders, WebhookRow } from './store.ts';
 import * as store from './store.ts';
-import { eventTypeSchema, showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
+import { showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
-export type WebhookDeps = ActionDeps & { config: Pick<Config, 'webhookAllowedTargets'>; lookup?: Lookup };
+export type WebhookDeps = RotationDeps & {
+  config: Pick<Config, 'webhookAllowedTargets' | 'webhookHeaderPrefix'>;
+  lookup?: Lookup;
+};
 
 type Context = WebhookDeps & {
   readUrl(raw: string): UrlTarget;
   resolveUrl(target: UrlTarget, accountId: string): Promise<string>;
+  /** @throws ApiError  400 */
+  storeHeaders(webhookId: string, headers: OwnHeaders | null): StoredHeaders;
 };
 
-const MAX_DESCRIPTION_CHARS = 500;
-
 const idParams = Type.Object({ id: Type.String() });
-const urlField = Type.String({
-  maxLength: MAX_URL_CHARS,
-  description: 'https, port 443, a public address. Every spelling that a URL parser knows is accepted.',
-  examples: ['https://hooks.example.com/verbatim'],
-  [DOCUMENTED]: {
-    maxLength: 2000,
-    pattern:
-      '^https://([a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?\\.){1,4}[a-z]{2,10}(:443)?(/[A-Za-z0-9._~/-]*)?(\\?[A-Za-z0-9._~=&-]*)?$',
-  },
-});
-const eventsField = Type.Array(eventTypeSchema, { minItems: 1, maxItems: 100, description: 'Duplicates are folded.' });
-const descriptionField = nullable(Type.String({ maxLength: MAX_DESCRIPTION_CHARS }));
 
 const ownWebhook = { id: '$response.body#/id' };
 const WEBHOOK_LINKS = {
@@ -62,14 +56,16 @@ const WEBHOOK_LINKS = {
   get_webhooks_id_deliveries: ownWebhook,
 };
 
-/** Registering, changing, testing and deleting webhooks. */
+/** Registering, changing and deleting webhooks. */
 export function webhookRoutes(deps: WebhookDeps): Route[] {
   const allowedTargets = deps.config.webhookAllowedTargets;
+  const { secretBox, config } = deps;
   const guard = { param: 'url', allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
   const context: Context = {
     ...deps,
     readUrl: (raw) => permittedTarget(parseWebhookUrl(raw, allowedTargets), 'url'),
     resolveUrl: (target, accountId) => resolveUrl(target, { ...guard, accountId }),
+    storeHeaders: (id, headers) => storedHeaders(id, headers, { secretBox, headerPrefix: config.webhookHeaderPrefix }),
   };
   return [
     createWebhook(context),
@@ -77,11 +73,11 @@ export function webhookRoutes(deps: WebhookDeps): Route[] {
     getWebhook(context),
     changeWebhook(context),
     deleteWebhook(context),
-    ...webhookActionRoutes(deps),
+    rotateSecret(deps),
   ];
 }
 
-function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): Route {
+function createWebhook({ db, secretBox, clock, readUrl, resolveUrl, storeHeaders }: Context): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks',
@@ -92,15 +88,16 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
     links: WEBHOOK_LINKS,
     tag: 'Webhooks',
     schema: {
-      body: Type.Object({ url: urlField, events: eventsField, description: Type.Optional(descriptionField) }),
+      body: Type.Object({ url: urlField, events: eventsField, ...optionalFields }),
       answers: { 201: webhookWithSecretSchema },
     },
     async handle({ account, actor, body, note, idempotency }) {
       const target = readUrl(body.url);
+      const id = makeId('wh', clock);
+      const headers = storeHeaders(id, body.headers ?? null);
       // Checked again below, under a lock. Checked here so that no name is resolved for a webhook over the plan's limit.
       await requireFreeWebhook(db, ownerOf(account), account.plan);
       const url = await resolveUrl(target, account.id);
-      const id = makeId('wh', clock);
       const secret = makeWebhookSecret();
       note({ webhook_id: id });
       return await db.transaction(async (tx) => {
@@ -111,6 +108,8 @@ function createWebhook({ db, secretBox, clock, readUrl, resolveUrl }: Context): 
           events: foldEvents(body.events),
           description: body.description ?? null,
           secret: secretBox.seal(id, secret),
+          headers,
+          maxPerSecond: body.max_per_second ?? null,
           now: new Date(clock.now()),
         });
         await recordChange(tx, actor, changeOf(account, id, 'webhook.created', { events: row.events }));
@@ -151,14 +150,14 @@ function getWebhook({ db }: Context): Route {
   });
 }
 
-function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
+function changeWebhook({ db, clock, readUrl, resolveUrl, storeHeaders }: Context): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/v1/webhooks/:id',
     auth: 'key',
     scope: 'webhooks:write',
     summary: 'Change a webhook; active: true enables it again and starts its streak of failures anew',
-    errors: ['forbidden_url'],
+    errors: ['forbidden_url', 'conflict'],
     tag: 'Webhooks',
     schema: {
       params: idParams,
@@ -166,7 +165,7 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
         {
           url: Type.Optional(urlField),
           events: Type.Optional(eventsField),
-          description: Type.Optional(descriptionField),
+          ...optionalFields,
           active: Type.Optional(Type.Boolean()),
         },
         { minProperties: 1 },
@@ -177,19 +176,25 @@ function changeWebhook({ db, clock, readUrl, resolveUrl }: Context): Route {
       const owner = ownerOf(account);
       const before = await webhookOr404(db, account, params.id);
       const change = {
+        headers: body.headers === undefined ? undefined : storeHeaders(before.id, body.headers),
         url: body.url === undefined ? undefined : await resolveUrl(readUrl(body.url), account.id),
         events: body.events && foldEvents(body.events),
         description: body.description,
         active: body.active,
+        maxPerSecond: body.max_per_second,
         now: new Date(clock.now()),
       };
+      if (change.url && !change.headers) requireSameOrigin(before, change.url);
       // Deliveries that a crash left waiting when the webhook was disabled must not be sent now.
       if (body.active === true && !before.active) await drop(db, owner, before, 'all');
       const details = { fields: Object.keys(body), ...(body.active !== undefined && { active: body.active }) };
       const row = await db.transaction(async (tx) => {
         const changed = foundOr404(await store.updateWebhook(tx, owner, before.id, change));
         await recordChange(tx, actor, changeOf(account, before.id, 'webhook.changed', details));
-        if (body.url !== undefined || body.active !== undefined) store.notifyWebhookChanged(tx, before.id);
+        // Deliveries may wait because the headers before could not be opened.
+        const isWoken = change.headers && (await store.wakeFirstAttempts(tx, owner.shard, before.id)) > 0;
+        if (isWoken) notifyDeliveriesDue(tx, owner.shard);
+        store.notifyWebhookChanged(tx, before.id);
         return changed;
       });
       if (!row.active) await drop(db, owner, row, 'others');
@@ -229,6 +234,13 @@ async function drop(db: Database, { shard }: Owner, webhook: WebhookRow, by: 'ot
 
 function changeOf({ id }: Account, webhookId: string, action: AuditAction, details: Record<string, unknown> = {}) {
   return { accountId: id, action, targetId: webhookId, details };
+}
+
+/** The values of the headers are not shown to those who change the webhook, and go to no server they were not set for. */
+function requireSameOrigin({ url, headerNames }: WebhookRow, newUrl: string): void {
+  if (headerNames.length === 0 || new URL(url).origin === new URL(newUrl).origin) return;
+  const message = 'The url has another origin than before; give the headers for it again, or headers: null.';
+  throw new ApiError('conflict', message, { param: 'headers' });
 }
 
 /** Each type once, in the order of EVENT_TYPES. */

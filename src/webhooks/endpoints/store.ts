@@ -3,12 +3,16 @@ import type { EventType } from '../events/event-types.ts';
 
 type DisabledReason = 'manual' | 'consecutive_failures';
 
-/** A webhook without its secrets. */
+/** A webhook without its secrets and the values of its headers. */
 export type WebhookRow = {
   id: string;
   url: string;
   events: EventType[];
   description: string | null;
+  /** Names of its own headers. */
+  headerNames: string[];
+  /** How many attempts may start in a second; null: no limit. */
+  maxPerSecond: number | null;
   active: boolean;
   disabledReason: DisabledReason | null;
   disabledAt: Date | null;
@@ -21,9 +25,12 @@ export type WebhookRow = {
 /** The account that owns a webhook; every statement names both. */
 export type Owner = { shard: number; accountId: string };
 
-const COLUMNS = `id, url, events, description, active, disabled_reason as "disabledReason",
-  disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures", failing_since as "failingSince",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+/** A webhook's own headers as they are stored; without any, no names and null. */
+export type StoredHeaders = { names: string[]; sealed: Buffer | null };
+
+const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", active,
+  disabled_reason as "disabledReason", disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures",
+  failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Disabled ones count. */
 export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {
@@ -37,11 +44,16 @@ export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promi
 export async function insertWebhook(
   tx: Sql,
   { shard, accountId }: Owner,
-  webhook: { id: string; url: string; events: EventType[]; description: string | null; secret: Buffer; now: Date },
+  webhook: Pick<WebhookRow, 'id' | 'url' | 'events' | 'description' | 'maxPerSecond'> & {
+    secret: Buffer;
+    headers: StoredHeaders;
+    now: Date;
+  },
 ): Promise<WebhookRow> {
   const rows = await tx.rows<WebhookRow>({
-    text: `insert into webhooks (shard, account_id, id, url, events, description, secret, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+    text: `insert into webhooks (shard, account_id, id, url, events, description, secret, created_at, updated_at,
+        header_names, headers, max_per_second)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)
       returning ${COLUMNS}`,
     values: [
       shard,
@@ -52,6 +64,9 @@ export async function insertWebhook(
       webhook.description,
       webhook.secret,
       webhook.now,
+      webhook.headers.names,
+      webhook.headers.sealed,
+      webhook.maxPerSecond,
     ],
   });
   return rows[0]!;
@@ -91,6 +106,9 @@ type WebhookChange = {
   /** Null removes the description. */
   description?: string | null | undefined;
   active?: boolean | undefined;
+  headers?: StoredHeaders | undefined;
+  /** Null removes the limit. */
+  maxPerSecond?: number | null | undefined;
   now: Date;
 };
 
@@ -115,6 +133,9 @@ export async function updateWebhook(
         disabled_at = case when $8 then null when active and not $8 then $9::timestamptz else disabled_at end,
         consecutive_failures = case when not active and $8 then 0 else consecutive_failures end,
         failing_since = case when not active and $8 then null else failing_since end,
+        header_names = coalesce($10::text[], header_names),
+        headers = case when $10::text[] is null then headers else $11::bytea end,
+        max_per_second = case when $12::boolean then $13::smallint else max_per_second end,
         updated_at = $9
       where shard = $1 and account_id = $2 and id = $3
       returning ${COLUMNS}`,
@@ -128,6 +149,10 @@ export async function updateWebhook(
       change.description ?? null,
       change.active ?? null,
       change.now,
+      change.headers?.names ?? null,
+      change.headers?.sealed ?? null,
+      change.maxPerSecond !== undefined,
+      change.maxPerSecond ?? null,
     ],
   });
   return rows[0] ?? null;
@@ -176,7 +201,7 @@ export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: strin
   });
 }
 
-/** Makes the deliverers read the webhook's url, secrets and state again. Call it in the transaction that changes them. */
+/** Makes the deliverers read the webhook's url, secrets, headers, limit and state again. Call it in the transaction that changes them. */
 export function notifyWebhookChanged(tx: Sql, webhookId: string): void {
   tx.notify('webhook_changed', webhookId);
 }

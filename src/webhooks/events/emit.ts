@@ -28,16 +28,14 @@ export async function emitEvent(tx: Sql, emission: Emission): Promise<string> {
 }
 
 /**
- * Emits `webhook.test` to one webhook alone, whether or not it subscribes to it. Returns the event's id; null when the
+ * Emits a test to one webhook alone, whether or not it subscribes to the type. Returns the event's id; null when the
  * webhook is not active, or is gone.
  */
-export async function emitWebhookTest(
+export async function emitTest(
   sql: Sql,
-  test: Pick<Emission, 'account' | 'now' | 'firstDelayMs'> & { webhook: { id: string } & Record<string, unknown> },
+  { webhookId, ...test }: Omit<Emission, 'jobId'> & { webhookId: string },
 ): Promise<string | null> {
-  const { webhook } = test;
-  const emission: Emission = { ...test, type: 'webhook.test', jobId: null, data: { webhook }, metadata: null };
-  const { id, deliveries } = await emit(sql, emission, webhook.id);
+  const { id, deliveries } = await emit(sql, { ...test, jobId: null }, webhookId);
   return deliveries > 0 ? id : null;
 }
 

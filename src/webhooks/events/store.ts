@@ -33,8 +33,8 @@ export const insertEventIf = (condition: string): string => `
           and case when $webhookId::text is null then $eventType = any(events) else id = $webhookId end
           and ${condition}
       ), event as (
-        insert into events (shard, id, account_id, type, job_id, body, created_at)
-        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $eventCreatedAt
+        insert into events (shard, id, account_id, type, job_id, webhook_id, body, created_at)
+        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $webhookId, $body, $eventCreatedAt
         where ($webhookId is null or exists (select from receivers)) and ${condition}
       ), delivery as (
         insert into deliveries

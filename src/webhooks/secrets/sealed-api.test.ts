@@ -3,10 +3,12 @@ import test from 'node:test';
 import { openAccountFixture } from '../../../test/fixtures/account.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
+import { openHeaderReader, sealHeaders } from './own-headers.ts';
 import { sealedRoutes } from './sealed-api.ts';
 import type { SealedRow } from './sealed-store.ts';
 import { listNotSealedBy, replaceSealed } from './sealed-store.ts';
 import { openSecretBox } from './secrets.ts';
+import { UnreadableSecret } from './signers.ts';
 
 const [OLD, NEW, FOREIGN] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 const BEFORE = openSecretBox(OLD);
@@ -24,9 +26,12 @@ async function insertWebhooks(fixture: Fixture, count: number, box = BEFORE): Pr
   for (const [i, id] of ids.entries()) {
     await fixture.db.run({
       text: `
-        insert into webhooks (shard, id, account_id, url, events, secret, previous_secret, created_at, updated_at)
-        values ($1, $2, $3, 'https://a.example', '{}', $4, $5, now(), now())`,
-      values: [i % 3, id, accountId, box.seal(id, id), i % 2 ? box.seal(id, `previous ${id}`) : null],
+        insert into webhooks (shard, id, account_id, url, events, secret, previous_secret, headers, created_at, updated_at)
+        values ($1, $2, $3, 'https://a.example', '{}', $4, $5, $6, now(), now())`,
+      values: [
+        ...[i % 3, id, accountId, box.seal(id, id), i % 2 ? box.seal(id, `previous ${id}`) : null],
+        i % 3 ? null : sealHeaders(box, id, { 'X-Of': id }),
+      ],
     });
   }
   return ids;
@@ -35,7 +40,9 @@ async function insertWebhooks(fixture: Fixture, count: number, box = BEFORE): Pr
 const rotate = (fixture: Fixture, cursor?: string) =>
   fixture.ask('POST', '/admin/v1/secrets/rotate', cursor === undefined ? {} : { cursor });
 const rowsOf = (fixture: Fixture) =>
-  fixture.db.rows<SealedRow>({ text: 'select shard, id, secret, previous_secret as "previousSecret" from webhooks' });
+  fixture.db.rows<SealedRow>({
+    text: 'select shard, id, secret, previous_secret as "previousSecret", headers from webhooks',
+  });
 
 test('batch by batch all secrets are sealed by the first key, and the others are needed no more', async () => {
   await using fixture = await openEnvironment();
@@ -54,10 +61,31 @@ test('batch by batch all secrets are sealed by the first key, and the others are
     ],
   );
   assert.equal(third.next_cursor, null);
-  for (const { id, secret, previousSecret } of await rowsOf(fixture)) {
+  const reader = openHeaderReader(AFTER);
+  for (const { id, secret, previousSecret, headers } of await rowsOf(fixture)) {
     assert.equal(AFTER.open(id, secret), id);
     if (previousSecret) assert.equal(AFTER.open(id, previousSecret), `previous ${id}`);
+    if (headers) assert.deepEqual(reader.headersOf(id, headers), { 'X-Of': id });
   }
+});
+
+test('headers that were sealed by another key are found and sealed anew, also where the secrets are not', async () => {
+  await using fixture = await openEnvironment();
+  const [id] = (await insertWebhooks(fixture, 1, BOTH)) as [string];
+  await fixture.db.run({ text: 'update webhooks set headers = $1', values: [sealHeaders(BEFORE, id, { 'X-A': 'b' })] });
+
+  const { rotated, remaining } = (await rotate(fixture)).body;
+
+  assert.deepEqual([rotated, remaining], [1, 0]);
+  assert.deepEqual(openHeaderReader(AFTER).headersOf(id, (await rowsOf(fixture))[0]!.headers), { 'X-A': 'b' });
+});
+
+test('headers do not open as those of another webhook, nor as a secret', () => {
+  const sealed = sealHeaders(AFTER, 'wh_1', { 'X-A': 'b' });
+
+  assert.throws(() => openHeaderReader(AFTER).headersOf('wh_2', sealed), UnreadableSecret);
+  assert.throws(() => AFTER.open('wh_1', sealed));
+  assert.throws(() => openHeaderReader(AFTER).headersOf('wh_1', AFTER.seal('wh_1', '{}')), UnreadableSecret);
 });
 
 test('a pass that was broken off is done again from its beginning, and does only what is left', async () => {
@@ -99,6 +127,7 @@ test('a secret that its owner rotates meanwhile is not put back', async () => {
   const isReplaced = await replaceSealed(fixture.db, read!, {
     secret: BOTH.reseal(id, read!.secret),
     previousSecret: null,
+    headers: null,
   });
 
   assert.equal(isReplaced, false);

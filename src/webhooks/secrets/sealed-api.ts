@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, nullable, Type } from '../../http/schema.ts';
+import { headersPlace } from './own-headers.ts';
 import type { SealedPlace, SealedRow } from './sealed-store.ts';
 import { countNotSealedBy, listNotSealedBy, replaceSealed } from './sealed-store.ts';
 import type { SecretBox } from './secrets.ts';
@@ -22,23 +23,29 @@ const cursorSchema = Type.String({
 
 const answerSchema = Type.Object(
   {
-    rotated: Type.Integer({ description: 'Webhooks whose secrets were sealed anew by this request.' }),
-    unreadable: Type.Integer({ description: 'Webhooks whose secrets no listed key opens; they stay as they are.' }),
+    rotated: Type.Integer({ description: 'Webhooks whose secrets and headers were sealed anew by this request.' }),
+    unreadable: Type.Integer({
+      description: 'Webhooks whose secrets or headers no listed key opens; they stay as they are.',
+    }),
     next_cursor: nullable(Type.String(), 'Where the next request goes on; null at the end.'),
-    remaining: nullable(Type.Integer(), 'At the end: webhooks whose secrets are not sealed by the first key.'),
+    remaining: nullable(
+      Type.Integer(),
+      'At the end: webhooks whose secrets or headers are not sealed by the first key.',
+    ),
   },
   component('SecretsRotation', { rotated: 12, unreadable: 0, next_cursor: null, remaining: 0 }),
 );
 
-/** Sealing the webhooks' secrets anew with the first key of SECRETS_KEY, while the service runs. */
+/** Sealing the webhooks' secrets and headers anew with the first key of SECRETS_KEY, while the service runs. */
 export function sealedRoutes({ db, secretBox, batch = BATCH }: SealedDeps): Route[] {
   return [
     defineRoute({
       method: 'POST',
       path: '/admin/v1/secrets/rotate',
       auth: 'admin',
-      summary: 'Encrypt the next webhook secrets with the first key of SECRETS_KEY; repeat until next_cursor is null',
-      description: 'Each secret is a statement of its own: what was done stays done, and a pass may begin anew.',
+      summary:
+        "Encrypt the next webhooks' secrets and headers with the first key of SECRETS_KEY; repeat until next_cursor is null",
+      description: 'Each webhook is a statement of its own: what was done stays done, and a pass may begin anew.',
       tag: 'Secrets',
       schema: {
         body: Type.Object({ cursor: Type.Optional(cursorSchema) }),
@@ -68,9 +75,13 @@ export function sealedRoutes({ db, secretBox, batch = BATCH }: SealedDeps): Rout
 }
 
 /** Null when no key opens them. */
-function resealed({ id, secret, previousSecret }: SealedRow, box: SecretBox) {
+function resealed({ id, secret, previousSecret, headers }: SealedRow, box: SecretBox) {
   try {
-    return { secret: box.reseal(id, secret), previousSecret: previousSecret && box.reseal(id, previousSecret) };
+    return {
+      secret: box.reseal(id, secret),
+      previousSecret: previousSecret && box.reseal(id, previousSecret),
+      headers: headers && box.reseal(headersPlace(id), headers),
+    };
   } catch {
     return null;
   }

@@ -1,7 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
-/** A webhook's secrets as they are stored. */
-export type SealedRow = { shard: number; id: string; secret: Buffer; previousSecret: Buffer | null };
+/** A webhook's secrets and headers as they are stored. */
+export type SealedRow = Sealed & { shard: number; id: string };
+
+type Sealed = { secret: Buffer; previousSecret: Buffer | null; headers: Buffer | null };
 
 /** Position of a pass over all webhooks: after this one, in the order of the primary key. */
 export type SealedPlace = { shard: number; id: string };
@@ -9,9 +11,10 @@ export type SealedPlace = { shard: number; id: string };
 const NOT_CURRENT = `(
   substring(secret from 1 for length($1::bytea)) <> $1
   or substring(previous_secret from 1 for length($1::bytea)) <> $1
+  or substring(headers from 1 for length($1::bytea)) <> $1
 )`;
 
-/** The next webhooks, over all shards, with a secret that does not begin with `header`. */
+/** The next webhooks, over all shards, with a secret or headers that do not begin with `header`. */
 export async function listNotSealedBy(
   sql: Sql,
   header: Buffer,
@@ -19,7 +22,7 @@ export async function listNotSealedBy(
 ): Promise<SealedRow[]> {
   return await sql.rows<SealedRow>({
     text: `
-      select shard, id, secret, previous_secret as "previousSecret"
+      select shard, id, secret, previous_secret as "previousSecret", headers
       from webhooks
       where (shard, id) > ($2, $3) and ${NOT_CURRENT}
       order by shard, id
@@ -28,7 +31,7 @@ export async function listNotSealedBy(
   });
 }
 
-/** How many webhooks, over all shards, have a secret that does not begin with `header`. */
+/** How many webhooks, over all shards, have a secret or headers that do not begin with `header`. */
 export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number> {
   const [row] = await sql.rows<{ webhooks: number }>({
     text: `
@@ -40,19 +43,20 @@ export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number
   return row!.webhooks;
 }
 
-/** Replaces the sealed secrets; false when they have changed since they were read. */
+/** Replaces what is sealed; false when it has changed since it was read. */
 export async function replaceSealed(
   sql: Sql,
-  { shard, id, secret, previousSecret }: SealedRow,
-  fresh: Pick<SealedRow, 'secret' | 'previousSecret'>,
+  { shard, id, secret, previousSecret, headers }: SealedRow,
+  fresh: Sealed,
 ): Promise<boolean> {
   const replaced = await sql.run({
     name: 'replace_sealed_secrets',
     text: `
       update webhooks
-      set secret = $5, previous_secret = $6
-      where shard = $1 and id = $2 and secret = $3 and previous_secret is not distinct from $4`,
-    values: [shard, id, secret, previousSecret, fresh.secret, fresh.previousSecret],
+      set secret = $6, previous_secret = $7, headers = $8
+      where shard = $1 and id = $2 and secret = $3 and previous_secret is not distinct from $4
+        and headers is not distinct from $5`,
+    values: [shard, id, secret, previousSecret, headers, fresh.secret, fresh.previousSecret, fresh.headers],
   });
   return replaced > 0;
 }

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBy
 
 /** Encrypts webhook secrets for the database: a dump of the database is not enough to sign with them. */
 export type SecretBox = {
-  /** Ciphertext bound to the webhook: with another webhook's id it does not open. */
+  /** Ciphertext bound to the webhook, or to another place of use: with another one's name it does not open. */
   seal(webhookId: string, secret: string): Buffer;
   /** @throws Error  when the bytes were changed, belong to another webhook, or were sealed with a key that is not listed */
   open(webhookId: string, sealed: Buffer): string;

@@ -9,12 +9,19 @@ import { historyOfWebhooks } from './webhook-history.ts';
 type Report = (text: string) => void;
 type Row = Change['after'];
 
+/** Every webhook has this own header, with the id of its account. */
+export const ACCOUNT_HEADER = 'X-Account';
+
+// Between the choice of an attempt and its request the deliverer may read its body and its webhook.
+const MOST_TO_READ_MS = 100;
 // A request that took longer was on its way while its process was frozen.
 const LONGEST_WAY_MS = 100;
 // Times of arrivals are rounded.
 const ROUNDED_MS = 1;
 // After a step of the database's clock, leases end before the processes stop trusting them.
 const AFTER_CLOCK_STEP_MS = 10_000;
+// A change of a webhook counts from its commit on. A step before the commit makes the change look older.
+const LATEST_COMMIT_MS = 25_000;
 
 /** Requests at receivers: signed, at the account's receiver, sent by the owner of the shard, and repeated only after a loss. */
 export function checkArrivals(run: Run, report: Report): void {
@@ -38,7 +45,8 @@ export function checkArrivals(run: Run, report: Report): void {
     known.push({ ...arrival, row });
     if (Number(headers['X-Service-Attempt']) !== row.attempt) report(`arrivals: ${attemptId} has a wrong number`);
     if (url.split('/')[3] !== event.account_id) report(`owners: ${attemptId} went to another account's receiver`);
-    if (webhooks.isOff(row.webhook_id, sentDatabaseMs))
+    if (headers[ACCOUNT_HEADER] !== event.account_id) report(`arrivals: ${attemptId} lacks its webhook's own header`);
+    if (webhooks.isOff(row.webhook_id, sentDatabaseMs) && !isAfterClockStep(arrival, run, LATEST_COMMIT_MS))
       report(`arrivals: ${attemptId} was sent to a webhook that is off`);
     if (!owners.isOwnedAt(row.shard, holder, sentDatabaseMs) && !isAfterClockStep(arrival, run))
       report(`arrivals: ${attemptId} was sent by ${holder}, which did not own its shard`);
@@ -50,6 +58,7 @@ export function checkArrivals(run: Run, report: Report): void {
   }
   checkRepeats(known, owners, run, report);
   checkInFlight(known, run, report);
+  if (run.isFaultless) checkRates(known, changes, report);
 }
 
 /**
@@ -85,8 +94,22 @@ function checkInFlight(arrivals: (Arrival & { row: Row })[], run: Run, report: R
   }
 }
 
-function isAfterClockStep({ sentAtMs }: Arrival, { clockStepsMs }: Run): boolean {
-  return clockStepsMs.some((stepMs) => sentAtMs >= stepMs && sentAtMs <= stepMs + AFTER_CLOCK_STEP_MS);
+/** In no second more attempts start than the webhook's limit. With faults the reads before a request may take long. */
+function checkRates(arrivals: (Arrival & { row: Row })[], changes: Change[], report: Report): void {
+  const webhooks = new Map(
+    changes.flatMap(({ what, after }) => (what === 'webhook' && after ? [[after.id, after]] : [])),
+  );
+  for (const [webhookId, ofWebhook] of Map.groupBy(arrivals, ({ row }) => row.webhook_id as string)) {
+    const limit = webhooks.get(webhookId)?.max_per_second ?? Number.POSITIVE_INFINITY;
+    const sent = ofWebhook.map(({ sentAtMs }) => sentAtMs).sort((left, right) => left - right);
+    const spans = sent.slice(limit).map((atMs, index) => atMs - sent[index]!);
+    if (Math.min(...spans) < 1_000 - MOST_TO_READ_MS)
+      report(`arrivals: ${webhookId} had more than ${limit} in a second`);
+  }
+}
+
+function isAfterClockStep({ sentAtMs }: Arrival, { clockStepsMs }: Run, withinMs = AFTER_CLOCK_STEP_MS): boolean {
+  return clockStepsMs.some((stepMs) => sentAtMs >= stepMs && sentAtMs <= stepMs + withinMs);
 }
 
 /** The row that has had this attempt id. */

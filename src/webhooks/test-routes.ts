@@ -1,0 +1,67 @@
+import type { Config } from '../config/settings.ts';
+import type { Database, Sql } from '../db/database.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import { component, idSchema, Type } from '../http/schema.ts';
+import { activeOr409, ownerOf, webhookIdOr404 } from './endpoints/own-webhook.ts';
+import type { WebhookRow } from './endpoints/store.ts';
+import { findWebhook } from './endpoints/store.ts';
+import { eventTypeSchema, showWebhook } from './endpoints/view.ts';
+import { eventPayloads } from './event-payloads.ts';
+import { emitTest } from './events/emit.ts';
+import type { EventData, EventType } from './events/event-types.ts';
+
+export type TestDeps = { db: Database; config: Pick<Config, 'webhookRetryDelaysMs'> };
+
+const testSentSchema = Type.Object(
+  { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'), type: eventTypeSchema },
+  component('TestSent', { event_id: 'evt_01kamz2f3q8r5t7v9wxyzabcde', type: 'webhook.test' }),
+);
+
+/** POST /v1/webhooks/:id/test. */
+export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks/:id/test',
+      auth: 'key',
+      scope: 'webhooks:write',
+      bucket: 'resend',
+      summary: 'Send a test to a webhook, whether or not it subscribes to the type',
+      description:
+        'Without a type a `webhook.test` event; with one the example of that type from GET /v1/event-types, as an event of its own. The body may be left out.',
+      links: { get_events_id: { id: '$response.body#/event_id' } },
+      tag: 'Webhooks',
+      schema: {
+        params: Type.Object({ id: Type.String() }),
+        body: Type.Object({
+          type: Type.Optional(Type.Unsafe<EventType>({ ...eventTypeSchema, description: 'Default: webhook.test.' })),
+        }),
+        answers: { 202: testSentSchema },
+      },
+      async handle({ account, params, body: { type = 'webhook.test' }, note, idempotency }) {
+        const id = webhookIdOr404(params.id);
+        const webhook = activeOr409(await findWebhook(db, ownerOf(account), id), 'testing it');
+        const firstDelayMs = config.webhookRetryDelaysMs[0] ?? 0;
+        const test = { account, webhookId: id, firstDelayMs, type, ...contentOf(type, webhook) };
+        const send = async (sql: Sql) => {
+          const eventId = await emitTest(sql, test);
+          if (eventId === null) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
+          note({ event_id: eventId, webhook_id: id });
+          return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId, type } });
+        };
+        // Without a key there is one statement only, which needs no transaction.
+        return idempotency.hasKey ? await db.transaction(send) : await send(db);
+      },
+    }),
+  ];
+}
+
+/** A webhook.test shows the webhook itself; all other types are the examples of the documentation. */
+function contentOf(type: EventType, webhook: WebhookRow): { data: EventData; metadata: string | null } {
+  if (type === 'webhook.test') return { data: { webhook: showWebhook(webhook) }, metadata: null };
+  const { example } = eventPayloads.find((payload) => payload.type === type)!;
+  const { data, metadata } = example as { data: EventData; metadata?: unknown };
+  return { data, metadata: metadata === undefined ? null : JSON.stringify(metadata) };
+}
