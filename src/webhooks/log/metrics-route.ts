@@ -18,7 +18,7 @@ export type MetricsDeps = {
   db: Database;
   clock: Clock;
   config: Pick<Config, 'webhookRetryDelaysMs'>;
-  /** 50,000 without it. */
+  /** 25,000 without it. */
   maxEntries?: number;
 };
 
