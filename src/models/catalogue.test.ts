@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { CATALOGUE, FIRST_MODEL, findModel } from './catalogue.ts';
-import { sizeOfModel } from './model.ts';
+import { isSpeechModel, sizeOfModel } from './model.ts';
 
 test('every file of every model is pinned by commit, size and SHA-256', () => {
   for (const { name, revision, files } of CATALOGUE) {
-    assert.match(revision, /^[0-9a-f]{40}$/, name);
     for (const file of files) {
+      assert.match(file.source?.revision ?? revision, /^[0-9a-f]{40}$/, name);
       assert.match(file.sha256!, /^[0-9a-f]{64}$/, `${name} ${file.path}`);
       assert.ok(Number.isSafeInteger(file.sizeBytes) && file.sizeBytes > 0, `${name} ${file.path}`);
     }
@@ -33,10 +33,12 @@ test('no two large files have the same digest', () => {
 });
 
 test('every model has an attribution, a licence and an advice', () => {
-  for (const { name, licence, attribution, advice, languages, wer, family } of CATALOGUE) {
+  for (const model of CATALOGUE) {
+    const { name, licence, attribution, advice, languages, wer, family } = model;
     assert.ok(licence && attribution && advice, name);
-    assert.equal(languages.length === 0, family === 'vad', name);
-    assert.equal(wer === null, family === 'vad', name);
+    assert.equal(languages.length > 0, isSpeechModel(model), name);
+    assert.equal(wer !== null, isSpeechModel(model), name);
+    assert.equal(model.speakerThresholds !== undefined, family === 'speakers', name);
     assert.equal(new Set(languages).size, languages.length, name);
   }
   assert.equal(findModel('whisper-tiny').languages.length, 99);
@@ -47,6 +49,6 @@ test('the first model is a small English speech model', () => {
   const first = findModel(FIRST_MODEL);
 
   assert.deepEqual(first.languages, ['en']);
-  assert.notEqual(first.family, 'vad');
+  assert.ok(isSpeechModel(first));
   assert.ok(sizeOfModel(first) < 200e6);
 });

@@ -179,6 +179,36 @@ export const CATALOGUE: readonly Model[] = [
     needsMemoryMb: 170,
     advice: 'finds where speech is, beside any engine; transcribes nothing',
   },
+  {
+    name: 'speakers',
+    title: 'Speakers: pyannote segmentation 3.0 and TitaNet small',
+    family: 'speakers',
+    repository: 'csukuangfj/sherpa-onnx-pyannote-segmentation-3-0',
+    revision: '9403a6902bb58e3d5ae8c7e77c3422de279db2e0',
+    files: [
+      file('model.onnx', 5_992_913, '220ad67ca923bef2fa91f2390c786097bf305bceb5e261d4af67b38e938e1079'),
+      {
+        ...file(
+          'nemo_en_titanet_small.onnx',
+          40_257_283,
+          'ad4a1802485d8b34c722d2a9d04249662f2ece5d28a7a039063ca22f515a789e',
+        ),
+        source: {
+          repository: 'csukuangfj/speaker-embedding-models',
+          revision: '0743f301363dec56491a490f6d6cbc9d67f9a3bf',
+        },
+      },
+    ],
+    licence: 'MIT (segmentation), CC-BY-4.0 (TitaNet)',
+    attribution:
+      'CNRS (pyannote/segmentation-3.0) and NVIDIA (TitaNet small), exported to ONNX by the sherpa-onnx project',
+    languages: [],
+    wer: null,
+    needsMemoryMb: 1000,
+    advice: 'tells speakers apart (diarize=true), beside any engine; transcribes nothing',
+    // Between the values at which published tests with embeddings of this kind had the fewest errors; not measured here.
+    speakerThresholds: { cluster: 0.7, join: 0.45 },
+  },
 ];
 
 /** The model that the first start offers. */

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { CATALOGUE } from './catalogue.ts';
 import { pulledModels, removeModel } from './folder.ts';
 import type { Model } from './model.ts';
-import { ModelError, sizeOfModel } from './model.ts';
+import { isSpeechModel, ModelError, sizeOfModel } from './model.ts';
 import type { Screen } from './progress.ts';
 import { megabytes, openProgress } from './progress.ts';
 import { pullModel } from './pull.ts';
@@ -50,11 +50,10 @@ export async function pull(
     screen.write(`${name} is in ${place} already; remove it first to fetch it anew.\n`);
     return;
   }
-  const { licence, attribution, family } = (catalogue ?? CATALOGUE).find((model) => model.name === name)!;
-  screen.write(`${name} is in ${place}. Licence: ${licence}; name ${attribution}.\n`);
-  if (family !== 'vad') {
-    screen.write(`A service takes it up when it starts; ENGINE_PRO=sherpa-onnx:${name} asks for it by name.\n`);
-  }
+  const model = (catalogue ?? CATALOGUE).find((one) => one.name === name)!;
+  screen.write(`${name} is in ${place}. Licence: ${model.licence}; name ${model.attribution}.\n`);
+  const byName = isSpeechModel(model) ? `; ENGINE_PRO=sherpa-onnx:${name} asks for it by name` : '';
+  screen.write(`A service takes it up when it starts${byName}.\n`);
 }
 
 async function remove(name: string, { modelsDir, screen }: ModelsCommand): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ListFileEntry } from '@huggingface/hub';
 import { downloadFile, HubApiError, listFiles } from '@huggingface/hub';
 import { FIRST_MODEL, findModel } from './catalogue.ts';
-import type { Model, ModelFile } from './model.ts';
+import type { HubSource, Model, ModelFile } from './model.ts';
 import { ModelError } from './model.ts';
 
 /** Size and digests that a file must have: from the catalogue, else from the hub. */
@@ -11,6 +11,7 @@ export type ExpectedFile = {
   /** At least one digest is set: the hub lists the SHA-256 of large files and git's SHA-1 of small ones. */
   sha256: string | null;
   gitSha1: string | null;
+  source: HubSource;
 };
 
 /** The bytes of a file from an offset on. Iteration rejects when the connection breaks. */
@@ -44,10 +45,16 @@ export class HubAnswerError extends Error {
  * @throws ModelError  when the hub is unreachable, lacks the model or a file, or lists other sizes or digests than the catalogue
  */
 export async function expectFiles(model: Model, hubUrl: string, signal: AbortSignal): Promise<ExpectedFile[]> {
-  const listed = new Map((await listAll(model, hubUrl, signal)).map((entry) => [entry.path, entry]));
-  const where = `${model.repository} at ${model.revision.slice(0, 12)}`;
+  const sources = Map.groupBy(model.files, ({ source }) => source ?? model);
+  const listings = new Map<HubSource, Map<string, ListFileEntry>>();
+  for (const source of sources.keys()) {
+    const entries = await listAll(source, hubUrl, signal);
+    listings.set(source, new Map(entries.map((entry) => [entry.path, entry])));
+  }
   return model.files.map((pinned) => {
-    const entry = listed.get(pinned.path);
+    const { repository, revision } = pinned.source ?? model;
+    const where = `${repository} at ${revision.slice(0, 12)}`;
+    const entry = listings.get(pinned.source ?? model)?.get(pinned.path);
     if (!entry) throw new ModelError('not_on_hub', `The hub has no ${pinned.path} in ${where}.`);
     if (differs(pinned, entry)) {
       const what = `The hub has another ${pinned.path} in ${where} than the catalogue names; nothing was fetched.`;
@@ -59,6 +66,7 @@ export async function expectFiles(model: Model, hubUrl: string, signal: AbortSig
       sha256: pinned.sha256 ?? entry.lfs?.oid ?? null,
       // For a file in LFS, git's digest is that of its pointer.
       gitSha1: entry.lfs ? null : (entry.oid ?? null),
+      source: { repository, revision },
     };
   });
 }
@@ -68,15 +76,19 @@ function differs(pinned: ModelFile, entry: ListFileEntry): boolean {
   return entry.size !== pinned.sizeBytes || (pinned.sha256 !== null && listed !== null && listed !== pinned.sha256);
 }
 
-async function listAll(model: Model, hubUrl: string, signal: AbortSignal): Promise<ListFileEntry[]> {
-  const where = { repo: model.repository, revision: model.revision, hubUrl, recursive: true };
+async function listAll(
+  { repository, revision }: HubSource,
+  hubUrl: string,
+  signal: AbortSignal,
+): Promise<ListFileEntry[]> {
+  const where = { repo: repository, revision, hubUrl, recursive: true };
   const limited = AbortSignal.any([signal, AbortSignal.timeout(LISTING_MS)]);
   try {
     return await Array.fromAsync(listFiles({ ...where, fetch: fetchUntil(limited) }));
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof HubApiError && cause.statusCode < 500) {
-      const message = `The hub at ${hubUrl} answered ${cause.statusCode} for ${model.repository}.`;
+      const message = `The hub at ${hubUrl} answered ${cause.statusCode} for ${repository}.`;
       throw new ModelError('not_on_hub', message, { cause });
     }
     throw new ModelError('unreachable', `The hub at ${hubUrl} cannot be reached; HF_ENDPOINT names another.`, {
@@ -86,8 +98,9 @@ async function listAll(model: Model, hubUrl: string, signal: AbortSignal): Promi
 }
 
 /** A function that reads one file of a model; it rejects with the errors that `download.ts` handles. */
-export function openFile(model: Model, file: ExpectedFile, hubUrl: string): OpenAt {
-  const url = `${hubUrl}/${model.repository}/resolve/${encodeURIComponent(model.revision)}/${file.path}`;
+export function openFile(file: ExpectedFile, hubUrl: string): OpenAt {
+  const { repository, revision } = file.source;
+  const url = `${hubUrl}/${repository}/resolve/${encodeURIComponent(revision)}/${file.path}`;
   return async function* read(offset, signal) {
     let failure: unknown = null;
     const fetchFrom: typeof fetch = async (input, init) => {
@@ -99,7 +112,7 @@ export function openFile(model: Model, file: ExpectedFile, hubUrl: string): Open
       }
     };
     const blob = await downloadFile({
-      repo: model.repository,
+      repo: repository,
       path: file.path,
       // Given, so that the client sends no HEAD request: for small, compressed files its response has no length.
       downloadInfo: { size: file.sizeBytes, etag: file.sha256 ?? file.gitSha1 ?? '', url },

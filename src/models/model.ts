@@ -1,3 +1,10 @@
+/** A repository of the hub. */
+export type HubSource = {
+  repository: string;
+  /** A commit, or a branch. */
+  revision: string;
+};
+
 /** A file of a model with pinned size and digest: a changed file on the hub is rejected. */
 export type ModelFile = {
   /** Relative to the repository and to the model's folder. */
@@ -5,6 +12,8 @@ export type ModelFile = {
   sizeBytes: number;
   /** In hex; null when unknown: then the hub's digest is used. */
   sha256: string | null;
+  /** The repository of this file, where it is not the model's. */
+  source?: HubSource;
 };
 
 export type PublishedWer = {
@@ -15,28 +24,39 @@ export type PublishedWer = {
   isChecked: boolean;
 };
 
+/**
+ * Cosine distances of embeddings that belong to an embedding model.
+ * @property cluster  above it two short parts of speech are not joined to one voice
+ * @property join     below it two voices, each by the mean of its speech, are one speaker
+ */
+export type SpeakerThresholds = { cluster: number; join: number };
+
 /** A model in the catalogue. */
-export type Model = {
+export type Model = HubSource & {
   /** The name in commands, and of the folder. */
   name: string;
   title: string;
-  /** `vad` is a voice detector: it transcribes nothing. */
-  family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'vad';
-  repository: string;
-  /** A commit, or a branch. */
-  revision: string;
+  /** `vad` is a voice detector and `speakers` tells voices apart: they transcribe nothing. */
+  family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'vad' | 'speakers';
   files: readonly ModelFile[];
   licence: string;
   /** The attribution that the licence requires. */
   attribution: string;
-  /** BCP 47 codes; empty for a voice detector. */
+  /** BCP 47 codes; empty for models that transcribe nothing. */
   languages: readonly string[];
   wer: PublishedWer | null;
   /** Approximate memory of one engine process; each slot has one. */
   needsMemoryMb: number;
   /** Recommended use, in one line. */
   advice: string;
+  /** Of the family `speakers`. */
+  speakerThresholds?: SpeakerThresholds;
 };
+
+/** Whether the model transcribes: voice detectors and speaker models work beside one that does. */
+export function isSpeechModel({ family }: Pick<Model, 'family'>): boolean {
+  return family !== 'vad' && family !== 'speakers';
+}
 
 export type ModelProblem =
   | 'unknown_model'

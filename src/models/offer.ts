@@ -7,7 +7,7 @@ import { pull } from './commands.ts';
 import { pulledModels } from './folder.ts';
 import { isHubReachable } from './hub.ts';
 import type { Model } from './model.ts';
-import { ModelError, sizeOfModel } from './model.ts';
+import { isSpeechModel, ModelError, sizeOfModel } from './model.ts';
 import { megabytes } from './progress.ts';
 
 export type Offer = {
@@ -58,10 +58,9 @@ export async function offerFirstModel(offer: Offer): Promise<Offered> {
   }
 }
 
-/** A voice detector transcribes nothing. */
 async function hasSpeechModel(modelsDir: string, catalogue: readonly Model[]): Promise<boolean> {
-  const detectors = catalogue.filter(({ family }) => family === 'vad').map(({ name }) => name);
-  return (await pulledModels(modelsDir)).some((name) => !detectors.includes(name));
+  const others = catalogue.filter((model) => !isSpeechModel(model)).map(({ name }) => name);
+  return (await pulledModels(modelsDir)).some((name) => !others.includes(name));
 }
 
 async function ask(model: Model, { modelsDir, input, output, signal, answerMs = ANSWER_MS }: Offer): Promise<boolean> {

@@ -26,6 +26,23 @@ test('a model is pulled into a folder of its name, with a manifest of its files'
   assert.deepEqual(await pulledModels(fixture.modelsDir), ['tone']);
 });
 
+test('a file of another repository comes from there, and a wrong digest in its listing is refused', async () => {
+  await using fixture = await openModelFixture();
+  const { revision } = fixture.hub;
+  const [large, small] = fixture.model.files;
+  fixture.large.repository = 'project/voices';
+  const source = { repository: 'project/voices', revision };
+  const catalogue = [{ ...fixture.model, files: [{ ...large!, source }, small!] }];
+
+  await assertRefuses(fixture.pull(), 'not_on_hub', /no model.onnx in project\/tone/);
+  const wrong = [{ ...fixture.model, files: [{ ...large!, source, sha256: '0'.repeat(64) }, small!] }];
+  await assertRefuses(fixture.pull({ catalogue: wrong }), 'wrong_bytes', /project\/voices/);
+  const { folder } = await fixture.pull({ catalogue });
+
+  assert.deepEqual(await readFile(path.join(folder, 'model.onnx')), fixture.large.bytes);
+  assert.deepEqual(await readFile(path.join(folder, 'tokens.txt')), fixture.small.bytes);
+});
+
 test('progress counts the bytes of all files', async () => {
   await using fixture = await openModelFixture();
   const seen: number[] = [];

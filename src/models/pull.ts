@@ -85,7 +85,7 @@ async function fetchModel(model: Model, options: PullOptions & { signal: AbortSi
   for (const file of expected) {
     const sha256 = await downloadChecked(file, {
       target: path.join(partial, file.path),
-      openAt: openFile(model, file, hubUrl),
+      openAt: openFile(file, hubUrl),
       onBytes: (bytes) =>
         options.onProgress?.({ file: file.path, doneBytes: beforeBytes + bytes, totalBytes: sizeOfModel(model) }),
       stallMs: options.stallMs ?? STALL_MS,

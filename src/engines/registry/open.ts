@@ -1,5 +1,6 @@
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { pulledModels } from '../../models/folder.ts';
+import { isSpeechModel } from '../../models/model.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { Engine } from '../engine.ts';
 import { EngineError } from '../engine.ts';
@@ -63,7 +64,7 @@ async function readableModels(modelsDir: string): Promise<string[]> {
 /** Speech models in the order of the catalogue, best first, then models that are not in it, by name. */
 export function rankModels(names: string[]): string[] {
   const known = CATALOGUE.filter(({ name }) => names.includes(name));
-  const speechModels = known.filter(({ family }) => family !== 'vad').map(({ name }) => name);
+  const speechModels = known.filter(isSpeechModel).map(({ name }) => name);
   return [...speechModels, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
 }
 
