@@ -1,5 +1,12 @@
 /** A word with its times in seconds from the start of the piece. */
-export type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
+export type Word = {
+  text: string;
+  startSeconds: number;
+  endSeconds: number;
+  confidence: number | null;
+  /** Absent where speakers were not asked for; null where they are unknown. */
+  speaker?: string | null;
+};
 
 /** A sentence or a phrase. `words` is empty for engines without word times. */
 export type Segment = {
@@ -8,6 +15,8 @@ export type Segment = {
   endSeconds: number;
   /** 0 to 1; null for engines without confidences. */
   confidence: number | null;
+  /** As in words. */
+  speaker?: string | null;
   words: Word[];
 };
 

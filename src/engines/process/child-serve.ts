@@ -1,6 +1,5 @@
 import fs from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import type { Writable } from 'node:stream';
 import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { encodeFrame, readFrames } from './child-frames.ts';
 
@@ -17,19 +16,25 @@ export type TranscribePiece = (piece: Pcm, request: PieceRequest) => Promise<Tra
 /** Answers have a descriptor of their own, because native libraries write to standard output. */
 const ANSWERS_FD = 3;
 
+/** A function that sends an answer to the parent. This process ends when the parent has ended. */
+export function openAnswers<Answer = ChildAnswer>(): (answer: Answer) => Promise<void> {
+  const answers = fs.createWriteStream('', { fd: ANSWERS_FD });
+  // Fails once the parent has ended.
+  answers.on('error', endGroup);
+  return (answer) => new Promise((resolve) => answers.write(encodeFrame(answer), () => resolve()));
+}
+
 /**
  * Runs an engine's process: loads the engine, reports that it is ready, then transcribes one piece after the other until the
  * parent ends.
  * @param load  makes the engine from the parent's settings
  */
 export async function serveParent<Settings>(load: (settings: Settings) => Promise<TranscribePiece>): Promise<void> {
-  const answers = fs.createWriteStream('', { fd: ANSWERS_FD });
-  // Fails once the parent has ended.
-  answers.on('error', endGroup);
+  const answer = openAnswers();
   const transcribe = await load(JSON.parse(process.argv[2]!) as Settings).catch((error: unknown) => {
-    return answer(answers, failed(error)).then(() => process.exit(1));
+    return answer(failed(error)).then(() => process.exit(1));
   });
-  await answer(answers, { kind: 'ready' });
+  await answer({ kind: 'ready' });
   // Node writes the compile cache at a normal exit only, but this process ends by SIGKILL.
   flushCompileCache();
   for await (const { header, body } of readFrames(process.stdin)) {
@@ -37,7 +42,7 @@ export async function serveParent<Settings>(load: (settings: Settings) => Promis
       (transcript): ChildAnswer => ({ kind: 'done', transcript }),
       failed,
     );
-    await answer(answers, reply);
+    await answer(reply);
   }
 }
 
@@ -53,12 +58,6 @@ function endGroup(): void {
 
 function failed(error: unknown): ChildAnswer {
   return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
-}
-
-function answer(answers: Writable, reply: ChildAnswer): Promise<void> {
-  return new Promise((resolve) => {
-    answers.write(encodeFrame(reply), () => resolve());
-  });
 }
 
 /** A copy: an Int16Array cannot begin at an odd address, where the bytes may begin. */

@@ -18,15 +18,21 @@ export type ChildSettings = {
   environment: Record<string, string>;
   /** Resident memory above which the process is killed. */
   memoryMaxBytes: number;
+  /** A lower priority than that of other engines: 0 to 19. */
+  niceness?: number;
+  /** A descriptor that the process has as its descriptor 4. */
+  file?: number;
 };
 
 /** An engine's process. It handles one request at a time. */
-export type Child = {
+export type Child<Answer = ChildAnswer> = {
   pid: number | undefined;
   /** The first answer: ready, or why the process cannot start. Rejects with ChildEnded. */
-  ready: Promise<ChildAnswer>;
+  ready: Promise<Answer>;
   /** @throws ChildEnded */
-  request(header: unknown, body: Uint8Array): Promise<ChildAnswer>;
+  request(header: unknown, body: Uint8Array): Promise<Answer>;
+  /** The next answer, of a process that gives several. @throws ChildEnded */
+  next(): Promise<Answer>;
   isAlive(): boolean;
   kill(): void;
   exited: Promise<void>;
@@ -43,7 +49,7 @@ const MEMORY_CHECK_INTERVAL_MS = 1000;
 const NICENESS = 5;
 
 /** Starts an engine's process. It ends when this process ends, even by SIGKILL (`endWithParent`). */
-export function startChild(settings: ChildSettings): Child {
+export function startChild<Answer = ChildAnswer>(settings: ChildSettings): Child<Answer> {
   let child: ChildProcess;
   try {
     child = spawnChild(settings);
@@ -52,13 +58,13 @@ export function startChild(settings: ChildSettings): Child {
   }
   // Without a process id nothing was started: there are no pipes and there will be no `exit` event.
   if (child.pid === undefined) return neverStarted(once(child, 'error').then(([cause]) => cause));
-  return followChild(child, settings.memoryMaxBytes);
+  return followChild<Answer>(child, settings);
 }
 
 /** @throws Error  for some of the reasons why a process cannot start; for the others the child emits `error` */
-function spawnChild({ module, settings, environment }: ChildSettings): ChildProcess {
+function spawnChild({ module, settings, environment, file }: ChildSettings): ChildProcess {
   return spawn(process.execPath, [fileURLToPath(module), JSON.stringify(settings)], {
-    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     // A process group of its own: Ctrl-C in a terminal signals the service only, which then ends the engine.
     detached: true,
     env: { ...environment, ...compileCache() },
@@ -66,27 +72,31 @@ function spawnChild({ module, settings, environment }: ChildSettings): ChildProc
 }
 
 /** Stands for a process that could not start: it behaves like one that ended before it answered. */
-function neverStarted(cause: Promise<unknown>): Child {
-  const answer = async (): Promise<ChildAnswer> => {
+function neverStarted(cause: Promise<unknown>): Child<never> {
+  const answer = async (): Promise<never> => {
     throw new ChildEnded(`it could not be started: ${await cause}`);
   };
   return {
     pid: undefined,
     ready: answer(),
     request: answer,
+    next: answer,
     isAlive: () => false,
     kill: () => undefined,
     exited: cause.then(() => undefined),
   };
 }
 
-function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
+function followChild<Answer>(
+  child: ChildProcess,
+  { memoryMaxBytes, niceness = NICENESS }: ChildSettings,
+): Child<Answer> {
   const stderrEnd = keepEnd(child.stderr!);
   // EPIPE when the process has just ended: `exit` reports it.
   child.stdin!.on('error', () => undefined);
   const exited = once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? `code ${code}`}`);
   const stopWatching = watchMemory(child, memoryMaxBytes);
-  lowerPriority(child.pid);
+  lowerPriority(child.pid, niceness);
   const answers = readFrames(child.stdio[3] as Readable);
   let isAlive = true;
   const ended = exited.then((how) => {
@@ -94,9 +104,9 @@ function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
     stopWatching();
     return new ChildEnded(`${how}; the end of its stderr: ${stderrEnd()}`);
   });
-  const nextAnswer = async (): Promise<ChildAnswer> => {
+  const nextAnswer = async (): Promise<Answer> => {
     const next = await answers.next().catch(() => ({ done: true, value: undefined }) as const);
-    if (!next.done) return next.value.header as ChildAnswer;
+    if (!next.done) return next.value.header as Answer;
     killGroup(child);
     throw await ended;
   };
@@ -107,6 +117,7 @@ function followChild(child: ChildProcess, memoryMaxBytes: number): Child {
       child.stdin!.write(encodeFrame(header, body));
       return nextAnswer();
     },
+    next: nextAnswer,
     isAlive: () => isAlive,
     kill: () => killGroup(child),
     exited: ended.then(() => undefined),
@@ -145,9 +156,9 @@ function residentBytes(pid: number | undefined): number | null {
   }
 }
 
-function lowerPriority(pid: number | undefined): void {
+function lowerPriority(pid: number | undefined, niceness: number): void {
   try {
-    if (pid !== undefined) os.setPriority(pid, NICENESS);
+    if (pid !== undefined) os.setPriority(pid, niceness);
   } catch {
     // The process has ended, or the system forbids it.
   }

@@ -13,9 +13,32 @@ declare module 'sherpa-onnx-node' {
     pop(): void;
     reset(): void;
   };
+  type Diarization = { handle: DiarizationHandle; setConfig(config: { clustering: object }): void };
+  type EmbeddingExtractor = {
+    createStream(): Stream & { inputFinished(): void };
+    isReady(stream: Stream): boolean;
+    compute(stream: Stream): Float32Array;
+  };
   const sherpa: {
     OfflineRecognizer: { createAsync(config: object): Promise<Recognizer> };
     Vad: new (config: object, bufferSeconds: number) => Vad;
+    OfflineSpeakerDiarization: new (config: object) => Diarization;
+    SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
   };
   export default sherpa;
+}
+
+type DiarizationHandle = { readonly __diarization: unique symbol };
+
+/** The native module, for a function that the classes lack. */
+declare module 'sherpa-onnx-node/addon.js' {
+  const addon: {
+    /** Copies the samples; the turns are in the order of their starts. @param onProgress  parts done, of all parts */
+    offlineSpeakerDiarizationProcessAsync(
+      diarization: DiarizationHandle,
+      samples: Float32Array,
+      onProgress: (done: number, total: number) => void,
+    ): Promise<{ start: number; end: number; speaker: number }[]>;
+  };
+  export default addon;
 }
