@@ -89,6 +89,7 @@ function storageOf(file: string): AudioStorage {
     remove: async () => undefined,
     async *listOlderThan() {},
     freeBytes: async () => Number.MAX_SAFE_INTEGER,
+    openScratch: () => Promise.reject(new Error('nothing is recorded here')),
   };
 }
 

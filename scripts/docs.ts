@@ -76,6 +76,7 @@ type FieldSchema = {
   maximum?: number;
   maxItems?: number;
   items?: FieldSchema;
+  anyOf?: FieldSchema[];
 };
 
 function options(): string {
@@ -94,6 +95,7 @@ function options(): string {
 function allowedValues(field: FieldSchema): string {
   if (field.enum)
     return field.enum.map((word) => (word === field.default ? `\`${word}\` (default)` : `\`${word}\``)).join(', ');
+  if (field.anyOf) return field.anyOf.map(allowedValues).join(', or ');
   if (field.format === 'binary') return 'file';
   if (field.type === 'array') return `repeated, at most ${field.maxItems} times: ${allowedValues(field.items!)}`;
   if (field.maximum !== undefined) {

@@ -43,6 +43,22 @@ export interface JobOptions {
    * Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.
    */
   translate_to?: 'en';
+  /**
+   * Label who says what; needs the speaker model (`verbatim models pull speakers`).
+   */
+  diarize?: boolean;
+  /**
+   * The exact number of speakers, with diarize=true.
+   */
+  speakers?: number;
+  /**
+   * The smallest number of speakers, with diarize=true.
+   */
+  min_speakers?: number;
+  /**
+   * The largest number of speakers, with diarize=true.
+   */
+  max_speakers?: number;
 }
 export interface Word {
   /**
@@ -55,6 +71,10 @@ export interface Word {
    * 0 to 1; null where the engine gives none.
    */
   confidence: number | null;
+  /**
+   * With diarize=true; null where the speakers were not found.
+   */
+  speaker?: string | null;
 }
 export interface Segment {
   /**
@@ -68,15 +88,35 @@ export interface Segment {
    */
   confidence: number | null;
   /**
+   * With diarize=true; null where the speakers were not found.
+   */
+  speaker?: string | null;
+  /**
    * With timestamps=word.
    */
   words?: Word[];
+}
+export interface Speaker {
+  /**
+   * As in segments and words.
+   */
+  id: string;
+  /**
+   * How long the speaker speaks.
+   */
+  seconds: number;
 }
 export interface Warning {
   /**
    * Later versions may add codes.
    */
-  code: 'prompt_unsupported' | 'keywords_unsupported' | 'text_cut' | 'more_warnings';
+  code:
+    | 'prompt_unsupported'
+    | 'keywords_unsupported'
+    | 'speakers_unavailable'
+    | 'speakers_uncertain'
+    | 'text_cut'
+    | 'more_warnings';
   message: string;
   /**
    * Seconds; absent: about all of the audio.
@@ -116,6 +156,10 @@ export interface Job {
    * Null until completed.
    */
   segments: Segment[] | null;
+  /**
+   * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
+   */
+  speakers: Speaker[] | null;
   /**
    * Empty when there are none, and until the job has ended.
    */
@@ -222,6 +266,10 @@ export interface JobInList {
    */
   text: string | null;
   /**
+   * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
+   */
+  speakers: Speaker[] | null;
+  /**
    * Empty when there are none, and until the job has ended.
    */
   warnings: Warning[];
@@ -277,6 +325,10 @@ export interface JobStreamEvents {
      * 0 to 1; null where the engine gives none.
      */
     confidence: number | null;
+    /**
+     * With diarize=true; null where the speakers were not found.
+     */
+    speaker?: string | null;
     words?: Word[];
   };
 }
@@ -1050,6 +1102,10 @@ export interface JobInEvent {
    * The job was erased since.
    */
   deleted?: true;
+  /**
+   * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
+   */
+  speakers: Speaker[] | null;
   /**
    * Empty when there are none, and until the job has ended.
    */

@@ -1,4 +1,4 @@
-import { Type } from '../http/schema.ts';
+import { oneOf, Type } from '../http/schema.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { CAPTION_DEFAULTS } from '../rules/jobs/captions.ts';
 import { readNumber, refusal } from './request-fields.ts';
@@ -35,6 +35,14 @@ export const captionFields = Object.fromEntries(
   }),
 ) as Record<FieldName, ReturnType<typeof Type.Optional<ReturnType<typeof Type.Number>>>>;
 
+/** The query field for the names in captions. */
+export const namesField = Type.Optional(
+  oneOf(['true', 'false'], {
+    default: 'false',
+    description: 'Whether srt and vtt show who speaks, for jobs with diarize=true.',
+  }),
+);
+
 /** The maximum size of each form field, in bytes of UTF-8. */
 export const CAPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name, 64])) as Record<FieldName, number>;
 
@@ -55,13 +63,32 @@ export function readCaptionFields(
 }
 
 /**
+ * Whether the form asks for names in captions: by `speakers=true`, or by the number of speakers, which has the same field.
+ * @throws ApiError  400 for `speakers=true` with a format that has no captions
+ */
+export function readCaptionNames(fields: ReadonlyMap<string, string>, format: TranscriptFormat): boolean {
+  const given = fields.get('speakers') ?? 'false';
+  return captionNames(given === 'true', format) || (given !== 'false' && isCaptionFormat(format));
+}
+
+/** @throws ApiError  400 for names with a format that has no captions */
+export function captionNames(areAsked: boolean, format: TranscriptFormat): boolean {
+  if (areAsked && !isCaptionFormat(format)) throw refusal('speakers', 'speakers=true is for the formats srt and vtt.');
+  return areAsked;
+}
+
+function isCaptionFormat(format: TranscriptFormat): boolean {
+  return format === 'srt' || format === 'vtt';
+}
+
+/**
  * How captions are shaped: null for one caption per segment, when no option is given. Other options have their defaults.
  * @throws ApiError  400 for options that do not apply to the format or contradict each other
  */
 export function captionOptions(request: CaptionRequest, format: TranscriptFormat): CaptionOptions | null {
   const given = NAMES.filter((name) => request[name] !== undefined);
   if (given.length === 0) return null;
-  if (format !== 'srt' && format !== 'vtt') throw refusal(given[0]!, `${given[0]} is for the formats srt and vtt.`);
+  if (!isCaptionFormat(format)) throw refusal(given[0]!, `${given[0]} is for the formats srt and vtt.`);
   const options = { ...CAPTION_DEFAULTS };
   for (const name of given) {
     const { option, perUnit = 1 } = FIELDS[name] as Field;

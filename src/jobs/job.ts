@@ -2,6 +2,7 @@ import type { Plan } from '../rules/accounts/plan.ts';
 import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Warning } from '../rules/jobs/warnings.ts';
 import type { JobOptions } from './options.ts';
+import type { SpeakerTime } from './speakers/label-transcript.ts';
 
 export const JOB_ERROR_TYPES = [
   'unprocessable_audio',
@@ -47,6 +48,8 @@ export type Job = {
   transcript: string | null;
   /** The segments as JSON text, as the API shows them; null in lists, which do not read them. */
   segments: string | null;
+  /** Null until the job has completed, and where the request did not ask for them or they were not found. */
+  speakers: SpeakerTime[] | null;
   /** Empty until the job has ended. */
   warnings: Warning[];
   errorType: JobErrorType | null;
@@ -68,6 +71,7 @@ export type Outcome =
       transcript: string;
       /** JSON text as the API shows it. */
       segments: string;
+      speakers: SpeakerTime[] | null;
       warnings: Warning[];
       durationMs: number;
     }

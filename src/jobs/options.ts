@@ -1,7 +1,10 @@
 import type { TSchema } from '../http/schema.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
+import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
 import type { RequestFields } from './request-fields.ts';
 import { refusal, WORD_BYTES } from './request-fields.ts';
+import type { SpeakerOptions } from './speaker-options.ts';
+import { checkSpeakerOptions, readDiarize, readSpeakerCount } from './speaker-options.ts';
 
 /**
  * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata, which
@@ -14,7 +17,7 @@ export type JobOptions = {
   keywords?: string[];
   /** The language of the text, where it is not to be the spoken one. */
   translate_to?: 'en';
-};
+} & SpeakerOptions;
 
 type OptionField<Value> = {
   /** The value in a job's `options` and in a JSON body. */
@@ -24,7 +27,7 @@ type OptionField<Value> = {
   /** The maximum size of a field, in bytes of UTF-8. */
   maxBytes: number;
 } & (
-  | { isRepeated?: false; read: (text: string) => Value }
+  | { isRepeated?: false; read: (text: string) => Value | undefined }
   /** Takes the values of all fields of this name, in order. */
   | { isRepeated: true; read: (values: readonly string[]) => Value }
 );
@@ -69,7 +72,34 @@ const FIELDS: OptionFields = {
     maxBytes: WORD_BYTES,
     read: readTranslateTo,
   },
+  diarize: {
+    schema: Type.Boolean({
+      description: 'Label who says what; needs the speaker model (`verbatim models pull speakers`).',
+    }),
+    form: oneOf(['true', 'false', '1', '0'], {
+      default: 'false',
+      description: 'true: label who says what; needs the speaker model (`verbatim models pull speakers`).',
+    }),
+    maxBytes: WORD_BYTES,
+    read: readDiarize,
+  },
+  speakers: speakerCount('speakers', 'The exact number of speakers, with diarize=true.', {
+    form: Type.Union([Type.Integer({ minimum: 1, maximum: SPEAKERS_MAX }), oneOf(['true', 'false'])], {
+      description: 'The exact number of speakers, with diarize=true; true or a number shows names in srt and vtt.',
+    }),
+  }),
+  min_speakers: speakerCount('min_speakers', 'The smallest number of speakers, with diarize=true.'),
+  max_speakers: speakerCount('max_speakers', 'The largest number of speakers, with diarize=true.'),
 };
+
+function speakerCount(
+  name: 'speakers' | 'min_speakers' | 'max_speakers',
+  description: string,
+  more: { form?: TSchema } = {},
+): OptionField<number> {
+  const schema = Type.Integer({ minimum: 1, maximum: SPEAKERS_MAX, description });
+  return { schema, maxBytes: WORD_BYTES, read: (text) => readSpeakerCount(name, text), ...more };
+}
 
 const NAMES = Object.keys(FIELDS) as (keyof JobOptions)[];
 
@@ -107,7 +137,9 @@ export const shownOptionsSchema = Type.Unsafe<ShownOptions>(
  */
 export function readOptions(request: RequestFields): JobOptions {
   const given = NAMES.map((name) => [name, readOption(name, request)] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  const options: JobOptions = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+  checkSpeakerOptions(options);
+  return options;
 }
 
 function readOption(name: keyof JobOptions, { fields, lists }: RequestFields) {

@@ -71,6 +71,7 @@ const timed = {
   end: Type.Number({ minimum: 0 }),
   text: Type.String(),
   confidence: nullable(Type.Number({ minimum: 0, maximum: 1 }), '0 to 1; null where the engine gives none.'),
+  speaker: Type.Optional(nullable(Type.String(), 'With diarize=true; null where the speakers were not found.')),
 };
 const wordSchema = Type.Object(timed, component('Word'));
 const segmentSchema = Type.Object(
@@ -114,7 +115,19 @@ const jobHead = {
 const segments = rawJson<RawJson | null>({
   ...nullable(Type.Array(segmentSchema), 'Null until completed.'),
 });
+const speakerSchema = Type.Object(
+  {
+    id: Type.String({ description: 'As in segments and words.' }),
+    seconds: Type.Number({ minimum: 0, description: 'How long the speaker speaks.' }),
+  },
+  component('Speaker', { id: 'A', seconds: 61.4 }),
+);
+
 const jobTail = {
+  speakers: nullable(
+    Type.Array(speakerSchema),
+    'In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.',
+  ),
   warnings: Type.Array(warningSchema, { description: 'Empty when there are none, and until the job has ended.' }),
   error: nullable(Type.Object({ type: oneOf(JOB_ERROR_TYPES), message: Type.String() })),
   cost: nullable(Type.Number({ minimum: 0 }), 'Credits; null until known.'),
@@ -136,6 +149,7 @@ export const JOB_EXAMPLE = {
   options: { language: 'en', keywords: ['Kennedy'] },
   text: 'Ask not what your country can do for you.',
   segments: [{ start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }],
+  speakers: null,
   warnings: [],
   error: null,
   cost: 0.412,

@@ -7,6 +7,9 @@ import type { Job } from './job.ts';
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
+/** How captions look: null for one caption per segment; with the names of speakers. */
+export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
+
 /** An engine's transcript of one piece, and where in the audio the piece starts. */
 export type PieceTranscript = { startSeconds: number; transcript: Transcript };
 
@@ -38,19 +41,20 @@ export function segmentsJson({ segments }: Transcript, wordTimes: boolean): stri
 
 /**
  * A completed job's transcript as a file: its body, a string or for json a value, and its content type.
- * @param captions  how srt and vtt are shaped; null for one caption per segment
+ * @param style  of srt and vtt
  */
 export function renderTranscript(
   job: Job,
   format: TranscriptFormat,
-  captions: CaptionOptions | null = null,
+  style: CaptionStyle = { shape: null, hasNames: false },
 ): { body: unknown; contentType?: string } {
   if (format === 'json') return { body: transcriptJson(job) };
   if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
-  const segments = storedSegments(job);
+  const { shape, hasNames } = style;
+  const segments = storedSegments(job, hasNames);
   return format === 'srt'
-    ? { body: toSrt(segments, captions), contentType: 'application/x-subrip; charset=utf-8' }
-    : { body: toVtt(segments, captions), contentType: 'text/vtt; charset=utf-8' };
+    ? { body: toSrt(segments, shape), contentType: 'application/x-subrip; charset=utf-8' }
+    : { body: toVtt(segments, shape), contentType: 'text/vtt; charset=utf-8' };
 }
 
 function transcriptJson(job: Job) {
@@ -62,11 +66,15 @@ function transcriptJson(job: Job) {
   };
 }
 
-function storedSegments(job: Job) {
-  type Stored = { start: number; end: number; text: string; words?: Stored[] };
+function storedSegments(job: Job, hasNames: boolean) {
+  type Stored = { start: number; end: number; text: string; speaker?: string | null; words?: Stored[] };
   const read = ({ start, end, text }: Stored) => ({ startSeconds: start, endSeconds: end, text });
   const stored = JSON.parse(job.segments ?? '[]') as Stored[];
-  return stored.map((segment) => ({ ...read(segment), words: segment.words?.map(read) ?? [] }));
+  return stored.map((segment) => ({
+    ...read(segment),
+    words: segment.words?.map(read) ?? [],
+    name: hasNames ? (segment.speaker ?? null) : null,
+  }));
 }
 
 function shifted(part: Word | Segment, offsetSeconds: number) {
@@ -95,8 +103,14 @@ function mainLanguage(pieces: PieceTranscript[]): string | null {
   return most ? storable(most[0]) : null;
 }
 
-function viewOf({ startSeconds, endSeconds, text, confidence }: Word | Segment) {
-  return { start: round(startSeconds), end: round(endSeconds), text, confidence: confidence && round(confidence) };
+function viewOf({ startSeconds, endSeconds, text, confidence, speaker }: Word | Segment) {
+  return {
+    start: round(startSeconds),
+    end: round(endSeconds),
+    text,
+    confidence: confidence && round(confidence),
+    ...(speaker !== undefined && { speaker }),
+  };
 }
 
 /** Three decimals: a millisecond, and enough for a confidence. */

@@ -47,6 +47,7 @@ function partsOf(job: Job) {
     },
     segments: rawOrNull(job.segments),
     tail: {
+      speakers: job.speakers,
       warnings: job.warnings,
       error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage ?? '' },
       cost: job.costUnits === null ? null : creditsFromUnits(job.costUnits),

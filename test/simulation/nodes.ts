@@ -167,4 +167,5 @@ export const STORAGE: AudioStorage = {
   remove: async () => undefined,
   async *listOlderThan() {},
   freeBytes: async () => Number.MAX_SAFE_INTEGER,
+  openScratch: () => Promise.reject(new Error('no files are kept here')),
 };

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import type { SharedStorage } from './storage.ts';
-import { assertKey, freeBytesAt, isKey, StorageAwayError, UploadTooLargeError } from './storage.ts';
+import { assertKey, freeBytesAt, isKey, openScratchFile, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
 export type S3Location = {
   bucket: string;
@@ -45,6 +45,7 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
     remove: (key) => remove(store, key),
     listOlderThan: (ageMs) => listOlderThan(store, ageMs),
     freeBytes: () => freeBytesAt(location.downloadsDir),
+    openScratch: () => openScratchFile(localFile(location)),
     whyAway: () => whyAway(store),
   };
 }
@@ -113,9 +114,14 @@ function countBytes(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   return { chunks: chunks(), sizeBytes: () => sizeBytes, failure: () => failure };
 }
 
+/** The path of a new file, which is removed at a later start if this process leaves it behind. */
+function localFile({ downloadsDir }: S3Location): string {
+  return path.join(downloadsDir, `${process.pid}.${randomUUID()}`);
+}
+
 /** A copy that only this user can read, until it is disposed. For a deleted key there is no file at the path. */
 async function download(store: Store, key: string) {
-  const file = path.join(store.downloadsDir, `${process.pid}.${randomUUID()}`);
+  const file = localFile(store);
   const dispose = () => rm(file, { force: true });
   const object = objectOf(store, key);
   try {

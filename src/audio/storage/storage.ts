@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
-import { mkdir, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, opendir, open as openHandle, rename, stat, statfs, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { ApiError } from '../../http/api-error.ts';
@@ -25,6 +26,8 @@ export type AudioStorage = {
   listOlderThan(ageMs: number): AsyncIterable<string[]>;
   /** Free bytes on the disk of this node that holds uploads or their copies for the decoder. */
   freeBytes(): Promise<number>;
+  /** An empty file on that disk without a name: its space is free again when it is closed, by a crash as well. */
+  openScratch(): Promise<FileHandle>;
 };
 
 /** A storage that may be on another machine. */
@@ -69,6 +72,8 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
     remove: async (key) => removeFile(pathOf(folder, key)),
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
     freeBytes: () => freeBytesAt(folder),
+    // A process that dies before the name is removed leaves what the sweep takes for a partial upload.
+    openScratch: () => openScratchFile(path.join(folder, PARTIAL_PREFIX + randomUUID())),
   };
 }
 
@@ -167,6 +172,13 @@ async function isOlderThan(file: string, ageMs: number): Promise<boolean> {
 export async function freeBytesAt(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;
+}
+
+/** A new file for reading and writing at the path, which is removed at once. */
+export async function openScratchFile(file: string): Promise<FileHandle> {
+  const handle = await openHandle(file, 'wx+', 0o600);
+  await removeFile(file);
+  return handle;
 }
 
 function pathOf(folder: string, key: string): string {

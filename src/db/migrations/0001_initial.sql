@@ -141,6 +141,8 @@ create table jobs (
   -- The transcript: plain text, and the segments as JSON text as the API returns them.
   transcript text,
   segments text,
+  -- The list of speakers as the API returns it; null where nobody asked for it, and where they were not found.
+  speakers jsonb,
   -- Written when the job ends: rules/jobs/warnings.ts.
   warnings jsonb not null default '[]',
   error_type text,

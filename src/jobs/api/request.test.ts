@@ -15,6 +15,7 @@ test('without fields, the plan is that of the account and the answer is synchron
     options: {},
     responseFormat: 'json',
     captions: null,
+    captionNames: false,
   });
 });
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import type { CaptionOptions } from '../../rules/jobs/captions.ts';
-import { CAPTION_FIELD_BYTES, readCaptionFields } from '../caption-options.ts';
+import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
 import type { JobOptions } from '../options.ts';
 import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
@@ -29,6 +29,7 @@ export type TranscribeRequest = UploadRequest & {
   responseFormat: TranscriptFormat;
   /** Null for one caption per segment. */
   captions: CaptionOptions | null;
+  captionNames: boolean;
 };
 
 type Fields = RequestFields['fields'];
@@ -67,6 +68,7 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
     options: readOptions(given),
     responseFormat,
     captions: readCaptionFields(fields, responseFormat),
+    captionNames: readCaptionNames(fields, responseFormat),
   };
 }
 

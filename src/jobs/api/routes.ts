@@ -12,7 +12,7 @@ import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
-import { captionFields, captionOptions } from '../caption-options.ts';
+import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
@@ -210,11 +210,12 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
     tag: 'Transcription',
     schema: {
       params: jobId,
-      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)), ...captionFields }),
+      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)), ...captionFields, speakers: namesField }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle({ account, params, query: { format = 'json', ...given } }) {
+    async handle({ account, params, query: { format = 'json', speakers = 'false', ...given } }) {
       const captions = captionOptions(given, format);
+      const hasNames = captionNames(speakers === 'true', format);
       const job = await jobOf(db, account, params.id);
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
@@ -222,7 +223,7 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
       return {
         status: 200,
-        ...renderTranscript(job, format, captions),
+        ...renderTranscript(job, format, { shape: captions, hasNames }),
         headers: { 'content-disposition': disposition },
       };
     },

@@ -33,6 +33,7 @@ test('an asynchronous request is answered 202 with the job and its location', as
       options: {},
       text: null,
       segments: null,
+      speakers: null,
       warnings: [],
       error: null,
       cost: null,

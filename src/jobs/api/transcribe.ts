@@ -81,9 +81,9 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   translationField: 'translate_to',
   readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
-  answerCompleted(job, { responseFormat, captions }) {
-    const rendered =
-      responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat, captions);
+  answerCompleted(job, { responseFormat, captions, captionNames }) {
+    const style = { shape: captions, hasNames: captionNames };
+    const rendered = responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat, style);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };

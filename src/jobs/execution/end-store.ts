@@ -35,8 +35,9 @@ const END = defineStatement(
       ), ended as (
         update jobs
         set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
-          segments = $segments, warnings = $warnings::jsonb, duration_ms = $durationMs, cost_units = $costUnits,
-          error_type = $errorType, error_message = $errorMessage, progress = $progress, next_at = null, completed_at = $completedAt
+          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, duration_ms = $durationMs,
+          cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage, progress = $progress,
+          next_at = null, completed_at = $completedAt
         where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
           and held_units = $heldUnits and transcribed_units = $transcribedUnits
         returning id
@@ -70,8 +71,12 @@ export async function writeEnd(sql: Sql, { ended, event, chunks, firstDelayMs, r
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const eventParts = eventValues(event, { webhookId: null, firstDelayMs, now: null });
+  const lists = {
+    speakers: ended.speakers && JSON.stringify(ended.speakers),
+    warnings: JSON.stringify(ended.warnings),
+  };
   const values = {
-    ...{ ...ended, warnings: JSON.stringify(ended.warnings) },
+    ...{ ...ended, ...lists },
     ...eventParts,
     ...settlement,
     ...usageValues(ended, rate),

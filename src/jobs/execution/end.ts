@@ -69,6 +69,7 @@ function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcom
     detectedLanguage: outcome.language,
     transcript: outcome.transcript,
     segments: outcome.segments,
+    speakers: outcome.speakers,
     warnings: outcome.warnings,
     durationMs: outcome.durationMs,
     costUnits: chargedUnits('completed', { audioUnits, transcribedUnits }),

@@ -126,6 +126,10 @@ class Execution {
     return {
       ...this.#deps,
       maxAudioSeconds: config.maxAudioSeconds,
+      minFreeDiskBytes: config.minFreeDiskBytes,
+      onProgress: (progress) => {
+        this.#progress = progress;
+      },
       cover: openHold(job, { rate, grow: (decodedUnits) => this.#growHold(decodedUnits) }),
       onPiece: (piece, { progress, transcribedMs, isWhole }) => {
         this.#progress = progress;

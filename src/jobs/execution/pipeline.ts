@@ -3,16 +3,22 @@ import { decodePcm } from '../../audio/media/decode.ts';
 import type { Piece } from '../../audio/split.ts';
 import { cutPieces } from '../../audio/split.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Engine, Pcm } from '../../engines/engine.ts';
+import type { Engine, Pcm, Transcript } from '../../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
+import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
+import type { Log } from '../../platform/log.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
-import type { FoundWarning, Warning } from '../../rules/jobs/warnings.ts';
+import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
+import { speakerBounds } from '../speaker-options.ts';
+import { findSpeakers } from '../speakers/find-speakers.ts';
+import type { SpeakerTime } from '../speakers/label-transcript.ts';
+import { Recording } from '../speakers/recording.ts';
 import type { PieceTranscript } from '../transcript.ts';
 import { joinPieces, segmentsJson, textOf } from '../transcript.ts';
 import type { Cover, Shortage } from './hold.ts';
@@ -38,6 +44,13 @@ export type PipelineDeps = {
   cover: Cover;
   /** Called for each piece that is transcribed, in the order of the audio. */
   onPiece: (piece: PieceTranscript, reached: Reached) => void;
+  /** Called with 0 to 0.99 while what follows transcription goes on. */
+  onProgress?: (progress: number) => void;
+  /** Null on a node without the speaker model. */
+  speakerFinder?: SpeakerFinder | null;
+  /** Of the disk that recordings of audio leave free. */
+  minFreeDiskBytes: number;
+  log: Log;
 };
 
 /**
@@ -51,6 +64,7 @@ export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
 // The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that is
 // 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
+const TRANSCRIPTION_SHARE = 0.6;
 const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 
 /**
@@ -66,8 +80,11 @@ export async function runPipeline(
   try {
     requireTranslation(job.options, engine);
     await using file = await deps.storage.localPath(job.audioKey!);
-    const progress = openProgress(job.durationMs / 1000);
-    const counted = countSamples(decodePcm(file.path, { ...deps, signal }), progress);
+    const bounds = speakerBounds(job.options);
+    const progress = openProgress(job.durationMs / 1000, bounds === null ? 1 : TRANSCRIPTION_SHARE);
+    await using recording = new Recording(deps.storage, deps.minFreeDiskBytes);
+    const decoded = decodePcm(file.path, { ...deps, signal });
+    const counted = countSamples(bounds === null ? decoded : recording.record(decoded), progress);
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
     const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
     const covered = coverPieces(cut, deps.cover);
@@ -77,7 +94,13 @@ export async function runPipeline(
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
-    return completed(job, engine, { pieces, durationMs, warnings: toWarnings(found) });
+    const transcript = joinPieces(pieces);
+    if (bounds === null) return completed(job, engine, { transcript, speakers: null, durationMs, found });
+    const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
+    const finder = deps.speakerFinder ?? null;
+    const log = deps.log.child({ job_id: job.id });
+    const search = { finder, recording, bounds, onProgress, found, log, signal };
+    return completed(job, engine, { ...(await findSpeakers(transcript, search)), durationMs, found });
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
@@ -176,17 +199,22 @@ function insufficientBalance(engine: Engine, { message, decodedMs }: Shortage): 
   return { ...failed(engine, 'insufficient_balance', message), durationMs: decodedMs };
 }
 
-type Result = { pieces: PieceTranscript[]; durationMs: number; warnings: Warning[] };
+type Result = {
+  transcript: Transcript;
+  speakers: SpeakerTime[] | null;
+  durationMs: number;
+  found: readonly FoundWarning[];
+};
 
-function completed(job: ClaimedJob, engine: Engine, { pieces, durationMs, warnings }: Result): Outcome {
-  const transcript = joinPieces(pieces);
+function completed(job: ClaimedJob, engine: Engine, { transcript, speakers, durationMs, found }: Result): Outcome {
   return {
     kind: 'completed',
     model: engine.name,
     language: transcript.language,
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
-    warnings,
+    speakers,
+    warnings: toWarnings(found),
     durationMs,
   };
 }

@@ -2,6 +2,7 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Engine } from '../../engines/engine.ts';
+import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -17,6 +18,7 @@ export type TranscriberDeps = {
     Config,
     | 'transcribeConcurrency'
     | 'maxAudioSeconds'
+    | 'minFreeDiskBytes'
     | 'creditRateLite'
     | 'creditRatePro'
     | 'webhookRetryDelaysMs'
@@ -25,6 +27,7 @@ export type TranscriberDeps = {
   >;
   engines: { lite: Engine; pro: Engine };
   detector?: VoiceDetector | null;
+  speakerFinder?: SpeakerFinder | null;
   storage: AudioStorage;
   tools: ToolPaths;
   clock: Clock;

@@ -46,6 +46,7 @@ const COMPLETED: Outcome = {
   language: null,
   transcript: 'late',
   segments: '[]',
+  speakers: null,
   warnings: [],
   durationMs: 1000,
 };
@@ -67,7 +68,7 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
 
   assert.deepEqual(Object.keys(job), [
     ...['id', 'status', 'plan', 'model', 'language', 'translated_to', 'audio', 'metadata', 'options', 'text'],
-    ...['segments', 'warnings', 'error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
+    ...['segments', 'speakers', 'warnings', 'error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
   ]);
   assert.equal(job.status, 'completed');
   assert.equal(job.text, 'hello there');

@@ -1,5 +1,6 @@
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import { dataPaths } from '../../config/settings.ts';
+import { openSpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
@@ -22,15 +23,17 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 
   const running = waitForEngines(context, { onRestart }, stopping.signal).then(async (opened) => {
     if (!opened) return null;
+    const modelsDir = dataPaths(config.dataDir).models;
+    const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
     await reportEngines(context, opened, stopping.signal);
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
-    const modelsDir = dataPaths(config.dataDir).models;
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
       db,
       config,
       engines,
       detector,
+      speakerFinder,
       storage,
       tools,
       clock,

@@ -4,6 +4,8 @@ export type CaptionSegment = {
   startSeconds: number;
   endSeconds: number;
   words?: readonly { text: string; startSeconds: number; endSeconds: number }[];
+  /** Who speaks, to be shown; null or absent for no name. */
+  name?: string | null;
 };
 
 /** The smallest part of a text that a line can begin with. */
@@ -18,6 +20,7 @@ export type CaptionWord = {
   endMs: number;
   /** The last word of its segment. */
   isLast: boolean;
+  name: string | null;
 };
 
 type Span = { startMs: number; endMs: number };
@@ -43,11 +46,22 @@ export function captionWords(segments: readonly CaptionSegment[]): CaptionWord[]
     const spans = spansFromWords(parts, segment.words ?? []) ?? spansByWidth(parts, segment);
     for (const [i, part] of parts.entries()) {
       const startMs = Math.max(earliestMs, spans[i]!.startMs);
-      words.push({ ...part, startMs, endMs: Math.max(startMs, spans[i]!.endMs), isLast: i === parts.length - 1 });
+      const isLast = i === parts.length - 1;
+      const endMs = Math.max(startMs, spans[i]!.endMs);
+      words.push({ ...part, startMs, endMs, isLast, name: segment.name ?? null });
       earliestMs = startMs;
     }
   }
   return words;
+}
+
+/** The words with the name before the first word of each speaker, as a part of that word. */
+export function prefixNames(words: readonly CaptionWord[]): CaptionWord[] {
+  return words.map((word, at) => {
+    if (word.name === null || word.name === words[at - 1]?.name) return word;
+    const text = `${word.name}: ${word.text}`;
+    return { ...word, text, width: widthOf(text) };
+  });
 }
 
 /** Splits at white space, and text of languages without spaces at the words that Unicode's rules find. */

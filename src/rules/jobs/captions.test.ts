@@ -150,3 +150,44 @@ function assertWithinLimits(cues: Cue[], segments: CaptionSegment[], options: Ca
     assert.ok(hasLongWord || lines.length <= options.maxLines, `${round}: ${lines.length} lines`);
   }
 }
+
+test('a caption has words of one speaker; SRT shows the name where the speaker changes, WebVTT as a voice', () => {
+  const segments = [
+    { ...spoken('Where were you', 0), name: 'A' },
+    { ...spoken('At home', 0.9), name: 'A' },
+    { ...spoken('No <i>you</i>', 1.5), name: 'B & C' },
+    spoken('Noise', 2.4),
+  ];
+
+  const unshaped = toVtt(segments)
+    .split('\n')
+    .filter((line) => /[a-z;]$/i.test(line));
+  const shapedSrt = toSrt(segments, CAPTION_DEFAULTS)
+    .split('\n')
+    .filter((line) => /[a-z>]$/i.test(line));
+
+  assert.deepEqual(unshaped.slice(1), [
+    '<v A>Where were you',
+    '<v A>At home',
+    '<v B &amp; C>No &lt;i&gt;you&lt;/i&gt;',
+    'Noise',
+  ]);
+  assert.deepEqual(shapedSrt, ['A: Where were you At home', 'B & C: No <i>you</i>', 'Noise']);
+  assert.deepEqual(
+    toSrt(segments)
+      .split('\n')
+      .filter((line) => /[a-z>]$/i.test(line)),
+    ['A: Where were you', 'At home', 'B & C: No <i>you</i>', 'Noise'],
+  );
+});
+
+test('lines with names keep their length', () => {
+  const segments = [{ ...spoken('one two three four five six', 0), name: 'Channel 1' }];
+
+  const cues = shapeCaptions(segments, { ...CAPTION_DEFAULTS, maxLineLength: 20 }, { hasPrefixes: true });
+
+  assert.deepEqual(
+    cues.flatMap(({ lines }) => lines),
+    ['Channel 1: one two', 'three four five six'],
+  );
+});

@@ -1,5 +1,5 @@
 import type { CaptionSegment, CaptionWord } from './caption-words.ts';
-import { captionWords } from './caption-words.ts';
+import { captionWords, prefixNames } from './caption-words.ts';
 
 /** What captions may look like. */
 export type CaptionOptions = {
@@ -14,7 +14,7 @@ export type CaptionOptions = {
 };
 
 /** A caption, in whole milliseconds from the start of the audio. */
-export type Cue = { startMs: number; endMs: number; lines: string[] };
+export type Cue = { startMs: number; endMs: number; lines: string[]; name?: string };
 
 /** The values of the common broadcasting guides, for the options that a request leaves out. */
 export const CAPTION_DEFAULTS: CaptionOptions = {
@@ -48,16 +48,21 @@ const COST = {
 };
 
 /**
- * Divides a transcript into captions within the limits. Every word appears once and in order. Captions do not overlap and
+ * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears once and in order. Captions do not overlap and
  * none is longer than `maxDurationMs`. A line is longer than the limit only where a single word is. Speech that is faster
  * than `maxCharsPerSecond` stays so, and a caption is shorter than `minDurationMs` where the next one starts earlier.
  */
-export function shapeCaptions(segments: readonly CaptionSegment[], options: CaptionOptions): Cue[] {
-  const words = captionWords(segments);
+export function shapeCaptions(
+  segments: readonly CaptionSegment[],
+  options: CaptionOptions,
+  { hasPrefixes }: { hasPrefixes: boolean } = { hasPrefixes: false },
+): Cue[] {
+  const words = hasPrefixes ? prefixNames(captionWords(segments)) : captionWords(segments);
   const ends = bestDivision(words, options);
   return ends.map((end, i) => {
     const own = words.slice(ends[i - 1] ?? 0, end);
-    return { ...timesOf(own, words[end], options), lines: linesOf(own, options) };
+    const { name } = own[0]!;
+    return { ...timesOf(own, words[end], options), lines: linesOf(own, options), ...(name !== null && { name }) };
   });
 }
 
@@ -73,7 +78,8 @@ function bestDivision(words: CaptionWord[], options: CaptionOptions): number[] {
       pauseCost += (Math.max(0, pauseMs - NOTICED_PAUSE_MS) / 1000) * COST.pausePerSecond;
       const fits = filler.add(word) && word.endMs - words[from]!.startMs <= options.maxDurationMs;
       // A single word is a caption whatever its length.
-      if (end - 1 > from && (!fits || pauseMs > LONGEST_PAUSE_MS)) break;
+      const isOther = word.name !== words[from]!.name;
+      if (end - 1 > from && (!fits || pauseMs > LONGEST_PAUSE_MS || isOther)) break;
       const cost = best[from]!.cost + pauseCost + costOf(words, { from, end, width: filler.width }, options);
       const known = best[end];
       if (known === undefined || cost < known.cost) best[end] = { cost, from };

@@ -11,32 +11,50 @@ export function toText(segments: readonly Pick<CaptionSegment, 'text'>[]): strin
     .join(' ');
 }
 
-/** The transcript as SubRip captions; the empty string when nothing was said. @param shape  null: one caption per segment */
+/**
+ * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the speaker
+ * changes.
+ * @param shape  null: one caption per segment
+ */
 export function toSrt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
-  const cues = cuesOf(segments, shape).map(
+  const cues = cuesOf(segments, shape, { hasPrefixes: true }).map(
     ({ lines, startMs, endMs }, index) =>
       `${index + 1}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.map(breakArrows).join('\n')}\n`,
   );
   return cues.join('\n');
 }
 
-/** The transcript as WebVTT. @param shape  null: one caption per segment */
+/** The transcript as WebVTT; names are its voice tags. @param shape  null: one caption per segment */
 export function toVtt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
-  const cues = cuesOf(segments, shape).map(
-    ({ lines, startMs, endMs }) =>
-      `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${lines.map(escapeVtt).join('\n')}\n`,
+  const cues = cuesOf(segments, shape, { hasPrefixes: false }).map(
+    ({ lines, startMs, endMs, name }) =>
+      `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${voiceTag(name)}${lines.map(escapeVtt).join('\n')}\n`,
   );
   return ['WEBVTT\n', ...cues].join('\n');
 }
 
-function cuesOf(segments: readonly CaptionSegment[], shape: CaptionOptions | null): Cue[] {
-  if (shape) return shapeCaptions(segments, shape);
-  return segments
-    .map(({ text, startSeconds, endSeconds }) => {
+function voiceTag(name: string | undefined): string {
+  return name === undefined ? '' : `<v ${escapeVtt(name)}>`;
+}
+
+function cuesOf(
+  segments: readonly CaptionSegment[],
+  shape: CaptionOptions | null,
+  { hasPrefixes }: { hasPrefixes: boolean },
+): Cue[] {
+  if (shape) return shapeCaptions(segments, shape, { hasPrefixes });
+  const cues = segments
+    .map(({ text, startSeconds, endSeconds, name }): Cue => {
       const startMs = wholeMs(startSeconds);
-      return { lines: [oneLine(text)], startMs, endMs: Math.max(startMs, wholeMs(endSeconds)) };
+      const endMs = Math.max(startMs, wholeMs(endSeconds));
+      return { lines: [oneLine(text)], startMs, endMs, ...(name && { name }) };
     })
     .filter(({ lines }) => lines[0] !== '');
+  if (!hasPrefixes) return cues;
+  return cues.map((cue, at) => {
+    const isShown = cue.name !== undefined && cue.name !== cues[at - 1]?.name;
+    return isShown ? { ...cue, lines: [`${cue.name}: ${cue.lines[0]}`] } : cue;
+  });
 }
 
 /** 00:00:00,000; hours grow past two digits when they must. */

@@ -2,6 +2,8 @@
 export const WARNING_MESSAGES = {
   prompt_unsupported: 'The engine of this plan takes no prompt; it transcribed without it.',
   keywords_unsupported: 'The engine of this plan takes no keywords; it transcribed without them.',
+  speakers_unavailable: 'The speakers could not be found; the text is complete.',
+  speakers_uncertain: 'There may be another number of speakers; say how many there are, if you know it.',
   text_cut: 'The speech is too dense for the model: the text may lack the end of this part.',
   more_warnings: 'There are more warnings than a job shows; the message has their number.',
 } as const;
