@@ -385,7 +385,7 @@ export interface Model {
    * BCP 47 codes; null when the engine takes any, or is not known yet.
    */
   languages: string[] | null;
-  features: ('words' | 'confidence' | 'prompt' | 'keywords' | 'translate')[];
+  features: ('words' | 'confidence' | 'prompt' | 'keywords' | 'translate' | 'diarize')[];
   /**
    * Of the model; null when unknown.
    */

@@ -46,9 +46,13 @@ export type TranscribeOptions = {
   signal: AbortSignal;
 };
 
-/** What some engines do besides giving text: listed at GET /v1/models. */
-export const ENGINE_FEATURES = ['words', 'confidence', 'prompt', 'keywords', 'translate'] as const;
+/** What some engines do besides giving text. */
+const ENGINE_FEATURES = ['words', 'confidence', 'prompt', 'keywords', 'translate'] as const;
 export type EngineFeature = (typeof ENGINE_FEATURES)[number];
+
+/** What plans do besides giving text, listed at GET /v1/models: `diarize` where the speaker model works beside the engine. */
+export const PLAN_FEATURES = [...ENGINE_FEATURES, 'diarize'] as const;
+export type PlanFeature = (typeof PLAN_FEATURES)[number];
 
 /** The licence of a model, and whom it asks to name. */
 export type Licence = { name: string; attribution: string };

@@ -86,6 +86,15 @@ function assertSpeakers(speakers: { id: string; seconds: number }[], { turns }: 
   }
 }
 
+test('the plans say that they can tell speakers apart', async () => {
+  const { json } = await call('GET', '/v1/models');
+
+  assert.deepEqual(
+    json.data.map(({ features }: { features: string[] }) => features.includes('diarize')),
+    [true, true],
+  );
+});
+
 test('a synchronous answer says who speaks, for how long, and the text stays exact', async () => {
   const { status, json } = await send({ diarize: 'true', timestamps: 'word' });
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import type { Engine, EngineFeature } from '../../engines/engine.ts';
+import type { Engine, PlanFeature } from '../../engines/engine.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 
 /** What the engine of a plan is and can do. */
@@ -8,15 +8,16 @@ export type PlanEngine = {
   engine: string;
   /** The model's own codes; null when it accepts any. */
   languages: string[] | null;
-  features: EngineFeature[];
+  features: PlanFeature[];
   /** Null when unknown, as is the attribution. */
   licence: string | null;
   attribution: string | null;
 };
 
-/** Stores which engine serves a plan, for the API processes of all nodes. */
-export async function reportEngine(db: Sql, plan: Plan, engine: Engine): Promise<void> {
-  const { name, languages = null, features = [], licence = null } = engine;
+/** Stores which engine serves a plan, for the API processes of all nodes. @param canDiarize  the speaker model works */
+export async function reportEngine(db: Sql, plan: Plan, engine: Engine, canDiarize = false): Promise<void> {
+  const { name, languages = null, licence = null } = engine;
+  const features: PlanFeature[] = [...(engine.features ?? []), ...(canDiarize ? (['diarize'] as const) : [])];
   await db.run({
     text: `
       insert into plan_engines (plan, engine, languages, features, licence, attribution)

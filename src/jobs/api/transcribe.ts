@@ -48,6 +48,7 @@ export type TranscribeDeps = {
 
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
 const MAX_STALL_MS = 30_000;
+const PULL_SPEAKERS = 'verbatim models pull speakers, then a restart.';
 
 /** The form and the answers of an upload endpoint. */
 export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
@@ -169,16 +170,19 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
   }
 }
 
-/** @throws ApiError  400 for a language or a translation that the plan's engine does not support */
+/** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */
 async function permitByEngine(
   db: Database,
   { language, plan, options }: UploadRequest,
   translationField: string,
 ): Promise<void> {
-  if (language === null && !options.translate_to) return;
+  if (language === null && !options.translate_to && !options.diarize) return;
   const engine = await findPlanEngine(db, plan);
   if (options.translate_to && engine?.features.includes('translate') === false) {
     throw refusal(translationField, `The engine of the ${plan} plan cannot translate; ask for the spoken language.`);
+  }
+  if (options.diarize && engine?.features.includes('diarize') === false) {
+    throw refusal('diarize', `There is no speaker model. The operator of the service can add it: ${PULL_SPEAKERS}`);
   }
   const known = engine?.languages ?? null;
   if (language === null || known === null || modelLanguage(language, known) !== null) return;

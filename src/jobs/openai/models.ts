@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
-import { ENGINE_FEATURES } from '../../engines/engine.ts';
+import { PLAN_FEATURES } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -26,7 +26,7 @@ const modelSchema = Type.Object(
       Type.Array(Type.String()),
       'BCP 47 codes; null when the engine takes any, or is not known yet.',
     ),
-    features: Type.Array(oneOf(ENGINE_FEATURES)),
+    features: Type.Array(oneOf(PLAN_FEATURES)),
     licence: nullable(Type.String(), 'Of the model; null when unknown.'),
     attribution: nullable(Type.String(), 'Who is to be named with the transcripts, where the licence asks for it.'),
   },

@@ -25,7 +25,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     if (!opened) return null;
     const modelsDir = dataPaths(config.dataDir).models;
     const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
-    await reportEngines(context, opened, stopping.signal);
+    await reportEngines(context, opened, speakerFinder !== null, stopping.signal);
     const { engines, watching } = watchEngines(opened, { clock, log, report, signal: stopping.signal });
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
@@ -63,10 +63,15 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 }
 
 /** Before the role is ready: from then on the API refuses what the engines cannot do. */
-async function reportEngines({ db, clock, log }: RoleContext, engines: Engines, signal: AbortSignal): Promise<void> {
+async function reportEngines(
+  { db, clock, log }: RoleContext,
+  engines: Engines,
+  canDiarize: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const plan of PLANS) await reportEngine(db, plan, engines[plan]);
+      for (const plan of PLANS) await reportEngine(db, plan, engines[plan], canDiarize);
       return;
     } catch (error) {
       log.warn({ err: error }, 'the engines could not be reported yet');
