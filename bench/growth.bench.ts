@@ -10,7 +10,7 @@ import type { Database } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { listJobs } from '../src/jobs/store.ts';
+import { listJobs } from '../src/jobs/search/list-store.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { daysFrom } from '../src/rules/webhooks/log-day.ts';
@@ -50,7 +50,15 @@ const AHEAD_MS = 1_000;
 const REFILL = 64;
 const PAGE = 20;
 const FIRST_PAGE = { limit: PAGE, beforeId: null };
-const ANY_JOB = { status: null, plan: null, createdAfter: null, createdBefore: null };
+const ANY_JOB = {
+  status: null,
+  plan: null,
+  createdAfter: null,
+  createdBefore: null,
+  filename: null,
+  ids: null,
+  metadata: [],
+};
 const ANY_ENTRY: LogFilter = {
   ...{ status: null, eventType: null, eventId: null, reason: null, statusClass: null, attempt: null },
   ...{ after: null, before: null },
@@ -166,7 +174,7 @@ async function measureOnce(environment: Environment): Promise<Record<keyof Measu
     'page of attempts made': await msOf(() => listAttempts(http, place, ANY_ENTRY)),
     'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),
     'page of webhooks': await msOf(() => listWebhooks(http, owner, FIRST_PAGE)),
-    'page of jobs': await msOf(() => listJobs(http, owner, ANY_JOB, FIRST_PAGE)),
+    'page of jobs': await msOf(() => listJobs(http, owner, ANY_JOB, { ...FIRST_PAGE, fromId: null })),
     'page of events': await msOf(() => listEvents(http, owner, { ...FIRST_PAGE, type: null })),
   };
 }
@@ -196,7 +204,7 @@ async function dropOldestDay({ url, http, deliverer, owner, days }: Environment)
   const probes = {
     'log read': () => listAttempts(http, place, ANY_ENTRY),
     'log written': () => writeAttempt(deliverer, owner),
-    'jobs listed': () => listJobs(http, owner, ANY_JOB, FIRST_PAGE),
+    'jobs listed': () => listJobs(http, owner, ANY_JOB, { ...FIRST_PAGE, fromId: null }),
   };
   const quiet = await probeDuring(probes, () => delay(QUIET_MS));
   let dropped: string[] = [];

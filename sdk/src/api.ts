@@ -59,6 +59,10 @@ export interface JobOptions {
    * The largest number of speakers, with diarize=true.
    */
   max_speakers?: number;
+  /**
+   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   */
+  delete_after_seconds?: number;
 }
 export interface Word {
   /**
@@ -177,6 +181,10 @@ export interface Job {
   started_at: string | null;
   completed_at: string | null;
   /**
+   * From when on the job is erased; null without delete_after_seconds, and until it has ended.
+   */
+  expires_at: string | null;
+  /**
    * 1 for the next to start; while it is queued.
    */
   queue_position?: number;
@@ -285,6 +293,10 @@ export interface JobInList {
   created_at: string;
   started_at: string | null;
   completed_at: string | null;
+  /**
+   * From when on the job is erased; null without delete_after_seconds, and until it has ended.
+   */
+  expires_at: string | null;
 }
 export interface JobList {
   data: JobInList[];
@@ -424,6 +436,9 @@ export interface SearchResult {
   job_id: string;
   created_at: string;
   filename: string | null;
+  /**
+   * Of the text.
+   */
   language: string | null;
   /**
    * In the order of the audio.
@@ -1122,6 +1137,10 @@ export interface JobInEvent {
   created_at: string;
   started_at: string | null;
   completed_at: string | null;
+  /**
+   * From when on the job is erased; null without delete_after_seconds, and until it has ended.
+   */
+  expires_at: string | null;
 }
 /**
  * A job ended with a transcript. Synchronous requests emit it too.

@@ -30,7 +30,7 @@ export const pageQuery = Type.Object(pageFields);
  * The cursor for the rows that follow (are older than) the row with this id: the id without its prefix. Ids sort by time
  * and never change.
  */
-function encodeCursor(id: string): string {
+export function encodeCursor(id: string): string {
   return id.slice(id.indexOf('_') + 1);
 }
 

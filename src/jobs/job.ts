@@ -57,6 +57,8 @@ export type Job = {
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
+  /** When the ended job is to be erased, where the request named a time. */
+  expiresAt: Date | null;
 };
 
 /** A job claimed by this process. After another claim, writes under this lease are rejected. */

@@ -2,7 +2,7 @@ import type { TSchema } from '../http/schema.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
 import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
 import type { RequestFields } from './request-fields.ts';
-import { refusal, WORD_BYTES } from './request-fields.ts';
+import { readNumber, refusal, WORD_BYTES } from './request-fields.ts';
 import type { SpeakerOptions } from './speaker-options.ts';
 import { checkSpeakerOptions, readDiarize, readSpeakerCount } from './speaker-options.ts';
 
@@ -17,6 +17,8 @@ export type JobOptions = {
   keywords?: string[];
   /** The language of the text, where it is not to be the spoken one. */
   translate_to?: 'en';
+  /** The job is erased so long after its end. */
+  delete_after_seconds?: number;
 } & SpeakerOptions;
 
 type OptionField<Value> = {
@@ -38,6 +40,8 @@ const MAX_PROMPT_CHARS = 1_000;
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD_CHARS = 50;
 const MAX_KEYWORD_WORDS = 6;
+// The longest JOB_RETENTION_DAYS.
+const MAX_DELETE_AFTER_SECONDS = 3_650 * 86_400;
 const UTF8_BYTES_PER_CHAR = 4;
 // Engines give other characters a meaning of their own.
 const KEYWORD = /^[\p{L}\p{M}\p{N} '.-]*[\p{L}\p{N}][\p{L}\p{M}\p{N} '.-]*$/u;
@@ -90,6 +94,17 @@ const FIELDS: OptionFields = {
   }),
   min_speakers: speakerCount('min_speakers', 'The smallest number of speakers, with diarize=true.'),
   max_speakers: speakerCount('max_speakers', 'The largest number of speakers, with diarize=true.'),
+  delete_after_seconds: {
+    schema: Type.Integer({
+      minimum: 0,
+      maximum: MAX_DELETE_AFTER_SECONDS,
+      description:
+        'The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.',
+      examples: [3600],
+    }),
+    maxBytes: WORD_BYTES,
+    read: readDeleteAfter,
+  },
 };
 
 function speakerCount(
@@ -155,6 +170,11 @@ function readOption(name: keyof JobOptions, { fields, lists }: RequestFields) {
 function readTranslateTo(text: string): 'en' {
   if (text === 'en') return text;
   throw refusal('translate_to', 'translate_to must be en: engines translate into English only.');
+}
+
+function readDeleteAfter(text: string): number {
+  const name = 'delete_after_seconds';
+  return readNumber(new Map([[name, text]]), name, { min: 0, max: MAX_DELETE_AFTER_SECONDS, isWhole: true })!;
 }
 
 function readPrompt(text: string): string {

@@ -135,6 +135,10 @@ const jobTail = {
   created_at: timeSchema,
   started_at: nullable(timeSchema),
   completed_at: nullable(timeSchema),
+  expires_at: nullable(
+    timeSchema,
+    'From when on the job is erased; null without delete_after_seconds, and until it has ended.',
+  ),
 };
 
 export const JOB_EXAMPLE = {
@@ -157,6 +161,7 @@ export const JOB_EXAMPLE = {
   created_at: '2026-11-21T09:30:00.000Z',
   started_at: '2026-11-21T09:30:00.120Z',
   completed_at: '2026-11-21T09:30:01.480Z',
+  expires_at: null,
 };
 
 /** A job as its own endpoints show it. */

@@ -1,12 +1,10 @@
 import type { Sql } from '../db/database.ts';
-import type { Plan } from '../rules/accounts/plan.ts';
-import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Job } from './job.ts';
 
 const COLUMNS =
   `shard id account_id key_id state plan language word_times options metadata filename format size_bytes audio_key duration_ms
   unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript speakers warnings
-  error_type error_message created_at started_at completed_at`.split(/\s+/);
+  error_type error_message created_at started_at completed_at expires_at`.split(/\s+/);
 
 /** A job's columns without its segments, which are long. @param table  the name of jobs in the statement */
 function columnsOf(table: string): string {
@@ -14,7 +12,8 @@ function columnsOf(table: string): string {
 }
 
 export const JOB_COLUMNS = `${columnsOf('jobs')}, jobs.segments`;
-const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
+/** The columns of a job in a list: null in place of its segments. */
+export const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
 
 export async function findJob(
   sql: Sql,
@@ -27,38 +26,6 @@ export async function findJob(
     values: [shard, id, accountId],
   });
   return rows[0] ?? null;
-}
-
-export type JobFilter = {
-  status: JobState | null;
-  plan: Plan | null;
-  createdAfter: Date | null;
-  createdBefore: Date | null;
-};
-
-/** Newest first, without segments. @param beforeId  null for the first page */
-export async function listJobs(
-  sql: Sql,
-  { shard, accountId }: { shard: number; accountId: string },
-  filter: JobFilter,
-  { limit, beforeId }: { limit: number; beforeId: string | null },
-): Promise<Job[]> {
-  return await sql.rows<Job>({
-    name: 'list_jobs',
-    isBrief: true,
-    text: `
-      select ${LIST_COLUMNS}
-      from jobs
-      where shard = $1 and account_id = $2
-        and ($3::text is null or id < $3)
-        and ($4::text is null or state = $4)
-        and ($5::text is null or plan = $5)
-        and ($6::timestamptz is null or created_at > $6)
-        and ($7::timestamptz is null or created_at < $7)
-      order by id desc
-      limit $8`,
-    values: [shard, accountId, beforeId, filter.status, filter.plan, filter.createdAfter, filter.createdBefore, limit],
-  });
 }
 
 export type JobKey = { shard: number; id: string };

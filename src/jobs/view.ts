@@ -55,6 +55,7 @@ function partsOf(job: Job) {
       created_at: job.createdAt.toISOString(),
       started_at: job.startedAt?.toISOString() ?? null,
       completed_at: job.completedAt?.toISOString() ?? null,
+      expires_at: job.expiresAt?.toISOString() ?? null,
     },
   };
 }

@@ -14,6 +14,7 @@ const FOLDERS: Record<string, string> = {
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',
   job_queues: 'src/jobs',
+  job_metadata: 'src/jobs/search',
   job_usage: 'src/jobs/usage',
   transcript_chunks: 'src/jobs/search',
   plan_engines: 'src/jobs/api',

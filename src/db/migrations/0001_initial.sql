@@ -150,6 +150,8 @@ create table jobs (
   created_at timestamptz not null,
   started_at timestamptz,
   completed_at timestamptz,
+  -- When an ended job is to be erased; null unless the request named a time (delete_after_seconds).
+  expires_at timestamptz,
   primary key (shard, id),
   -- The states are in docs/states.md, the transitions in rules/job-state.ts. PostgreSQL parses each constraint again for
   -- each statement that writes: lists of values would cost as much as the rest of an insert.
@@ -165,6 +167,7 @@ create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For retention: audio of ended jobs, and files without a job.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
 create index jobs_by_end on jobs (shard, completed_at) where completed_at is not null;
+create index jobs_by_expiry on jobs (shard, expires_at, id) where expires_at is not null;
 -- Jobs that were never started, counted in job_queues. They start in the order of their creation.
 create index jobs_waiting on jobs (shard, account_id, created_at, id) where state = 'queued' and lease = 0;
 -- Jobs that were started before and were queued again: they start before all others.
@@ -208,6 +211,19 @@ create table job_usage (
 -- Rows of the present are updated by every job: new versions fit in the same page.
 ) with (fillfactor = 50);
 create index job_usage_by_age on job_usage (shard, starts_at) where bucket = 'hour';
+
+-- The top-level values of a job's metadata, as text, by which lists are filtered. Inserted and deleted with the job.
+create table job_metadata (
+  shard smallint not null,
+  account_id text not null,
+  key text not null,
+  value text not null,
+  job_id text not null,
+  -- In the order in which a filtered list is read.
+  primary key (shard, account_id, key, value, job_id)
+);
+create index job_metadata_by_job on job_metadata (shard, job_id);
+alter table job_metadata alter column key set statistics 0, alter column value set statistics 0;
 
 -- The words of completed jobs, for search: a row for about five minutes of audio. Inserted and deleted with the transcript.
 create table transcript_chunks (

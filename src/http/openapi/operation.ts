@@ -78,6 +78,8 @@ function queryParameters(schema: TSchema | undefined, components: JsonObject): J
     in: 'query',
     // A parameter with a default may be left out, although handlers always get a value.
     required: required.includes(name) && !('default' in property),
+    // As name[key]=value.
+    ...((property as { type?: string }).type === 'object' && { style: 'deepObject', explode: true }),
     schema: plainSchema(property, components),
   }));
 }

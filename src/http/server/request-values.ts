@@ -14,14 +14,30 @@ export function strictSchema(schema: TSchema | undefined): ObjectSchema {
  * @throws ApiError  400 for U+0000, which PostgreSQL cannot store
  */
 export function readQuery(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
-  const values = Object.entries(query).map(([name, value]) => {
+  const values = Object.entries(nestEntries(query, schema)).map(([name, value]) => {
     if (String(value).includes('\0')) {
       throw new ApiError('invalid_request', `${name} contains the character U+0000; leave it out.`, { param: name });
     }
-    const type = Object.hasOwn(schema.properties, name) ? schema.properties[name]!.type : undefined;
-    return [name, readValue(value, type)];
+    return [name, readValue(value, typeOf(name, schema))];
   });
   return Object.fromEntries(values);
+}
+
+/** The query with `name[key]=value` as entries of an object, where the schema has an object of this name. */
+function nestEntries(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
+  const nested = new Map<string, [string, unknown][]>();
+  const plain = Object.entries(query).filter(([name, value]) => {
+    const [, outer, key] = /^([a-z_]+)\[(.+)\]$/s.exec(name) ?? [];
+    if (outer === undefined || typeOf(outer, schema) !== 'object') return true;
+    nested.set(outer, [...(nested.get(outer) ?? []), [key!, value]]);
+    return false;
+  });
+  const objects = [...nested].map(([name, entries]) => [name, Object.fromEntries(entries)] as const);
+  return Object.fromEntries([...plain, ...objects]);
+}
+
+function typeOf(name: string, schema: ObjectSchema): string | undefined {
+  return Object.hasOwn(schema.properties, name) ? schema.properties[name]!.type : undefined;
 }
 
 function readValue(value: unknown, type: string | undefined): unknown {

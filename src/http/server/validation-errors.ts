@@ -65,6 +65,8 @@ function rule({ keyword, params, schema, parentSchema, message }: SchemaError): 
       return `must have at most ${limit} characters`;
     case 'minItems':
       return `must name at least ${limit}`;
+    case 'maxProperties':
+      return `must have at most ${limit} entries`;
     case 'maxItems':
       return `must name at most ${limit}`;
     case 'minimum':

@@ -1,8 +1,10 @@
 import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { Job } from '../job.ts';
 import { notifyDue } from '../notify.ts';
+import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 import { JOB_COLUMNS } from '../store.ts';
 
 export type NewJob = Pick<
@@ -40,7 +42,7 @@ const ACCEPT = defineStatement(
         from clock
         where $unlimited or exists (select from moved)
         returning ${JOB_COLUMNS}
-      ), counted as (
+      ), ${insertPairsIf('exists (select from job)')}, counted as (
         insert into job_queues as queue (shard, account_id, waiting)
         select $shard, $accountId, 1
         from job
@@ -57,7 +59,9 @@ const ACCEPT = defineStatement(
 export async function acceptJob(sql: Sql, job: NewJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
-  const [accepted] = await sql.rows<Job>(ACCEPT({ ...job, ...hold, options: JSON.stringify(job.options), now }));
+  const pairs = pairValues(metadataPairs(job.metadata));
+  const values = { ...job, ...hold, ...pairs, options: JSON.stringify(job.options), now };
+  const [accepted] = await sql.rows<Job>(ACCEPT(values));
   if (accepted) notifyDue(sql);
   return accepted ?? null;
 }

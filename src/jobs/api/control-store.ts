@@ -3,7 +3,6 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
-import { deleteChunksOf } from '../search/chunk-store.ts';
 import { JOB_COLUMNS } from '../store.ts';
 import { addUsageIf, usageValues } from '../usage/usage-store.ts';
 
@@ -28,7 +27,9 @@ const CANCEL = defineStatement(
         select coalesce($now::timestamptz, clock_timestamp()) as moment
       ), canceled as (
         update jobs
-        set state = 'canceled', cost_units = $costUnits, next_at = null, completed_at = (select moment from clock)
+        set state = 'canceled', cost_units = $costUnits, next_at = null, completed_at = (select moment from clock),
+          expires_at = date_trunc('milliseconds', (select moment from clock))
+            + (options ->> 'delete_after_seconds')::integer * interval '1 second'
         where shard = $shard and id = $jobId and state in ('queued', 'processing')
         returning ${JOB_COLUMNS}
       ), swept as (
@@ -60,19 +61,4 @@ export async function cancelOpenJob(
   const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, ...usage, costUnits, isWaiting, now }));
   notifyEnd(tx, jobId);
   return canceled!;
-}
-
-/** Deletes the row of a job that has ended, and the index of its transcript. */
-export async function deleteEndedJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<void> {
-  await tx.run({
-    name: 'delete_job',
-    text: `
-      with deleted as (
-        delete from jobs
-        where shard = $1 and id = $2 and completed_at is not null
-      ), deleted_chunks as (${deleteChunksOf('array[$2::text]')}
-      )
-      select`,
-    values: [shard, id],
-  });
 }

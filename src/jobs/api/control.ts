@@ -3,17 +3,15 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
 import { chargedUnits } from '../../rules/jobs/price.ts';
-import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
-import { eraseEvents } from '../../webhooks/events/erase.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
+import { eraseJob } from '../retention/erase-job.ts';
 import { showJob } from '../view.ts';
-import { cancelOpenJob, deleteEndedJob, lockJob } from './control-store.ts';
+import { cancelOpenJob, lockJob } from './control-store.ts';
 
 export type ControlDeps = {
   db: Database;
@@ -61,10 +59,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
     }
     const wasOpen = !isTerminal(job.state);
     const ended = wasOpen ? await cancelLocked(deps, tx, job) : job;
-    await dropWaitingOfJob(tx, { shard: ended.shard, jobId: ended.id });
-    await eraseEvents(tx, { shard: ended.shard, jobId: ended.id, job: { ...showJob(erased(ended)), deleted: true } });
-    await deleteAnswersOfJob(tx, { shard: ended.shard, jobId: ended.id });
-    await deleteEndedJob(tx, ended);
+    await eraseJob(tx, ended);
     return { ended, wasOpen };
   });
   if (wasOpen) deps.metrics?.jobEnded(ended);
@@ -83,9 +78,4 @@ async function cancelLocked({ config }: ControlDeps, tx: Sql, job: Job): Promise
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
   const rate = job.plan === 'pro' ? config.creditRatePro : config.creditRateLite;
   return await cancelOpenJob(tx, job, { costUnits, rate, now: null });
-}
-
-/** The part of an erased job that its events keep. */
-function erased(job: Job): Job {
-  return { ...job, filename: null, options: {}, metadata: null, transcript: null, segments: null };
 }

@@ -3,33 +3,23 @@ import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
-import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
-import { JOB_STATES } from '../../rules/jobs/job-state.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
-import {
-  jobListSchema,
-  jobSchema,
-  jobStreamSchema,
-  TRANSCRIPT_MEDIA,
-  transcribeForm,
-  transcriptSchema,
-} from '../schemas.ts';
-import { findJob, listJobs } from '../store.ts';
+import { jobSchema, jobStreamSchema, TRANSCRIPT_MEDIA, transcribeForm, transcriptSchema } from '../schemas.ts';
+import { listRoute } from '../search/list-route.ts';
+import { findJob } from '../store.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
-import { showJobInList, showWaitingJob } from '../view.ts';
+import { showWaitingJob } from '../view.ts';
 import { cancelJob, deleteJob } from './control.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
@@ -45,8 +35,6 @@ export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
 
-const timeFilter = (description: string) =>
-  Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } });
 const ownJob = { id: '$response.body#/id' };
 const JOB_LINKS = {
   get_jobs_id: ownJob,
@@ -92,40 +80,6 @@ function transcribeRoute(deps: TranscribeDeps): Route {
       answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
     },
     handle: (call) => transcribe(deps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
-  });
-}
-
-function listRoute({ db }: JobRoutesDeps): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/v1/jobs',
-    auth: 'key',
-    scope: 'jobs:read',
-    bucket: 'jobs',
-    summary: 'List jobs, newest first',
-    tag: 'Transcription',
-    schema: {
-      query: Type.Object({
-        ...pageFields,
-        status: Type.Optional(oneOf(JOB_STATES)),
-        plan: Type.Optional(oneOf(PLANS)),
-        created_after: Type.Optional(timeFilter('Jobs created later than this time, or day in UTC.')),
-        created_before: Type.Optional(timeFilter('Jobs created earlier.')),
-      }),
-      answers: { 200: jobListSchema },
-    },
-    async handle({ account, query }) {
-      const filter = {
-        status: query.status ?? null,
-        plan: query.plan ?? null,
-        createdAfter: readTime('created_after', query.created_after),
-        createdBefore: readTime('created_before', query.created_before),
-      };
-      const beforeId = decodeCursor('job', query.cursor);
-      const owner = { shard: account.shard, accountId: account.id };
-      const rows = await listJobs(db, owner, filter, { limit: query.limit + 1, beforeId });
-      return { status: 200, body: pageOf(rows, query.limit, showJobInList) };
-    },
   });
 }
 

@@ -35,7 +35,13 @@ export type TranscribeDeps = {
   db: Database;
   config: Pick<
     Config,
-    'maxUploadBytes' | 'minFreeDiskBytes' | 'maxAudioSeconds' | 'syncWaitMs' | 'creditRateLite' | 'creditRatePro'
+    | 'maxUploadBytes'
+    | 'minFreeDiskBytes'
+    | 'maxAudioSeconds'
+    | 'syncWaitMs'
+    | 'creditRateLite'
+    | 'creditRatePro'
+    | 'jobRetentionDays'
   >;
   storage: AudioStorage;
   tools: ToolPaths;
@@ -49,6 +55,7 @@ export type TranscribeDeps = {
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
 const MAX_STALL_MS = 30_000;
 const PULL_SPEAKERS = 'verbatim models pull speakers, then a restart.';
+const SECONDS_PER_DAY = 86_400;
 
 /** The form and the answers of an upload endpoint. */
 export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
@@ -153,6 +160,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       return identified;
     }
     const request = readRequest(form, account.plan);
+    permitExpiry(config, request);
     await permitByEngine(deps.db, request, translationField);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
     const { shard, id: accountId } = account;
@@ -168,6 +176,14 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     await storage.remove(file.key);
     throw cause;
   }
+}
+
+/** @throws ApiError  400 for a job that would be kept for longer than others */
+function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { options }: UploadRequest): void {
+  const maxSeconds = jobRetentionDays * SECONDS_PER_DAY;
+  if ((options.delete_after_seconds ?? 0) <= maxSeconds) return;
+  const message = `delete_after_seconds must be at most ${maxSeconds}: jobs are kept for ${jobRetentionDays} days.`;
+  throw refusal('delete_after_seconds', message);
 }
 
 /** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */

@@ -37,7 +37,7 @@ const END = defineStatement(
         set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
           segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, duration_ms = $durationMs,
           cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage, progress = $progress,
-          next_at = null, completed_at = $completedAt
+          next_at = null, completed_at = $completedAt, expires_at = $expiresAt
         where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
           and held_units = $heldUnits and transcribed_units = $transcribedUnits
         returning id

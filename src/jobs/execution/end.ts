@@ -48,10 +48,15 @@ export async function endJob(
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }
 
+function expiryOf({ delete_after_seconds: seconds }: Job['options'], completedAt: Date): Date | null {
+  return seconds === undefined ? null : new Date(completedAt.getTime() + seconds * 1000);
+}
+
 function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcome: Outcome; rate: number }): Job {
   const { moment, ...changed } = running;
   const { transcribedUnits } = changed;
-  const before: Job = { ...job, ...changed, completedAt: moment, model: outcome.model };
+  const expiresAt = expiryOf(job.options, moment);
+  const before: Job = { ...job, ...changed, completedAt: moment, expiresAt, model: outcome.model };
   if (outcome.kind === 'failed') {
     return {
       ...before,

@@ -40,7 +40,7 @@ export type SearchFilter = {
   createdBefore: Date | null;
 };
 
-/** A job with a transcript that matches. */
+/** A job with a transcript that matches. `language` is that of its text. */
 export type FoundJob = { id: string; createdAt: Date; filename: string | null; language: string | null };
 
 /** The jobs with a chunk that matches, newest first. @param page.beforeId  null for the first page */
@@ -63,7 +63,7 @@ export async function findMatchingJobs(
         order by job_id desc
         limit $7
       )
-      select jobs.id, created_at as "createdAt", filename, coalesce(detected_language, language) as language
+      select jobs.id, created_at as "createdAt", filename, coalesce(options ->> 'translate_to', detected_language, language) as language
       from found
       join jobs on jobs.shard = $1 and jobs.id = found.job_id
       order by jobs.id desc`,

@@ -9,7 +9,7 @@ type StoredSegment = SearchSegment & { words?: unknown; confidence?: unknown };
 /** The chunks of a completed job's transcript; none of any other job. */
 export function chunksOf(job: Job): TranscriptChunk[] {
   if (job.state !== 'completed' || job.segments === null) return [];
-  const language = baseLanguage(job.detectedLanguage ?? job.language);
+  const language = baseLanguage(job.options.translate_to ?? job.detectedLanguage ?? job.language);
   const tags = [ownerTag(job.accountId), ...(language === null ? [] : [languageTag(language)])];
   // Without the words and what else a stored segment has.
   const segments = (JSON.parse(job.segments) as StoredSegment[]).map(

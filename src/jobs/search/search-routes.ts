@@ -47,7 +47,7 @@ const foundSchema = Type.Object(
     job_id: idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde'),
     created_at: timeSchema,
     filename: nullable(Type.String()),
-    language: nullable(Type.String()),
+    language: nullable(Type.String(), 'Of the text.'),
     hits: Type.Array(hitSchema, { maxItems: HITS_PER_JOB, description: 'In the order of the audio.' }),
   },
   component('SearchResult', {

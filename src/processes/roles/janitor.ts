@@ -8,10 +8,12 @@ import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
+import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
+import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
@@ -75,6 +77,11 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
       run: () => deleteInBatches((shard) => deleteOldEvents(db, { shard, keepDays, limit }), signal),
     },
     {
+      name: 'jobs whose time is over',
+      everyMs: MS_PER_MINUTE,
+      run: () => sumShards((shard) => eraseExpiredJobs({ db, storage }, { shard, signal }), signal),
+    },
+    {
       name: 'old jobs',
       everyMs: MS_PER_HOUR,
       run: () =>
@@ -98,6 +105,12 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
       run: () => deleteAll(() => deleteOldChanges(db, { keepDays: AUDIT_KEEP_DAYS, limit }), signal),
     },
   ];
+}
+
+async function sumShards(work: (shard: number) => Promise<number>, signal: AbortSignal): Promise<number> {
+  let sum = 0;
+  for (let shard = 0; shard < SHARD_COUNT && !signal.aborted; shard++) sum += await work(shard);
+  return sum;
 }
 
 /** For a service that has switched search off. */

@@ -51,6 +51,22 @@ export async function dropWaitingOfJob(tx: Sql, { shard, jobId }: { shard: numbe
   for (const eventId of new Set(waiting.map((delivery) => delivery.eventId))) tx.notify('event_erased', eventId);
 }
 
+/** Those of the jobs that have a waiting delivery. */
+export async function findJobsWithDeliveries(
+  sql: Sql,
+  { shard, jobIds }: { shard: number; jobIds: string[] },
+): Promise<Set<string>> {
+  if (jobIds.length === 0) return new Set();
+  const rows = await sql.rows<{ jobId: string }>({
+    text: `select distinct e.job_id as "jobId"
+      from events e
+      join deliveries d on d.shard = $1 and d.event_id = e.id
+      where e.shard = $1 and e.job_id = any($2::text[])`,
+    values: [shard, jobIds],
+  });
+  return new Set(rows.map(({ jobId }) => jobId));
+}
+
 /** Returns how many were dropped. */
 async function drop(
   sql: Sql,

@@ -1,0 +1,25 @@
+import type { Sql } from '../../db/database.ts';
+import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
+import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
+import { eraseEvents } from '../../webhooks/events/erase.ts';
+import type { Job } from '../job.ts';
+import { showJob } from '../view.ts';
+import { deleteEndedJob } from './retention-store.ts';
+
+/**
+ * Erases a job that has ended, in the transaction that has locked it: its row, its words in the search index, and the
+ * transcript and metadata in its events and in saved answers. Deliveries that still wait are dropped. The caller removes
+ * the audio after the commit: the sweep removes a file without a job, but a job without its file would fail.
+ */
+export async function eraseJob(tx: Sql, job: Job): Promise<void> {
+  const { shard, id: jobId } = job;
+  await dropWaitingOfJob(tx, { shard, jobId });
+  await eraseEvents(tx, { shard, jobId, job: { ...showJob(erased(job)), deleted: true } });
+  await deleteAnswersOfJob(tx, { shard, jobId });
+  await deleteEndedJob(tx, job);
+}
+
+/** The part of an erased job that its events keep. */
+function erased(job: Job): Job {
+  return { ...job, filename: null, options: {}, metadata: null, transcript: null, segments: null };
+}

@@ -1,0 +1,47 @@
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Database } from '../../db/database.ts';
+import { findJobsWithDeliveries } from '../../webhooks/deliveries/drop-store.ts';
+import { eraseJob } from './erase-job.ts';
+import type { ExpiredJob } from './retention-store.ts';
+import { findExpiredJobs, lockExpiredJob } from './retention-store.ts';
+
+type ExpiryDeps = { db: Database; storage: AudioStorage };
+
+const PAGE = 500;
+// Requests that wait for the job, and its streams, read it within a second of its end.
+const MIN_AGE_MS = 60_000;
+// All attempts of a delivery take little more than half an hour. A delivery that waits for longer, because its secret cannot
+// be decrypted or its webhook has many others, does not keep the job.
+const OVERDUE_MS = 24 * 3_600_000;
+
+/**
+ * Erases the jobs of a shard whose time is over (`delete_after_seconds`), as DELETE does. A job with a delivery that waits
+ * is left for later. After a crash, the next sweep erases the rest. Returns how many were erased.
+ */
+export async function eraseExpiredJobs(
+  deps: ExpiryDeps,
+  { shard, signal, now = null }: { shard: number; signal?: AbortSignal; now?: Date | null },
+): Promise<number> {
+  let erased = 0;
+  let page: ExpiredJob[] = [];
+  do {
+    const limits = { minAgeMs: MIN_AGE_MS, overdueMs: OVERDUE_MS, limit: PAGE };
+    page = await findExpiredJobs(deps.db, { shard, ...limits, after: page.at(-1) ?? null, now });
+    const waiting = await findJobsWithDeliveries(deps.db, { shard, jobIds: page.map(({ id }) => id) });
+    for (const { id, isOverdue } of page) {
+      if (signal?.aborted) return erased;
+      if ((isOverdue || !waiting.has(id)) && (await eraseExpired(deps, { shard, id }))) erased += 1;
+    }
+  } while (page.length === PAGE);
+  return erased;
+}
+
+async function eraseExpired({ db, storage }: ExpiryDeps, key: { shard: number; id: string }): Promise<boolean> {
+  const erased = await db.transaction(async (tx) => {
+    const job = await lockExpiredJob(tx, key);
+    if (job !== null) await eraseJob(tx, job);
+    return job;
+  });
+  if (erased?.audioKey) await storage.remove(erased.audioKey).catch(() => undefined);
+  return erased !== null;
+}

@@ -1,0 +1,101 @@
+import type { Account } from '../../accounts/account.ts';
+import type { Database } from '../../db/database.ts';
+import type { Page } from '../../http/pagination.ts';
+import { decodeCursor, encodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import type { Static } from '../../http/schema.ts';
+import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
+import { PLANS } from '../../rules/accounts/plan.ts';
+import { JOB_STATES } from '../../rules/jobs/job-state.ts';
+import { isComparable } from '../../rules/search/metadata-pairs.ts';
+import { namePattern } from '../../rules/search/name-pattern.ts';
+import type { jobInListSchema } from '../schemas.ts';
+import { jobListSchema } from '../schemas.ts';
+import { showJobInList } from '../view.ts';
+import type { JobFilter } from './list-store.ts';
+import { findListEnd, listJobs } from './list-store.ts';
+
+const MAX_PAIRS = 3;
+const MAX_QUERY_CHARS = 200;
+// With a filter that no index serves, a page reads at most so many jobs: 20 ms. The next page goes on from there.
+const MAX_JOBS_READ = 20_000;
+// With fewer characters, nearly all ids of a century begin so.
+const ID_PREFIX = /^job_[0-9a-z]{8,26}$/;
+const ID_CHARS = 30;
+
+const timeFilter = (description: string) =>
+  Type.Optional(Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }));
+
+const listQuery = Type.Object({
+  ...pageFields,
+  status: Type.Optional(oneOf(JOB_STATES)),
+  plan: Type.Optional(oneOf(PLANS)),
+  created_after: timeFilter('Jobs created later than this time, or day in UTC.'),
+  created_before: timeFilter('Jobs created earlier.'),
+  query: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MAX_QUERY_CHARS,
+      description: 'A part of the file name, in upper or lower case; or an id, or its first 12 characters or more.',
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      maxProperties: MAX_PAIRS,
+      description:
+        'As `metadata[key]=value`: jobs whose metadata is an object with this string, number or boolean at its top level, compared as text.',
+    }),
+  ),
+});
+
+/** GET /v1/jobs. */
+export function listRoute({ db }: { db: Database }): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/jobs',
+    auth: 'key',
+    scope: 'jobs:read',
+    bucket: 'jobs',
+    summary: 'List jobs, newest first',
+    description:
+      'With `query` or `metadata`, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
+    tag: 'Transcription',
+    schema: { query: listQuery, answers: { 200: jobListSchema } },
+    handle: async ({ account, query }) => ({ status: 200, body: await readPage(db, account, query) }),
+  });
+}
+
+type JobPage = Page<Static<typeof jobInListSchema>>;
+
+async function readPage(db: Database, account: Account, query: Static<typeof listQuery>): Promise<JobPage> {
+  const { limit } = query;
+  const filter = readFilter(query);
+  const beforeId = decodeCursor('job', query.cursor);
+  if (!filter.metadata.every(({ key, value }) => isComparable(key) && isComparable(value))) {
+    return { data: [], has_more: false, next_cursor: null };
+  }
+  const owner = { shard: account.shard, accountId: account.id };
+  const pair = filter.metadata[0] ?? null;
+  const readsAll = filter.filename !== null || pair !== null;
+  const fromId = readsAll ? await findListEnd(db, owner, { beforeId, pair, limit: MAX_JOBS_READ }) : null;
+  const rows = await listJobs(db, owner, filter, { limit: limit + 1, beforeId, fromId });
+  const page = pageOf(rows, limit, showJobInList);
+  if (page.has_more || fromId === null) return page;
+  return { ...page, has_more: true, next_cursor: encodeCursor(fromId) };
+}
+
+function readFilter(query: Static<typeof listQuery>): JobFilter {
+  const text = query.query ?? null;
+  const isId = text !== null && ID_PREFIX.test(text);
+  return {
+    status: query.status ?? null,
+    plan: query.plan ?? null,
+    createdAfter: readTime('created_after', query.created_after),
+    createdBefore: readTime('created_before', query.created_before),
+    filename: text === null || isId ? null : namePattern(text),
+    ids: isId ? { first: text, last: text.padEnd(ID_CHARS, 'z') } : null,
+    metadata: Object.entries(query.metadata ?? {}).map(([key, value]) => ({ key, value })),
+  };
+}
