@@ -86,6 +86,8 @@ function storageOf(file: string): AudioStorage {
   return {
     receive: () => Promise.reject(new Error('nothing is uploaded here')),
     localPath: async () => ({ path: file, [Symbol.asyncDispose]: async () => undefined }),
+    read: async () => null,
+    copy: async () => null,
     remove: async () => undefined,
     async *listOlderThan() {},
     freeBytes: async () => Number.MAX_SAFE_INTEGER,

@@ -34,13 +34,25 @@ const LINKS = [
   ['events', 'Events'],
 ] as const;
 
+// A link that the operator created: its key leaves the address, and with it the history of the browser.
+const TOKEN_LINK = /^#token=([!-~]+)$/;
+
 let leave = new AbortController();
 let shown = '';
 
 addEventListener('hashchange', () => void show());
 void show();
 
+function openTokenLink(): void {
+  const token = TOKEN_LINK.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  session.clear('admin');
+  session.set('key', token);
+  history.replaceState(null, '', '#/jobs');
+}
+
 async function show(): Promise<void> {
+  openTokenLink();
   leave.abort();
   leave = new AbortController();
   const { signal } = leave;

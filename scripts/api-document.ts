@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AdminDeps } from '../src/accounts/api/admin-routes.ts';
 import { operatorRoutes, serviceRoutes } from '../src/http/service/service-routes.ts';
+import type { OverviewDeps } from '../src/operator/routes.ts';
 import { writeJson } from '../src/platform/json.ts';
 import type { ApiDeps } from '../src/processes/roles/api-routes.ts';
 import { adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
@@ -14,7 +15,7 @@ export async function apiDocument(): Promise<ApiDocument> {
   const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };
   const metricsText = async () => ({ contentType: 'text/plain', text: '' });
   // Describing a route calls none of its dependencies.
-  const deps = { config: {} } as ApiDeps & AdminDeps;
+  const deps = { config: {} } as ApiDeps & AdminDeps & OverviewDeps;
   const routes = serviceRoutes({
     documented: [...apiRoutes(deps), ...adminApiRoutes(deps), ...operatorRoutes({ readiness, metricsText })],
     events: eventPayloads,

@@ -214,6 +214,7 @@ export interface ErrorBody {
       | 'conflict'
       | 'too_large'
       | 'unsupported_media_type'
+      | 'range_not_satisfiable'
       | 'unprocessable_audio'
       | 'rate_limited'
       | 'internal'
@@ -345,9 +346,14 @@ export interface JobStreamEvents {
   };
 }
 export interface Transcript {
+  version: 'original' | 'edited';
   text: string | null;
   language: string | null;
   duration_seconds: number;
+  /**
+   * When the shown version was last edited; null for the original.
+   */
+  edited_at: string | null;
   segments: Segment[];
 }
 /**
@@ -454,6 +460,132 @@ export interface SearchResultList {
    * Pass it on as `cursor` for the next page; null on the last one.
    */
   next_cursor: string | null;
+}
+export interface AudioLink {
+  /**
+   * Relative to the address of the service.
+   */
+  url: string;
+  expires_at: string;
+}
+export interface Peaks {
+  duration_seconds: number;
+  /**
+   * The lowest sample of each part of the audio, of -128 to 127.
+   */
+  min: number[];
+  /**
+   * The highest sample of each part; as many as in `min`.
+   */
+  max: number[];
+}
+export interface Delivery {
+  id: string;
+  webhook_id: string;
+  event_id: string;
+  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  /**
+   * Null when the webhook is deleted and the attempt was never made.
+   */
+  url: string | null;
+  /**
+   * 1 to 4.
+   */
+  attempt: number;
+  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
+  /**
+   * The status line of the answer; null when none came.
+   */
+  response_status: number | null;
+  error: {
+    reason:
+      'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
+    message: string;
+  } | null;
+  /**
+   * From the start of name resolution to the end of the attempt.
+   */
+  duration_ms: number | null;
+  timings: {
+    /**
+     * Name resolution.
+     */
+    dns_ms: number | null;
+    /**
+     * TCP.
+     */
+    connect_ms: number | null;
+    /**
+     * TLS.
+     */
+    tls_ms: number | null;
+    /**
+     * Up to the first byte of the answer.
+     */
+    first_byte_ms: number | null;
+  };
+  created_at: string;
+  completed_at: string | null;
+  next_attempt_at: string | null;
+}
+/**
+ * The data of each server-sent event, by the name of the event.
+ */
+export interface AccountStreamEvents {
+  hello: {
+    account: string;
+    /**
+     * Of the service.
+     */
+    version: string;
+    now: string;
+    /**
+     * The oldest event that is kept.
+     */
+    oldest_id: string | null;
+  };
+  event: {
+    id: string;
+    type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+    created_at: string;
+    /**
+     * Of the body, in hex.
+     */
+    sha256: string;
+    /**
+     * The body as it is sent to webhooks: JSON text.
+     */
+    body: string;
+  };
+  /**
+   * An event that was redelivered or recovered, at its first attempt.
+   */
+  resend: {
+    id: string;
+    type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+    created_at: string;
+    /**
+     * Of the body, in hex.
+     */
+    sha256: string;
+    /**
+     * The body as it is sent to webhooks: JSON text.
+     */
+    body: string;
+    webhook_id: string;
+  };
+  job: JobInList;
+  delivery: Delivery;
+  /**
+   * What was asked for is no longer kept; the stream goes on with what is.
+   */
+  gap: {
+    from: string;
+    oldest_id: string | null;
+  };
+  bye: {
+    reason: 'stopping' | 'key_ended';
+  };
 }
 export interface OwnAccount {
   id: string;
@@ -639,7 +771,7 @@ export interface Key {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -670,7 +802,7 @@ export interface NewKey {
    */
   prefix: string;
   /**
-   * Empty: all. `jobs:read`: read jobs, their transcripts and their event streams; `jobs:write`: transcribe audio; cancel and erase jobs; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
    *
    * @maxItems 100
    */
@@ -752,55 +884,6 @@ export interface WebhookList {
 export interface TestSent {
   event_id: string;
   type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
-}
-export interface Delivery {
-  id: string;
-  webhook_id: string;
-  event_id: string;
-  event_type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
-  /**
-   * Null when the webhook is deleted and the attempt was never made.
-   */
-  url: string | null;
-  /**
-   * 1 to 4.
-   */
-  attempt: number;
-  status: 'succeeded' | 'failed' | 'pending' | 'dropped';
-  /**
-   * The status line of the answer; null when none came.
-   */
-  response_status: number | null;
-  error: {
-    reason:
-      'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
-    message: string;
-  } | null;
-  /**
-   * From the start of name resolution to the end of the attempt.
-   */
-  duration_ms: number | null;
-  timings: {
-    /**
-     * Name resolution.
-     */
-    dns_ms: number | null;
-    /**
-     * TCP.
-     */
-    connect_ms: number | null;
-    /**
-     * TLS.
-     */
-    tls_ms: number | null;
-    /**
-     * Up to the first byte of the answer.
-     */
-    first_byte_ms: number | null;
-  };
-  created_at: string;
-  completed_at: string | null;
-  next_attempt_at: string | null;
 }
 export interface DeliveryList {
   data: Delivery[];
@@ -1008,6 +1091,204 @@ export interface AccountList {
    * Pass it on as `cursor` for the next page; null on the last one.
    */
   next_cursor: string | null;
+}
+export interface PortalLink {
+  /**
+   * Opens the console; relative to the address of the service. Shown only here.
+   */
+  url: string;
+  /**
+   * The key behind the link: deleting it ends the link.
+   */
+  key_id: string;
+  scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  expires_at: string;
+}
+export interface Overview {
+  now: string;
+  version: string;
+  accounts: number;
+  jobs: {
+    queued: number;
+    processing: number;
+    oldest_queued_seconds: number;
+  };
+  deliveries: {
+    /**
+     * Those under way included.
+     */
+    due: number;
+    oldest_due_seconds: number;
+  };
+  webhooks: {
+    active: number;
+    disabled: number;
+  };
+  nodes: {
+    /**
+     * Reported themselves within 30 s.
+     */
+    alive: number;
+    /**
+     * Of those alive.
+     */
+    not_ready: number;
+  };
+  /**
+   * Of each plan, as a transcriber reported it last.
+   */
+  engines: {
+    plan: 'lite' | 'pro';
+    engine: string;
+    /**
+     * Null: any.
+     */
+    languages: string[] | null;
+    features: ('words' | 'confidence' | 'prompt' | 'keywords' | 'translate' | 'diarize')[];
+    /**
+     * Null when unknown.
+     */
+    licence: string | null;
+  }[];
+}
+export interface Node {
+  id: string;
+  host: string;
+  version: string;
+  roles: string[];
+  /**
+   * It reported itself within the last 30 s.
+   */
+  alive: boolean;
+  ready: boolean;
+  /**
+   * Why it is not ready.
+   */
+  reasons: string[];
+  started_at: string;
+  seen_at: string;
+}
+export interface NodeList {
+  data: Node[];
+}
+/**
+ * A job without anything that its account sent or was given.
+ */
+export interface JobSummary {
+  id: string;
+  account_id: string;
+  status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  plan: 'lite' | 'pro';
+  model: string | null;
+  duration_seconds: number;
+  size_bytes: number;
+  progress: number;
+  attempts: number;
+  /**
+   * The process that works on it, or did so last: `<node>/<process>`.
+   */
+  holder: string | null;
+  error_type: ('unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout') | null;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+}
+export interface JobSummaryList {
+  data: JobSummary[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface AccountWebhook {
+  id: string;
+  url: string;
+  events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
+  description: string | null;
+  /**
+   * Names of its own headers. Their values are never shown.
+   */
+  headers: string[];
+  /**
+   * How many attempts may start in a second; null: no limit.
+   */
+  max_per_second: number | null;
+  active: boolean;
+  disabled_reason: ('manual' | 'consecutive_failures') | null;
+  disabled_at: string | null;
+  /**
+   * Failed attempts since the last one that succeeded.
+   */
+  consecutive_failures: number;
+  failing_since: string | null;
+  created_at: string;
+  updated_at: string;
+  account_id: string;
+}
+export interface AccountWebhookList {
+  data: AccountWebhook[];
+  has_more: boolean;
+  /**
+   * Pass it on as `cursor` for the next page; null on the last one.
+   */
+  next_cursor: string | null;
+}
+export interface CatalogueModel {
+  name: string;
+  title: string;
+  family: string;
+  size_bytes: number;
+  /**
+   * Of one engine process, about.
+   */
+  memory_mb: number;
+  languages: string[];
+  licence: string;
+  attribution: string;
+  advice: string;
+  /**
+   * On the node that answers.
+   */
+  pulled: boolean;
+}
+export interface CatalogueModelList {
+  data: CatalogueModel[];
+  /**
+   * Folders of DATA_DIR/models that are not in the catalogue.
+   */
+  others: string[];
+  engines: {
+    plan: 'lite' | 'pro';
+    engine: string;
+    /**
+     * Null: any.
+     */
+    languages: string[] | null;
+    features: ('words' | 'confidence' | 'prompt' | 'keywords' | 'translate' | 'diarize')[];
+    /**
+     * Null when unknown.
+     */
+    licence: string | null;
+  }[];
+}
+export interface Setting {
+  name: string;
+  /**
+   * As it was read, in the unit of the code: ms where the setting has seconds.
+   */
+  value: {
+    [k: string]: unknown;
+  };
+  is_default: boolean;
+  /**
+   * Then the value is `(hidden)`, or null when it is not set.
+   */
+  is_secret: boolean;
+  meaning: string;
+}
+export interface SettingList {
+  data: Setting[];
 }
 export interface AuditEntry {
   id: string;

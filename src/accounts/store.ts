@@ -96,3 +96,12 @@ export async function updateAccount(
   });
   return rows[0] ?? null;
 }
+
+/** The number of accounts in all shards, for the operator. */
+export async function countAccounts(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ accounts: number }>({
+    text: 'select count(*) as accounts from accounts where shard = any($1)',
+    values: [EVERY_SHARD],
+  });
+  return row!.accounts;
+}

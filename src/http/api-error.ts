@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   conflict: 409,
   too_large: 413,
   unsupported_media_type: 415,
+  range_not_satisfiable: 416,
   unprocessable_audio: 422,
   rate_limited: 429,
   internal: 500,
@@ -36,6 +37,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   too_large: 'a body, a file or a field exceeds its limit',
   unsupported_media_type:
     'the body is not JSON where JSON is expected, or not multipart/form-data where a file is expected',
+  range_not_satisfiable: 'the Range begins behind the end of the file; Content-Range gives its size',
   unprocessable_audio: 'the file cannot be decoded, has no audio stream, or is longer than the limit',
   rate_limited:
     'a limit of requests, uploads, streams or stored keys is reached; retry_after and Retry-After give the seconds to wait',

@@ -23,6 +23,7 @@ export function callOf(
       address: request.socket.remoteAddress ?? '',
       requestId: request.id,
     },
+    header: (name) => request.headers[name]?.toString() ?? null,
     signal,
     upload: {
       open() {

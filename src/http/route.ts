@@ -65,6 +65,8 @@ export type Call<Params, Query, Body> = {
   query: Query;
   body: Body;
   actor: Actor;
+  /** A header of the request; null without it. @param name  in lower case */
+  header(name: string): string | null;
   /** Aborts when the request is over: the client hung up, or the whole answer was sent. It may be aborted already. */
   signal: AbortSignal;
   /** Only on routes with `upload: true`. */

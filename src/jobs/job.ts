@@ -76,6 +76,8 @@ export type Outcome =
       speakers: SpeakerTime[] | null;
       warnings: Warning[];
       durationMs: number;
+      /** The waveform, from `PeakCollector`; absent: none. */
+      peaks?: Buffer;
     }
   | {
       kind: 'failed';

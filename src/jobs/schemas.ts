@@ -200,9 +200,11 @@ export const jobListSchema = pageSchema('JobList', jobInListSchema);
 /** A completed job's transcript as JSON. */
 export const transcriptSchema = Type.Object(
   {
+    version: oneOf(['original', 'edited']),
     text: nullable(Type.String()),
     language: nullable(Type.String()),
     duration_seconds: Type.Number({ minimum: 0 }),
+    edited_at: nullable(timeSchema, 'When the shown version was last edited; null for the original.'),
     segments: rawJson<RawJson>(Type.Array(segmentSchema)),
   },
   component('Transcript'),

@@ -10,6 +10,9 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 /** How captions look: null for one caption per segment; with the names of speakers. */
 export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
 
+/** A completed job whose transcript is shown: as it was made, or edited since. */
+export type TranscriptJob = Job & { editedAt?: Date };
+
 /** An engine's transcript of one piece, and where in the audio the piece starts. */
 export type PieceTranscript = { startSeconds: number; transcript: Transcript };
 
@@ -44,7 +47,7 @@ export function segmentsJson({ segments }: Transcript, wordTimes: boolean): stri
  * @param style  of srt and vtt
  */
 export function renderTranscript(
-  job: Job,
+  job: TranscriptJob,
   format: TranscriptFormat,
   style: CaptionStyle = { shape: null, hasNames: false },
 ): { body: unknown; contentType?: string } {
@@ -57,11 +60,14 @@ export function renderTranscript(
     : { body: toVtt(segments, shape), contentType: 'text/vtt; charset=utf-8' };
 }
 
-function transcriptJson(job: Job) {
+/** A completed job's transcript as JSON. */
+export function transcriptJson(job: TranscriptJob) {
   return {
+    version: job.editedAt ? ('edited' as const) : ('original' as const),
     text: job.transcript,
     language: job.detectedLanguage ?? job.language,
     duration_seconds: job.durationMs / 1000,
+    edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };
 }

@@ -164,6 +164,8 @@ function engineOf(actor: Actor, { simulator, server, calls, engineFaults }: Envi
 export const STORAGE: AudioStorage = {
   receive: () => Promise.reject(new Error('uploads are not simulated')),
   localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
+  read: async () => null,
+  copy: async (key) => key,
   remove: async () => undefined,
   async *listOlderThan() {},
   freeBytes: async () => Number.MAX_SAFE_INTEGER,

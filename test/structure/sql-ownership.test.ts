@@ -10,6 +10,7 @@ const FOLDERS: Record<string, string> = {
   ledger_checks: 'src/accounts/ledger',
   rate_windows: 'src/accounts/rate-limits',
   audit_log: 'src/audit',
+  nodes: 'src/operator',
   idempotency_keys: 'src/http/idempotency',
   jobs: 'src/jobs',
   job_pieces: 'src/jobs',

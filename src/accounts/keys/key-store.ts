@@ -97,12 +97,33 @@ export async function noteKeyUse(
   });
 }
 
+/** Without the keys of links to the console. */
 export async function countKeys(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.rows<{ keys: number }>({
-    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2',
+    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2 and not is_portal',
     values: [shardOf(accountId), accountId],
   });
   return row!.keys;
+}
+
+/** The keys of links to the console, also of those that have expired and are not deleted yet. */
+export async function countPortalKeys(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.rows<{ keys: number }>({
+    text: 'select count(*) as keys from api_keys where shard = $1 and account_id = $2 and is_portal',
+    values: [shardOf(accountId), accountId],
+  });
+  return row!.keys;
+}
+
+/** Deletes the keys of the account's links to the console that have expired. */
+export async function deleteEndedPortalKeys(sql: Sql, accountId: string, now: Date | null = null): Promise<void> {
+  await sql.run({
+    text: `
+      delete from api_keys
+      where shard = $1 and account_id = $2 and is_portal
+        and expires_at <= coalesce($3::timestamptz, clock_timestamp())`,
+    values: [shardOf(accountId), accountId, now],
+  });
 }
 
 export type NewKey = {
@@ -113,6 +134,8 @@ export type NewKey = {
   hash: Buffer;
   scopes: readonly Scope[];
   expiresAt: Date | null;
+  /** The key of a link to the console; absent: no. */
+  isPortal?: boolean;
 };
 
 /** Null if there is no such account. */
@@ -124,12 +147,23 @@ export async function insertKey(
 ): Promise<KeyRow | null> {
   const rows = await sql.rows<KeyRow>({
     text: `
-      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, created_at)
-      select shard, $3, id, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp())
+      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_at)
+      select shard, $3, id, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, clock_timestamp())
       from accounts
       where shard = $1 and id = $2
       returning ${KEY_COLUMNS}`,
-    values: [shardOf(accountId), accountId, key.id, key.name, key.prefix, key.hash, key.scopes, key.expiresAt, now],
+    values: [
+      shardOf(accountId),
+      accountId,
+      key.id,
+      key.name,
+      key.prefix,
+      key.hash,
+      key.scopes,
+      key.expiresAt,
+      key.isPortal ?? false,
+      now,
+    ],
   });
   return rows[0] ?? null;
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type { ByteRange } from '../../rules/byte-range.ts';
 import type { SharedStorage } from './storage.ts';
 import { assertKey, freeBytesAt, isKey, openScratchFile, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
@@ -21,7 +22,8 @@ export type S3Location = {
 };
 
 type Sdk = typeof import('@aws-sdk/client-s3') & Pick<typeof import('@aws-sdk/lib-storage'), 'Upload'>;
-type Store = S3Location & { sdk: Sdk; client: S3Client };
+/** `reader` has sockets of its own: slow readers of audio must not keep uploads and jobs waiting for a socket. */
+type Store = S3Location & { sdk: Sdk; client: S3Client; reader: S3Client };
 
 // Parts are held in memory until they are sent: two parts of 5 MiB, the minimum of S3, for each upload.
 const PARTS_AT_ONCE = 2;
@@ -38,10 +40,12 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
   await mkdir(location.downloadsDir, { recursive: true, mode: 0o700 });
   await removeLeftDownloads(location.downloadsDir);
   const sdk = await loadSdk();
-  const store = { ...location, sdk, client: openClient(sdk, location) };
+  const store = { ...location, sdk, client: openClient(sdk, location), reader: openClient(sdk, location) };
   return {
     receive: (bytes, { maxBytes }) => receive(store, bytes, maxBytes),
     localPath: (key) => download(store, key),
+    read: (key, bytes) => read(store, key, bytes),
+    copy: (key) => copy(store, key),
     remove: (key) => remove(store, key),
     listOlderThan: (ageMs) => listOlderThan(store, ageMs),
     freeBytes: () => freeBytesAt(location.downloadsDir),
@@ -132,6 +136,26 @@ async function download(store: Store, key: string) {
     if ((cause as Error).name !== 'NoSuchKey') throw away(cause);
   }
   return { path: file, [Symbol.asyncDispose]: dispose };
+}
+
+async function read(store: Store, key: string, { first, last }: ByteRange): Promise<Readable | null> {
+  const range = { ...objectOf(store, key), Range: `bytes=${first}-${last}` };
+  const answer = await store.reader.send(new store.sdk.GetObjectCommand(range)).catch(nullWithoutKey);
+  return (answer?.Body as Readable | undefined) ?? null;
+}
+
+/** S3 copies objects of up to 5 GB in one request; larger ones are refused. */
+async function copy(store: Store, key: string): Promise<string | null> {
+  const copied = randomUUID();
+  const { Bucket, Key } = objectOf(store, key);
+  const CopySource = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/');
+  const command = new store.sdk.CopyObjectCommand({ ...objectOf(store, copied), CopySource });
+  return (await store.client.send(command).catch(nullWithoutKey)) === null ? null : copied;
+}
+
+function nullWithoutKey(cause: Error): null {
+  if (cause.name === 'NoSuchKey') return null;
+  throw away(cause);
 }
 
 async function remove(store: Store, key: string): Promise<void> {

@@ -1,10 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { mkdir, opendir, open as openHandle, rename, stat, statfs, unlink } from 'node:fs/promises';
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  opendir,
+  open as openHandle,
+  rename,
+  stat,
+  statfs,
+  unlink,
+  utimes,
+} from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { ApiError } from '../../http/api-error.ts';
+import type { ByteRange } from '../../rules/byte-range.ts';
 import { FolderSync } from './folder-sync.ts';
 
 const open = promisify(openWithCallback);
@@ -20,6 +34,10 @@ export type AudioStorage = {
   receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<{ key: string; sizeBytes: number }>;
   /** A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path. */
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
+  /** The bytes from the first to the last, both included; null for a deleted key. */
+  read(key: string, bytes: ByteRange): Promise<Readable | null>;
+  /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
+  copy(key: string): Promise<string | null>;
   /** Deletes the audio; does nothing for a deleted key. */
   remove(key: string): Promise<void>;
   /** Pages of the keys last written more than `ageMs` ago, whether or not a job has them; there may be millions. */
@@ -69,6 +87,8 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
   return {
     receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
     localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
+    read: (key, bytes) => readFile(pathOf(folder, key), bytes),
+    copy: (key) => copyWithin(folder, names, key),
     remove: async (key) => removeFile(pathOf(folder, key)),
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
     freeBytes: () => freeBytesAt(folder),
@@ -134,6 +154,41 @@ function withoutFirst(chunks: Uint8Array[], bytes: number): Uint8Array[] {
     left = Math.max(0, left - chunk.length);
     return kept.length > 0 ? [kept] : [];
   });
+}
+
+async function readFile(file: string, { first, last }: ByteRange): Promise<Readable | null> {
+  try {
+    const handle = await openHandle(file);
+    return handle.createReadStream({ start: first, end: last });
+  } catch (cause) {
+    return nullWhenMissing(cause);
+  }
+}
+
+/** A hard link: the audio is stored once, until both names are removed. A copy where the file system has no links. */
+async function copyWithin(folder: string, names: FolderSync, key: string): Promise<string | null> {
+  const copied = randomUUID();
+  const [from, to] = [pathOf(folder, key), pathOf(folder, copied)];
+  try {
+    // Both names have this age: the sweep of files without a job must not take the new one for an old one.
+    await utimes(from, new Date(), new Date());
+    await link(from, to).catch(async (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT') throw cause;
+      await copyFile(from, to, constants.COPYFILE_EXCL);
+      await using copy = await openHandle(to, 'r+');
+      await copy.sync();
+    });
+    await names.sync();
+    return copied;
+  } catch (cause) {
+    await removeFile(to);
+    return nullWhenMissing(cause);
+  }
+}
+
+function nullWhenMissing(cause: unknown): null {
+  if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+  throw cause;
 }
 
 /** Does nothing for a missing file. `rm` would also check, in the event loop, that the path is not a folder. */

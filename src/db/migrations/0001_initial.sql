@@ -1,5 +1,5 @@
 -- The primary key of most tables begins with shard, a hash of the account from 0 to 63, so that they can be partitioned
--- by it. Exceptions: audit_log, plan_engines, deliveries, deliverers.
+-- by it. Exceptions: audit_log, nodes, plan_engines, deliveries, deliverers.
 
 -- Accounts: keys, balance, rate limits.
 
@@ -32,6 +32,8 @@ create table api_keys (
   expires_at timestamptz,
   -- Written at most twice a minute.
   last_used_at timestamptz,
+  -- The key of a link to the console: deleted after it has expired.
+  is_portal boolean not null default false,
   created_at timestamptz not null,
   primary key (shard, id)
 );
@@ -97,6 +99,18 @@ create table audit_log (
 create index audit_log_by_account on audit_log (account_id, id desc);
 create index audit_log_by_age on audit_log (created_at);
 
+-- Nodes that share the database, each with one row, updated every 10 s. Few rows, read by operators only: no shard.
+create table nodes (
+  id text primary key,
+  host text not null,
+  version text not null,
+  roles text[] not null,
+  ready boolean not null,
+  reasons text[] not null,
+  started_at timestamptz not null,
+  seen_at timestamptz not null
+);
+
 -- Jobs. The table is also the job queue: a claim sets holder, increments lease (the fence) and sets next_at to the end
 -- of the lease.
 
@@ -145,6 +159,11 @@ create table jobs (
   speakers jsonb,
   -- Written when the job ends: rules/jobs/warnings.ts.
   warnings jsonb not null default '[]',
+  -- The lowest and highest sample of at most 2,000 parts of the audio, two bytes each; see rules/jobs/peaks.ts.
+  peaks bytea,
+  -- New texts of segments by their number; null where the transcript was not edited.
+  edits jsonb,
+  edited_at timestamptz,
   error_type text,
   error_message text,
   created_at timestamptz not null,
@@ -409,6 +428,8 @@ create index attempts_by_event on attempts (shard, event_id);
 create index attempts_by_account on attempts (shard, account_id, created_at);
 -- For filters of the log that few entries pass: most attempts are the first one and succeed.
 create index attempts_unusual on attempts (shard, webhook_id, id) where status <> 'succeeded' or attempt > 1;
+-- For the streams of accounts: in the order in which attempts are recorded.
+create index attempts_by_completion on attempts (shard, account_id, completed_at, id);
 
 -- For days without a partition; empty as long as the janitor creates partitions in advance.
 create table attempts_default partition of attempts default;

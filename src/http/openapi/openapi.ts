@@ -9,6 +9,7 @@ const TAGS: Record<string, string> = {
   OpenAI: "For clients of OpenAI's speech API, with a changed base URL.",
   Account: 'The account of the key.',
   Balance: 'What the account can spend.',
+  'Stored audio': 'The audio of jobs, while it is kept.',
   Webhooks: 'Where events are delivered.',
   Deliveries: 'The log of delivery attempts, and sending again.',
   Events: 'What was emitted.',
@@ -16,6 +17,7 @@ const TAGS: Record<string, string> = {
   Keys: 'API keys.',
   Secrets: 'For operators: how stored secrets are encrypted.',
   Audit: 'For operators: who changed what.',
+  Operation: 'For operators: what runs and waits, over all accounts.',
   Service: 'Health, metrics and this document.',
 };
 

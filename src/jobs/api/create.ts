@@ -42,7 +42,9 @@ export async function createJob(
 ): Promise<Job> {
   try {
     // Without a key there is one statement only, which needs no transaction.
-    return order.idempotency.hasKey ? await db.transaction((tx) => bindAndAccept(tx, order)) : await accept(db, order);
+    return order.idempotency.hasKey
+      ? await db.transaction((tx) => bindAndAccept(tx, order))
+      : await acceptOrder(db, order);
   } catch (cause) {
     // A commit whose answer was lost may have happened; the job then needs its audio. If not, the sweep removes the file.
     if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(order.audio.key);
@@ -52,10 +54,14 @@ export async function createJob(
 
 async function bindAndAccept(tx: Sql, order: NewJobOrder): Promise<Job> {
   await order.idempotency.bindJob(tx, order.id);
-  return await accept(tx, order);
+  return await acceptOrder(tx, order);
 }
 
-async function accept(sql: Sql, { id, account, keyId, request, audio, rate }: NewJobOrder): Promise<Job> {
+/**
+ * Holds the cost and inserts the job.
+ * @throws ApiError  402
+ */
+export async function acceptOrder(sql: Sql, { id, account, keyId, request, audio, rate }: NewJobOrder): Promise<Job> {
   const units = costUnits(audio.durationMs, rate);
   const job = await acceptJob(sql, {
     shard: account.shard,

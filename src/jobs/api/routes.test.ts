@@ -84,9 +84,11 @@ test('the JSON transcript is a file with text, language, duration and segments',
   const answer = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
 
   assert.deepEqual(answer.json, {
+    version: 'original',
     text: 'hi',
     language: 'en',
     duration_seconds: 0.1,
+    edited_at: null,
     segments: [{ start: 0, end: 0.1, text: 'hi', confidence: 0.93 }],
   });
   assert.equal(answer.headers['content-disposition'], `attachment; filename="${id}.json"`);

@@ -1,20 +1,18 @@
 import os from 'node:os';
-import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
-import { isId } from '../../rules/ids.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
-import type { Job, JobMetrics } from '../job.ts';
+import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
+import type { JobMetrics } from '../job.ts';
+import { jobOr404 } from '../own-job.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
 import { jobSchema, jobStreamSchema, TRANSCRIPT_MEDIA, transcribeForm, transcriptSchema } from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
-import { findJob } from '../store.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
@@ -93,7 +91,7 @@ function readRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
     tag: 'Transcription',
     schema: { params: jobId, answers: { 200: jobSchema } },
     async handle({ account, params }) {
-      const job = await jobOf(db, account, params.id);
+      const job = await jobOr404(db, account, params.id);
       return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
     },
   });
@@ -144,7 +142,7 @@ function eventsRoute(deps: JobRoutesDeps, positions: QueuePositions): Route {
     tag: 'Transcription',
     schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
     async handle({ account, params, signal }) {
-      const { shard, accountId, id } = await jobOf(deps.db, account, params.id);
+      const { shard, accountId, id } = await jobOr404(deps.db, account, params.id);
       const key = { shard, accountId, id };
       const subscription = subscribeForStream(deps.notifications, key);
       const frames = streamJobEvents({ ...deps, positions }, key, subscription, signal);
@@ -164,29 +162,32 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
     tag: 'Transcription',
     schema: {
       params: jobId,
-      query: Type.Object({ format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)), ...captionFields, speakers: namesField }),
+      query: Type.Object({
+        format: Type.Optional(oneOf(TRANSCRIPT_FORMATS)),
+        version: Type.Optional(
+          oneOf(TRANSCRIPT_VERSIONS, {
+            default: 'edited',
+            description: 'edited: the original where nothing was edited.',
+          }),
+        ),
+        ...captionFields,
+        speakers: namesField,
+      }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle({ account, params, query: { format = 'json', speakers = 'false', ...given } }) {
+    async handle({ account, params, query: { format = 'json', version = 'edited', speakers = 'false', ...given } }) {
       const captions = captionOptions(given, format);
       const hasNames = captionNames(speakers === 'true', format);
-      const job = await jobOf(db, account, params.id);
+      const job = await jobOr404(db, account, params.id);
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
       return {
         status: 200,
-        ...renderTranscript(job, format, { shape: captions, hasNames }),
+        ...renderTranscript(await withVersion(db, job, version), format, { shape: captions, hasNames }),
         headers: { 'content-disposition': disposition },
       };
     },
   });
-}
-
-/** The answer is the same for an unknown id, a malformed id, and the id of another account's job. */
-async function jobOf(db: Database, account: Account, id: string): Promise<Job> {
-  const job = isId('job', id) ? await findJob(db, { shard: account.shard, accountId: account.id, id }) : null;
-  if (job === null) throw new ApiError('not_found', 'There is no such job.');
-  return job;
 }

@@ -187,9 +187,9 @@ function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { options 
 }
 
 /** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */
-async function permitByEngine(
+export async function permitByEngine(
   db: Database,
-  { language, plan, options }: UploadRequest,
+  { language, plan, options }: Pick<UploadRequest, 'language' | 'plan' | 'options'>,
   translationField: string,
 ): Promise<void> {
   if (language === null && !options.translate_to && !options.diarize) return;

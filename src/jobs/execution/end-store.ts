@@ -27,19 +27,24 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
   return rows[0] ?? null;
 }
 
+// The streams of accounts read the events again whose time is at most 10 s before the start of a transaction that still
+// runs: an event must not be older.
+const WRITE_WITHIN_MS = 5_000;
+
 const END = defineStatement(
   { name: 'end_job' },
   `
       with clock as (
-        select $completedAt::timestamptz as moment
+        select $completedAt::timestamptz as moment,
+          clock_timestamp() < $completedAt::timestamptz + ${WRITE_WITHIN_MS} * interval '1 millisecond' as is_in_time
       ), ended as (
         update jobs
         set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
-          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, duration_ms = $durationMs,
-          cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage, progress = $progress,
+          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
+          duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage, progress = $progress,
           next_at = null, completed_at = $completedAt, expires_at = $expiresAt
         where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
-          and held_units = $heldUnits and transcribed_units = $transcribedUnits
+          and held_units = $heldUnits and transcribed_units = $transcribedUnits and (select is_in_time from clock)
         returning id
       ), swept as (
         delete from job_pieces
@@ -56,6 +61,8 @@ type EndedJob = {
   event: NewEvent;
   /** The words of its transcript, for search. */
   chunks: TranscriptChunk[];
+  /** The waveform, from `PeakCollector`. */
+  peaks: Buffer | null;
   /** The delay before a delivery's first attempt. */
   firstDelayMs: number;
   /** Credits per minute on the job's plan. */
@@ -64,9 +71,13 @@ type EndedJob = {
 
 /**
  * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything that
- * waits for them. False and nothing changed when the lease was lost, or when the hold or the transcribed part has changed.
+ * waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has changed, or
+ * when the time of the end is 5 s ago.
  */
-export async function writeEnd(sql: Sql, { ended, event, chunks, firstDelayMs, rate }: EndedJob): Promise<boolean> {
+export async function writeEnd(
+  sql: Sql,
+  { ended, event, chunks, peaks, firstDelayMs, rate }: EndedJob,
+): Promise<boolean> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
@@ -76,7 +87,7 @@ export async function writeEnd(sql: Sql, { ended, event, chunks, firstDelayMs, r
     warnings: JSON.stringify(ended.warnings),
   };
   const values = {
-    ...{ ...ended, ...lists },
+    ...{ ...ended, ...lists, peaks },
     ...eventParts,
     ...settlement,
     ...usageValues(ended, rate),

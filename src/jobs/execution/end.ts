@@ -17,7 +17,8 @@ export type EndDeps = {
   search: boolean;
 };
 
-// A write of this worker that the database executed late may change the job between the read and the write.
+// A write of this worker that the database executed late may change the job between the read and the write, or the write
+// itself may be late.
 const MAX_TRIES = 10;
 
 /**
@@ -43,7 +44,8 @@ export async function endJob(
       now: running.moment,
     });
     const chunks = search ? chunksOf(ended) : [];
-    if (await writeEnd(db, { ended, event, chunks, firstDelayMs, rate })) return ended;
+    const peaks = (outcome.kind === 'completed' && outcome.peaks) || null;
+    if (await writeEnd(db, { ended, event, chunks, peaks, firstDelayMs, rate })) return ended;
   }
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }

@@ -10,6 +10,7 @@ import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
+import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
@@ -84,7 +85,8 @@ export async function runPipeline(
     const progress = openProgress(job.durationMs / 1000, bounds === null ? 1 : TRANSCRIPTION_SHARE);
     await using recording = new Recording(deps.storage, deps.minFreeDiskBytes);
     const decoded = decodePcm(file.path, { ...deps, signal });
-    const counted = countSamples(bounds === null ? decoded : recording.record(decoded), progress);
+    const peaks = new PeakCollector();
+    const counted = countSamples(bounds === null ? decoded : recording.record(decoded), { progress, peaks });
     const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
     const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
     const covered = coverPieces(cut, deps.cover);
@@ -95,12 +97,13 @@ export async function runPipeline(
     if (shortage !== null) return insufficientBalance(engine, shortage);
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
     const transcript = joinPieces(pieces);
-    if (bounds === null) return completed(job, engine, { transcript, speakers: null, durationMs, found });
+    const result = { durationMs, found, peaks: peaks.bytes() };
+    if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...result });
     const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
     const finder = deps.speakerFinder ?? null;
     const log = deps.log.child({ job_id: job.id });
     const search = { finder, recording, bounds, onProgress, found, log, signal };
-    return completed(job, engine, { ...(await findSpeakers(transcript, search)), durationMs, found });
+    return completed(job, engine, { ...(await findSpeakers(transcript, search)), ...result });
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
@@ -204,9 +207,11 @@ type Result = {
   speakers: SpeakerTime[] | null;
   durationMs: number;
   found: readonly FoundWarning[];
+  peaks: Buffer;
 };
 
-function completed(job: ClaimedJob, engine: Engine, { transcript, speakers, durationMs, found }: Result): Outcome {
+function completed(job: ClaimedJob, engine: Engine, result: Result): Outcome {
+  const { transcript, speakers, durationMs, found, peaks } = result;
   return {
     kind: 'completed',
     model: engine.name,
@@ -216,6 +221,7 @@ function completed(job: ClaimedJob, engine: Engine, { transcript, speakers, dura
     speakers,
     warnings: toWarnings(found),
     durationMs,
+    peaks,
   };
 }
 
@@ -223,15 +229,16 @@ function failed(engine: Engine, type: Failed['type'], message: string): Failed {
   return { kind: 'failed', type, message, model: engine.name };
 }
 
-/** Passes the chunks on and counts their samples. */
+/** Passes the chunks on, counts their samples and collects their peaks. */
 function countSamples(
   pcm: AsyncIterable<Pcm>,
-  progress: Progress,
+  { progress, peaks }: { progress: Progress; peaks: PeakCollector },
 ): { chunks: AsyncIterable<Pcm>; samples: () => number } {
   let samples = 0;
   async function* counted() {
     for await (const chunk of pcm) {
       samples += chunk.length;
+      peaks.add(chunk);
       progress.decoded(samples / SAMPLE_RATE);
       yield chunk;
     }

@@ -2,17 +2,25 @@ import type { AdminDeps } from '../../accounts/api/admin-routes.ts';
 import { adminRoutes } from '../../accounts/api/admin-routes.ts';
 import type { KeyDeps } from '../../accounts/api/key-routes.ts';
 import { keyRoutes } from '../../accounts/api/key-routes.ts';
+import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import type { AccountDeps } from '../../accounts/api/routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
 import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
 import { jobRoutes, openUploadLimits } from '../../jobs/api/routes.ts';
+import { editRoutes } from '../../jobs/edits/routes.ts';
 import { openAiRoutes } from '../../jobs/openai/routes.ts';
 import type { SearchDeps } from '../../jobs/search/search-routes.ts';
 import { searchRoute } from '../../jobs/search/search-routes.ts';
+import type { StoredAudioDeps } from '../../jobs/stored-audio/routes.ts';
+import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import type { UsageDeps } from '../../jobs/usage/usage-routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
+import type { OverviewDeps } from '../../operator/routes.ts';
+import { overviewRoutes } from '../../operator/routes.ts';
+import type { StreamRoutesDeps } from '../../stream/routes.ts';
+import { streamRoutes } from '../../stream/routes.ts';
 import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
@@ -25,7 +33,15 @@ import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
 import type { TestDeps } from '../../webhooks/test-routes.ts';
 import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 
-export type ApiDeps = JobRoutesDeps & SearchDeps & WebhookDeps & TestDeps & MetricsDeps & AccountDeps & KeyDeps;
+export type ApiDeps = JobRoutesDeps &
+  SearchDeps &
+  WebhookDeps &
+  TestDeps &
+  MetricsDeps &
+  AccountDeps &
+  KeyDeps &
+  Omit<StoredAudioDeps, 'uploads'> &
+  StreamRoutesDeps;
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(deps: ApiDeps): Route[] {
@@ -34,6 +50,9 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...jobRoutes(jobDeps),
     ...openAiRoutes(jobDeps),
     searchRoute(deps),
+    ...editRoutes(deps),
+    ...storedAudioRoutes(jobDeps),
+    ...streamRoutes(deps),
     ...accountRoutes(deps),
     usageRoute(deps),
     ...keyRoutes(deps),
@@ -47,6 +66,13 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 }
 
 /** Every route under /admin/v1. */
-export function adminApiRoutes(deps: AdminDeps & UsageDeps & SealedDeps): Route[] {
-  return [...adminRoutes(deps), adminUsageRoute(deps), ...auditRoutes(deps), ...sealedRoutes(deps)];
+export function adminApiRoutes(deps: AdminDeps & UsageDeps & SealedDeps & OverviewDeps): Route[] {
+  return [
+    ...adminRoutes(deps),
+    ...portalRoutes(deps),
+    adminUsageRoute(deps),
+    ...overviewRoutes(deps),
+    ...auditRoutes(deps),
+    ...sealedRoutes(deps),
+  ];
 }

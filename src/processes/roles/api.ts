@@ -12,10 +12,13 @@ import type { Route } from '../../http/route.ts';
 import { buildServer, closeServer } from '../../http/server/server.ts';
 import { consoleRoutes } from '../../http/service/console.ts';
 import { operatorRoutes, serviceRoutes } from '../../http/service/service-routes.ts';
+import { openAudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
 import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
+import { NodeReports } from '../../operator/node-reports.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
+import { openAccountChanges } from '../../stream/changes.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { showProtections } from '../sandbox.ts';
@@ -58,12 +61,15 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     const host = config.adminHost ?? ADMIN_HOST;
     await listen(context, admin, { host, port: config.adminPort, settings: 'ADMIN_PORT and ADMIN_HOST' });
   }
+  const [nodeId] = context.order.holder.split('/') as [string];
+  const node = { id: nodeId, version, roles: config.roles };
+  const reports = new NodeReports({ ...context, readiness, node });
   // The parent answers with the statuses of the others.
   context.report({ ready: true, reasons: [] });
   return {
     async stop() {
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
-      await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close()]);
+      await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close(), reports.close()]);
     },
   };
 }
@@ -101,8 +107,11 @@ async function openApi(
     ...{ db, box: secretBox, log },
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
+  const accountChanges = await openAccountChanges({ db, clock, log });
+  const audioLinks = openAudioLinks(order.secretsKeysBase64);
   const deps = {
     ...{ db, config, storage, completions, notifications, callers, clock, secretBox, rates },
+    ...{ accountChanges, audioLinks, version },
     tools: { folder: config.toolsDir },
     metrics: jobMetrics(metrics),
   };
@@ -110,7 +119,7 @@ async function openApi(
     ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
     async close() {
       idempotency.close();
-      await Promise.all([completions.close(), notifications.close(), streams.close()]);
+      await Promise.all([completions.close(), notifications.close(), accountChanges.close(), streams.close()]);
     },
   };
 }

@@ -28,7 +28,8 @@ export type Owner = { shard: number; accountId: string };
 /** A webhook's own headers as they are stored; without any, no names and null. */
 export type StoredHeaders = { names: string[]; sealed: Buffer | null };
 
-const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", active,
+/** The columns of `WebhookRow`. */
+export const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", active,
   disabled_reason as "disabledReason", disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures",
   failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
 

@@ -37,7 +37,7 @@ export const deliveryFields = {
   completed_at: nullable(timeSchema),
   next_attempt_at: nullable(timeSchema),
 };
-const deliverySchema = Type.Object(deliveryFields, component('Delivery'));
+export const deliverySchema = Type.Object(deliveryFields, component('Delivery'));
 export const deliveryListSchema = pageSchema('DeliveryList', deliverySchema);
 
 const eventFields = {

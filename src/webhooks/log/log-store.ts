@@ -38,7 +38,8 @@ export type LoggedExchange = LoggedAttempt & {
   responseBody: Buffer | null;
 };
 
-const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "eventId", a.event_type as "eventType", a.url,
+/** The columns of `LoggedAttempt`: of attempts as a, left joined with their waiting deliveries as d. */
+export const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "eventId", a.event_type as "eventType", a.url,
   a.attempt, a.status, a.response_status as "responseStatus", a.error_reason as "errorReason",
   a.error_message as "errorMessage", a.duration_ms as "durationMs", a.dns_ms as "dnsMs", a.connect_ms as "connectMs",
   a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", a.created_at as "createdAt", a.completed_at as "completedAt",

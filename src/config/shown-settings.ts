@@ -1,0 +1,43 @@
+import type { Config } from './settings.ts';
+import { SETTINGS } from './settings.ts';
+
+/** A setting as operators see it. Of a secret only whether it is set. */
+export type ShownSetting = {
+  name: string;
+  value: unknown;
+  is_default: boolean;
+  is_secret: boolean;
+  meaning: string;
+};
+
+const SECRETS = new Set<keyof Config>([
+  'adminToken',
+  'secretsKeys',
+  'engineApiKey',
+  // URLs with a user and a password.
+  'databaseUrl',
+  'databaseDirectUrl',
+  'webhookProxyUrl',
+]);
+
+/** Names that must be secrets: a new setting of such a name that is not in the list is hidden all the same. */
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD/;
+const URL_WITH_USER = /\/\/[^/?#]*@/;
+
+/** Every setting of this process, without secrets. */
+export function showSettings(config: Config): ShownSetting[] {
+  return (Object.keys(SETTINGS) as (keyof Config)[]).map((key) => {
+    const { env, fallback, read, meaning } = SETTINGS[key];
+    const byDefault = read(fallback);
+    const value = plain(config[key]);
+    const isDefault = 'value' in byDefault && JSON.stringify(plain(byDefault.value)) === JSON.stringify(value);
+    const isSecret = SECRETS.has(key) || SECRET_NAME.test(env) || URL_WITH_USER.test(JSON.stringify(value ?? ''));
+    const shown = isSecret && value !== null ? '(hidden)' : value;
+    return { name: env, value: shown, is_default: isDefault, is_secret: isSecret, meaning };
+  });
+}
+
+/** The value as JSON. */
+function plain(value: unknown): unknown {
+  return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
+}

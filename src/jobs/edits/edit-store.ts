@@ -1,0 +1,56 @@
+import type { Sql } from '../../db/database.ts';
+import type { TranscriptEdits } from '../../rules/jobs/transcript-edits.ts';
+import type { Job } from '../job.ts';
+import { JOB_COLUMNS } from '../store.ts';
+
+type JobKey = { shard: number; id: string };
+
+/** The edits of a job's transcript; both are null where it was never edited, or all edits were taken back. */
+export type StoredEdits = { edits: TranscriptEdits | null; editedAt: Date | null };
+
+const COLUMNS = 'edits, edited_at as "editedAt"';
+
+export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<StoredEdits> {
+  const [row] = await sql.rows<StoredEdits>({
+    name: 'find_transcript_edits',
+    isBrief: true,
+    text: `select ${COLUMNS} from jobs where shard = $1 and id = $2`,
+    values: [shard, id],
+  });
+  return row ?? { edits: null, editedAt: null };
+}
+
+/** A job with its edits, locked for the rest of the transaction; null when the account has no such job. */
+export async function lockForEdit(
+  tx: Sql,
+  { shard, accountId, id }: JobKey & { accountId: string },
+): Promise<(Job & StoredEdits) | null> {
+  const [row] = await tx.rows<Job & StoredEdits>({
+    name: 'lock_job_for_edit',
+    text: `
+      select ${JOB_COLUMNS}, ${COLUMNS}
+      from jobs
+      where shard = $1 and id = $2 and account_id = $3
+      for update`,
+    values: [shard, id, accountId],
+  });
+  return row ?? null;
+}
+
+/** Replaces the edits of a completed job. Null when there is no such job any more. */
+export async function saveEdits(sql: Sql, { shard, id }: JobKey, edits: TranscriptEdits): Promise<StoredEdits | null> {
+  const isEdited = Object.keys(edits).length > 0;
+  const [row] = await sql.rows<StoredEdits>({
+    name: 'save_transcript_edits',
+    text: `
+      with clock as (
+        select clock_timestamp() as moment
+      )
+      update jobs
+      set edits = $3, edited_at = case when $3::jsonb is not null then (select moment from clock) end
+      where shard = $1 and id = $2 and state = 'completed'
+      returning ${COLUMNS}`,
+    values: [shard, id, isEdited ? JSON.stringify(edits) : null],
+  });
+  return row ?? null;
+}

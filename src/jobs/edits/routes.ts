@@ -1,0 +1,82 @@
+import type { Account } from '../../accounts/account.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { nullable, Type } from '../../http/schema.ts';
+import { isId } from '../../rules/ids.ts';
+import type { SegmentChange } from '../../rules/jobs/transcript-edits.ts';
+import { areTooLong, changeEdits, unknownSegment } from '../../rules/jobs/transcript-edits.ts';
+import { transcriptSchema } from '../schemas.ts';
+import type { TranscriptJob } from '../transcript.ts';
+import { transcriptJson } from '../transcript.ts';
+import { lockForEdit, saveEdits } from './edit-store.ts';
+import { segmentsOf, withEdits } from './edited-transcript.ts';
+
+const MAX_CHANGES = 500;
+const MAX_SEGMENT_CHARS = 20_000;
+
+const changesSchema = Type.Object({
+  segments: Type.Array(
+    Type.Object(
+      {
+        index: Type.Integer({ minimum: 0, description: 'Which segment, from 0.' }),
+        text: nullable(Type.String({ maxLength: MAX_SEGMENT_CHARS }), 'The new text; null: the original one again.'),
+      },
+      { additionalProperties: false, examples: [{ index: 3, text: 'What your country can do for you.' }] },
+    ),
+    { minItems: 1, maxItems: MAX_CHANGES, description: 'The segments to change; all others stay as they are.' },
+  ),
+});
+
+/** The route that edits the transcript of a completed job. */
+export function editRoutes({ db }: { db: Database }): Route[] {
+  return [
+    defineRoute({
+      method: 'PATCH',
+      path: '/v1/jobs/:id/transcript',
+      auth: 'key',
+      scope: 'jobs:write',
+      summary: "Edit the text of a completed job's segments",
+      description:
+        'The original stays beside the edited version. All formats of the transcript show the edited version, unless they ' +
+        'are asked for `version=original`; the job, its events and the list of jobs show the original.',
+      errors: ['conflict', 'too_large'],
+      tag: 'Transcription',
+      schema: {
+        params: Type.Object({ id: Type.String({ description: 'job_…' }) }),
+        body: changesSchema,
+        answers: { 200: transcriptSchema },
+      },
+      async handle({ account, params, body, note }) {
+        const changes = body.segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
+        const edited = await db.transaction((tx) => editTranscript(tx, account, params.id, changes));
+        note({ job_id: edited.id, edited_segments: changes.length });
+        return { status: 200, body: transcriptJson(edited) };
+      },
+    }),
+  ];
+}
+
+/** Two edits at the same time are made one after the other, and none is lost. */
+async function editTranscript(tx: Sql, account: Account, id: string, changes: SegmentChange[]): Promise<TranscriptJob> {
+  const owned = { shard: account.shard, accountId: account.id, id };
+  const job = isId('job', id) ? await lockForEdit(tx, owned) : null;
+  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  if (job.state !== 'completed') {
+    throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
+  }
+  const segments = segmentsOf(job);
+  const unknown = unknownSegment(changes, segments);
+  if (unknown !== null) {
+    const message = `There is no segment ${unknown}; the transcript has ${segments.length}, counted from 0.`;
+    throw new ApiError('invalid_request', message, { param: 'segments' });
+  }
+  const changed = changeEdits(job.edits ?? {}, changes, segments);
+  if (areTooLong(changed, segments)) {
+    throw new ApiError('too_large', 'The edited text is much longer than the transcript; shorten it.', {
+      param: 'segments',
+    });
+  }
+  return withEdits(job, (await saveEdits(tx, job, changed))!);
+}

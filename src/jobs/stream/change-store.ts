@@ -1,0 +1,69 @@
+import type { Sql } from '../../db/database.ts';
+import type { Job } from '../job.ts';
+import { LIST_COLUMNS } from '../store.ts';
+
+type Owner = { shard: number; accountId: string };
+
+/** A job without segments, and when it got its state: the time as PostgreSQL's text, and in milliseconds. */
+export type ChangedJob = Job & { at: string; atMs: number };
+
+// When a job got its state, by state. Each has an index that begins with these conditions.
+const CHANGES = [
+  { isIn: 'jobs.completed_at is not null', at: 'jobs.completed_at' },
+  { isIn: `jobs.state = 'processing'`, at: 'jobs.started_at' },
+  { isIn: `jobs.state = 'queued' and jobs.lease = 0`, at: 'jobs.created_at' },
+  // Queued again: due since then.
+  { isIn: `jobs.state = 'queued' and jobs.lease > 0`, at: 'jobs.next_at' },
+];
+
+/** Jobs whose state changed after a place, oldest change first; each with the state that it has now. */
+export async function listJobsChangedAfter(
+  sql: Sql,
+  { shard, accountId }: Owner,
+  { after, limit }: { after: { at: string; id: string }; limit: number },
+): Promise<ChangedJob[]> {
+  const parts = CHANGES.map(
+    ({ isIn, at }) => `
+      (
+        select ${LIST_COLUMNS}, ${at}::text as at, extract(epoch from ${at})::float8 * 1000 as "atMs"
+        from jobs
+        where shard = $1 and account_id = $2 and ${isIn}
+          and ${at} >= $3::timestamptz and (${at}, id) > ($3::timestamptz, $4)
+        order by ${at}, id
+        limit $5
+      )`,
+  );
+  return await sql.rows<ChangedJob>({
+    name: 'list_jobs_changed_after',
+    isBrief: true,
+    text: `${parts.join(' union all ')}
+      order by "atMs", id
+      limit $5`,
+    values: [shard, accountId, after.at, after.id, limit],
+  });
+}
+
+/** For each of the accounts with jobs that changed since a time, a text that changes with every further change. */
+export async function summariseJobChanges(
+  sql: Sql,
+  accounts: readonly Owner[],
+  sinceMs: number,
+): Promise<{ accountId: string; state: string }[]> {
+  const parts = CHANGES.map(
+    ({ isIn, at }) => `
+        select jobs.account_id, ${at} as at
+        from unnest($1::smallint[], $2::text[]) as asked (shard, account_id)
+        join jobs on jobs.shard = asked.shard and jobs.account_id = asked.account_id
+        where jobs.shard = any($1::smallint[]) and ${isIn} and ${at} >= to_timestamp($3::float8 / 1000)`,
+  );
+  return await sql.rows({
+    name: 'summarise_job_changes',
+    isBrief: true,
+    text: `
+      select account_id as "accountId", concat(count(*), ' ', max(at)) as state
+      from (${parts.join(' union all ')}
+      ) as changes
+      group by account_id`,
+    values: [accounts.map(({ shard }) => shard), accounts.map(({ accountId }) => accountId), sinceMs],
+  });
+}

@@ -1,0 +1,200 @@
+import { countAccounts } from '../accounts/store.ts';
+import type { Config } from '../config/settings.ts';
+import { dataPaths } from '../config/settings.ts';
+import { showSettings } from '../config/shown-settings.ts';
+import type { Database } from '../db/database.ts';
+import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
+import type { Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import type { TSchema } from '../http/schema.ts';
+import { oneOf, Type } from '../http/schema.ts';
+import { findPlanEngines } from '../jobs/api/engine-store.ts';
+import type { JobSummary } from '../jobs/operator-store.ts';
+import { countRunningJobs, listJobSummaries } from '../jobs/operator-store.ts';
+import { measureJobBacklog } from '../jobs/queue/backlog-store.ts';
+import { CATALOGUE } from '../models/catalogue.ts';
+import { pulledModels } from '../models/folder.ts';
+import { sizeOfModel } from '../models/model.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isId } from '../rules/ids.ts';
+import { JOB_STATES } from '../rules/jobs/job-state.ts';
+import { measureDeliveryBacklog } from '../webhooks/deliveries/backlog-store.ts';
+import { countAllWebhooks, listAllWebhooks } from '../webhooks/endpoints/operator-store.ts';
+import { showWebhook } from '../webhooks/endpoints/view.ts';
+import { listNodes } from './node-store.ts';
+import {
+  accountWebhookListSchema,
+  jobSummaryListSchema,
+  modelListSchema,
+  nodeListSchema,
+  overviewSchema,
+  settingListSchema,
+} from './schemas.ts';
+
+export type OverviewDeps = { db: Database; config: Config; clock: Clock; version: string };
+
+/** What runs and waits, over all accounts, for the operator. */
+export function overviewRoutes(deps: OverviewDeps): Route[] {
+  return [
+    overviewRoute(deps),
+    nodesRoute(deps),
+    jobsRoute(deps),
+    webhooksRoute(deps),
+    modelsRoute(deps),
+    settingsRoute(deps),
+  ];
+}
+
+/** What these routes have in common. */
+function common<const Path extends string>(path: Path, summary: string) {
+  return { method: 'GET', path: `/admin/v1/${path}`, auth: 'admin', summary, tag: 'Operation' } as const;
+}
+
+function overviewRoute({ db, clock, version }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('overview', 'Read what runs and waits, over all accounts'),
+    schema: { answers: { 200: overviewSchema } },
+    async handle() {
+      const [accounts, queue, processing, deliveries, webhooks, nodes, engines] = await Promise.all([
+        countAccounts(db),
+        measureJobBacklog(db),
+        countRunningJobs(db),
+        measureDeliveryBacklog(db),
+        countAllWebhooks(db),
+        listNodes(db),
+        showEngines(db),
+      ]);
+      const alive = nodes.filter(({ isAlive }) => isAlive);
+      const body = {
+        now: new Date(clock.now()).toISOString(),
+        version,
+        accounts,
+        jobs: { queued: queue.due, processing, oldest_queued_seconds: Math.max(0, queue.oldestDueSeconds) },
+        deliveries: { due: deliveries.due, oldest_due_seconds: Math.max(0, deliveries.oldestDueSeconds) },
+        webhooks,
+        nodes: { alive: alive.length, not_ready: alive.filter(({ ready }) => !ready).length },
+        engines,
+      };
+      return { status: 200, body };
+    },
+  });
+}
+
+function nodesRoute({ db }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('nodes', 'List the nodes that reported themselves within a day, by their start, newest first'),
+    schema: { answers: { 200: nodeListSchema } },
+    async handle() {
+      const data = (await listNodes(db)).map(({ isAlive, startedAt, seenAt, roles, reasons, ...node }) => ({
+        ...node,
+        roles: [...roles],
+        reasons: [...reasons],
+        alive: isAlive,
+        started_at: startedAt.toISOString(),
+        seen_at: seenAt.toISOString(),
+      }));
+      return { status: 200, body: { data } };
+    },
+  });
+}
+
+function jobsRoute({ db }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('jobs', 'List the jobs of all accounts, newest first, without names, texts and metadata'),
+    schema: {
+      query: Type.Object({
+        ...pageFields,
+        status: Type.Optional(oneOf(JOB_STATES)),
+        account_id: Type.Optional(Type.String({ description: 'Jobs of one account.' })),
+      }),
+      answers: { 200: jobSummaryListSchema },
+    },
+    async handle({ query: { limit, cursor, status = null, account_id: accountId = null } }) {
+      if (accountId !== null && !isId('acct', accountId))
+        return { status: 200, body: pageOf([], limit, showJobSummary) };
+      const page = { limit: limit + 1, beforeId: decodeCursor('job', cursor) };
+      const rows = await listJobSummaries(db, { status, accountId }, page);
+      return { status: 200, body: pageOf(rows, limit, showJobSummary) };
+    },
+  });
+}
+
+function webhooksRoute({ db }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('webhooks', 'List the webhooks of all accounts, newest first'),
+    schema: {
+      query: Type.Object({
+        ...pageFields,
+        active: Type.Optional(Type.Boolean({ description: 'false: only those that are disabled.' })),
+      }),
+      answers: { 200: accountWebhookListSchema },
+    },
+    async handle({ query: { limit, cursor, active = null } }) {
+      const rows = await listAllWebhooks(db, { active, limit: limit + 1, beforeId: decodeCursor('wh', cursor) });
+      const show = (row: (typeof rows)[number]) => ({ ...showWebhook(row), account_id: row.accountId });
+      return { status: 200, body: pageOf(rows, limit, show) };
+    },
+  });
+}
+
+function modelsRoute({ db, config }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('models', 'List the models of the catalogue, and the engines of the plans'),
+    schema: { answers: { 200: modelListSchema } },
+    async handle() {
+      const pulled = await pulledModels(dataPaths(config.dataDir).models);
+      const data = CATALOGUE.map((model) => ({
+        name: model.name,
+        title: model.title,
+        family: model.family,
+        size_bytes: sizeOfModel(model),
+        memory_mb: model.needsMemoryMb,
+        languages: [...model.languages],
+        licence: model.licence,
+        attribution: model.attribution,
+        advice: model.advice,
+        pulled: pulled.includes(model.name),
+      }));
+      const others = pulled.filter((name) => CATALOGUE.every((model) => model.name !== name));
+      return { status: 200, body: { data, others, engines: await showEngines(db) } };
+    },
+  });
+}
+
+function settingsRoute({ config }: OverviewDeps): Route {
+  return defineRoute({
+    ...common('settings', 'List the settings of the node that answers, without secrets'),
+    schema: { answers: { 200: settingListSchema satisfies TSchema } },
+    handle: async () => ({ status: 200, body: { data: showSettings(config) } }),
+  });
+}
+
+async function showEngines(db: Database) {
+  const engines = await findPlanEngines(db);
+  return engines.map(({ plan, engine, languages, features, licence }) => ({
+    plan,
+    engine,
+    languages,
+    features,
+    licence,
+  }));
+}
+
+function showJobSummary(job: JobSummary) {
+  return {
+    id: job.id,
+    account_id: job.accountId,
+    status: job.state,
+    plan: job.plan,
+    model: job.model,
+    duration_seconds: job.durationMs / 1000,
+    size_bytes: job.sizeBytes,
+    progress: job.progress,
+    attempts: job.attempts,
+    holder: job.holder,
+    error_type: job.errorType,
+    created_at: job.createdAt.toISOString(),
+    started_at: job.startedAt?.toISOString() ?? null,
+    completed_at: job.completedAt?.toISOString() ?? null,
+  };
+}

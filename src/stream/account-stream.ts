@@ -1,0 +1,135 @@
+import type { Database } from '../db/database.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import type { Clock } from '../platform/clock.ts';
+import { waitAtMost } from '../platform/clock.ts';
+import { writeJson } from '../platform/json.ts';
+import type { Subscription } from './changes.ts';
+import type { Horizon } from './horizon-store.ts';
+import { readHorizon } from './horizon-store.ts';
+import type { Position } from './position.ts';
+import type { Frame, Row, Source } from './source.ts';
+import { markSeen, mergeByTime, Seen, unseenRows } from './source.ts';
+
+export type StreamDeps = {
+  db: Database;
+  clock: Clock;
+  /** Default: MARGIN_MS. */
+  marginMs?: number;
+};
+
+export type StreamOrder = {
+  // biome-ignore lint/suspicious/noExplicitAny: sources of rows of several shapes
+  sources: Source<any>[];
+  start: Position;
+  /** The data of the frame `hello`. */
+  hello: Record<string, unknown>;
+};
+
+// Below the 60 s after which proxies commonly close an idle connection.
+const KEEP_ALIVE_MS = 15_000;
+const RECONNECT_AFTER_MS = 2_000;
+// The time of a row may be earlier than the start of its transaction: a worker reads the time of an end, then writes it.
+const MARGIN_MS = 10_000;
+// A transaction that runs longer is not waited for.
+const LONGEST_WINDOW_MS = 60_000;
+// Between two reads of one stream.
+const PAUSE_MS = 200;
+
+/**
+ * An account's changes as server-sent events, until `signal` aborts or the process stops. Each row is sent at least once,
+ * in the order of their times but for `MARGIN_MS`: rows become visible in the order of their commits, so each read begins
+ * that long before the horizon of the last one, and leaves out what was sent. Reads as fast as the client takes frames.
+ */
+export async function* streamAccount(
+  deps: StreamDeps,
+  order: StreamOrder,
+  subscription: Subscription,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  using _subscription = subscription;
+  const stream = new AccountStream(deps, order);
+  yield `retry: ${RECONNECT_AFTER_MS}\n\n`;
+  for await (const text of stream.run(subscription, signal)) {
+    yield text;
+    subscription.taken();
+  }
+  yield frameText({ event: 'bye', id: null, data: { reason: signal.aborted ? 'key_ended' : 'stopping' } });
+}
+
+class AccountStream {
+  readonly #deps: StreamDeps;
+  readonly #order: StreamOrder;
+  readonly #seen = new Seen();
+  readonly #marginMs: number;
+  #fromMs: number;
+
+  constructor(deps: StreamDeps, order: StreamOrder) {
+    this.#deps = deps;
+    this.#order = order;
+    this.#marginMs = deps.marginMs ?? MARGIN_MS;
+    this.#fromMs = order.start.fromMs - this.#marginMs;
+  }
+
+  async *run(subscription: Subscription, signal: AbortSignal): AsyncGenerator<string> {
+    const { clock } = this.#deps;
+    const isOver = () => signal.aborted || subscription.isClosed();
+    yield* this.#begin();
+    while (!isOver()) {
+      const changed = subscription.next();
+      for await (const text of this.#read()) {
+        yield text;
+        if (isOver()) return;
+      }
+      if (!(await waitAtMost(clock, changed, KEEP_ALIVE_MS, signal))) yield ': keep-alive\n\n';
+      else await clock.sleep(PAUSE_MS, signal);
+    }
+  }
+
+  async *#begin(): AsyncGenerator<string> {
+    const { start, hello, sources } = this.#order;
+    let id: string | null = null;
+    if (start.isNow) {
+      const { startMs } = await readHorizon(this.#deps.db);
+      this.#fromMs = startMs - this.#marginMs;
+      for (const source of sources) await markSeen(source, this.#fromMs, this.#seen);
+      id = timeId(startMs);
+    }
+    yield frameText({ event: 'hello', id, data: hello });
+    if (start.gap) yield frameText({ event: 'gap', id: null, data: start.gap });
+  }
+
+  /** What came since the last read. A database that is away does not end the stream: what it has is sent once it is back. */
+  async *#read(): AsyncGenerator<string> {
+    try {
+      const horizon = await readHorizon(this.#deps.db);
+      const nextFromMs = Math.max(horizon.startMs - this.#marginMs, horizon.nowMs - LONGEST_WINDOW_MS);
+      const lists = this.#order.sources.map((source) => unseenRows<Row>(source, this.#fromMs, this.#seen));
+      for await (const { row, key, frame } of mergeByTime(lists)) {
+        yield frameText({ ...frame, id: resumeId(frame, row, horizon) });
+        if (row.atMs >= nextFromMs) this.#seen.add(key, row.atMs);
+        // Where the next read begins if this one fails.
+        else this.#fromMs = row.atMs;
+      }
+      this.#fromMs = nextFromMs;
+      this.#seen.forgetBefore(nextFromMs);
+    } catch (cause) {
+      if (!isDatabaseAway(cause)) throw cause;
+    }
+  }
+}
+
+/**
+ * Where a client goes on that has this frame: all rows of earlier times were sent, but for those of transactions that
+ * still run.
+ */
+function resumeId(frame: Frame, { atMs }: Row, { startMs }: Horizon): string {
+  return frame.id !== null && atMs <= startMs ? frame.id : timeId(Math.min(atMs, startMs));
+}
+
+function timeId(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+function frameText({ event, id, data }: Frame): string {
+  return `event: ${event}\n${id === null ? '' : `id: ${id}\n`}data: ${writeJson(data)}\n\n`;
+}

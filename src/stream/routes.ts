@@ -1,0 +1,150 @@
+import { Readable } from 'node:stream';
+import type { Config } from '../config/settings.ts';
+import { ApiError } from '../http/api-error.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { Call, Route } from '../http/route.ts';
+import { defineRoute } from '../http/route.ts';
+import { Type } from '../http/schema.ts';
+import { permits } from '../rules/accounts/scopes.ts';
+import type { EventType } from '../webhooks/events/event-types.ts';
+import { EVENT_TYPES } from '../webhooks/events/event-types.ts';
+import type { StreamDeps } from './account-stream.ts';
+import { streamAccount } from './account-stream.ts';
+import type { AccountChanges } from './changes.ts';
+import { MAX_STREAMS_PER_ACCOUNT } from './changes.ts';
+import { readPosition } from './position.ts';
+import { accountStreamSchema } from './schemas.ts';
+import type { Source } from './source.ts';
+import { attemptSource, eventSource, jobSource } from './sources.ts';
+import type { Topic } from './topics.ts';
+import { TOPIC_SCOPES, TOPICS } from './topics.ts';
+
+export type StreamRoutesDeps = StreamDeps & {
+  config: Pick<Config, 'retentionDaysLite' | 'retentionDaysPro'>;
+  accountChanges: AccountChanges;
+  version: string;
+};
+
+type StreamQuery = { topics?: string; types?: string; after?: string };
+
+const RETRY_AFTER_SECONDS = 5;
+
+const DESCRIPTION = `The account's events, changes of its jobs and its delivery attempts, as they are committed.
+
+Resume with \`Last-Event-ID\`, or \`after\`: every row is sent at least once, in order but for 10 s. Drop what you have by
+the \`id\` in its data (of a job: \`id\` and \`status\`). A comment comes every 15 s.`;
+
+/** The stream of an account's changes. */
+export function streamRoutes(deps: StreamRoutesDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/stream',
+      auth: 'key',
+      // Each topic has its own scope.
+      scope: 'any',
+      summary: 'Follow events, jobs and deliveries of the account by server-sent events',
+      description: DESCRIPTION,
+      errors: ['rate_limited', 'missing_scope'],
+      tag: 'Events',
+      schema: {
+        query: Type.Object({
+          topics: Type.Optional(list(TOPICS, 'Absent: all that the key may read.')),
+          types: Type.Optional(list(EVENT_TYPES, 'Types of the events; absent: all.')),
+          after: Type.Optional(
+            Type.String({
+              maxLength: 100,
+              description: '`now` (the default), the id of the last event that you have, or a time.',
+              examples: ['now'],
+            }),
+          ),
+        }),
+        answers: { 200: { media: { 'text/event-stream': accountStreamSchema } } },
+      },
+      handle: (call) => openStream(deps, call),
+    }),
+  ];
+}
+
+/** A list of words, separated by commas. */
+function list(words: readonly string[], description: string) {
+  return Type.String({
+    maxLength: 500,
+    description: `Separated by commas: ${words.join(', ')}. ${description}`,
+    examples: [words.join(',')],
+  });
+}
+
+async function openStream(deps: StreamRoutesDeps, call: Call<unknown, StreamQuery, unknown>) {
+  const { account, query, signal, header, note } = call;
+  const topics = readTopics(call);
+  const types = query.types === undefined ? null : readWords('types', query.types, EVENT_TYPES);
+  const owner = { shard: account.shard, accountId: account.id };
+  const { db, clock, config, accountChanges, version } = deps;
+  const lastId = header('last-event-id');
+  const asked = lastId ? { name: 'Last-Event-ID', text: lastId } : { name: 'after', text: query.after ?? 'now' };
+  const nowMs = clock.now();
+  const keepDays = account.plan === 'pro' ? config.retentionDaysPro : config.retentionDaysLite;
+  const start = await readPosition(db, owner, { ...asked, nowMs, keepDays });
+  const subscription = accountChanges.subscribe(owner, () => stream.destroy());
+  if (subscription === null) throw tooManyStreams();
+  // The generator disposes it too, but never runs when the client disconnects before the first read.
+  const dispose = () => subscription[Symbol.dispose]();
+  if (signal.aborted) dispose();
+  else signal.addEventListener('abort', dispose, { once: true });
+  const hello = { account: account.id, version, now: new Date(nowMs).toISOString(), oldest_id: start.oldestId };
+  const order = { sources: sourcesOf(deps, owner, { topics, types }), start, hello };
+  const stream = Readable.from(streamAccount(deps, order, subscription, signal));
+  note({ topics: topics.join(' ') });
+  // Keeps proxies from buffering the stream. The connection of a stream that ends is of no more use: without the second
+  // header it would delay a stop of the service.
+  const headers = { 'x-accel-buffering': 'no', connection: 'close' };
+  return { status: 200, stream, contentType: 'text/event-stream; charset=utf-8', headers } as const;
+}
+
+/** @throws ApiError  400, or 403 for a topic outside of the key's scopes */
+function readTopics({ query, actor }: Call<unknown, StreamQuery, unknown>): Topic[] {
+  const key = actor.key!;
+  if (query.topics !== undefined) {
+    const topics = readWords('topics', query.topics, TOPICS);
+    for (const topic of topics) requireScope(key, TOPIC_SCOPES[topic]);
+    return topics;
+  }
+  const permitted = TOPICS.filter((topic) => permits(key.scopes, TOPIC_SCOPES[topic]));
+  if (permitted.length === 0) requireScope(key, TOPIC_SCOPES.events);
+  return permitted;
+}
+
+function readWords<Word extends string>(name: string, text: string, known: readonly Word[]): Word[] {
+  const words = text.split(',');
+  const unknown = words.find((word) => !known.includes(word as Word));
+  if (unknown !== undefined) {
+    throw new ApiError('invalid_request', `${name} must be one or more of ${known.join(', ')}, separated by commas.`, {
+      param: name,
+    });
+  }
+  return known.filter((word) => words.includes(word));
+}
+
+function sourcesOf(
+  { db }: StreamRoutesDeps,
+  owner: { shard: number; accountId: string },
+  { topics, types }: { topics: Topic[]; types: EventType[] | null },
+): Source<never>[] {
+  const resends = topics.includes('events');
+  const deliveries = topics.includes('deliveries');
+  const sources = [
+    resends && eventSource(db, owner, types),
+    topics.includes('jobs') && jobSource(db, owner),
+    (resends || deliveries) && attemptSource(db, owner, { deliveries, resends, types }),
+  ];
+  return sources.filter((source) => source !== false) as Source<never>[];
+}
+
+function tooManyStreams(): ApiError {
+  const message = `At most ${MAX_STREAMS_PER_ACCOUNT} streams of an account may be open at once. End one, or try again later.`;
+  return new ApiError('rate_limited', message, {
+    headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+    extra: { retry_after: RETRY_AFTER_SECONDS },
+  });
+}
