@@ -1031,6 +1031,92 @@ export interface WebhookMetrics {
    */
   data: WebhookMetricsBucket[];
 }
+export interface SignatureDiagnosis {
+  /**
+   * The first cause; genuine: the signature, body and time fit.
+   */
+  verdict:
+    | 'genuine'
+    | 'missing_header'
+    | 'header_twice'
+    | 'wrong_header_prefix'
+    | 'signature_reformatted'
+    | 'bad_timestamp'
+    | 'stale_timestamp'
+    | 'clock_skew'
+    | 'secret_whitespace'
+    | 'secret_prefix_cut'
+    | 'secret_decoded'
+    | 'wrong_scheme'
+    | 'body_parsed'
+    | 'body_whitespace'
+    | 'body_double_encoded'
+    | 'body_charset'
+    | 'body_base64'
+    | 'body_compressed'
+    | 'previous_secret'
+    | 'secret_of_another_webhook'
+    | 'body_changed_at'
+    | 'body_truncated'
+    | 'header_changed_by_proxy'
+    | 'wrong_secret'
+    | 'unexplained';
+  /**
+   * All causes, the one to look at first in front.
+   */
+  causes: (
+    | 'genuine'
+    | 'missing_header'
+    | 'header_twice'
+    | 'wrong_header_prefix'
+    | 'signature_reformatted'
+    | 'bad_timestamp'
+    | 'stale_timestamp'
+    | 'clock_skew'
+    | 'secret_whitespace'
+    | 'secret_prefix_cut'
+    | 'secret_decoded'
+    | 'wrong_scheme'
+    | 'body_parsed'
+    | 'body_whitespace'
+    | 'body_double_encoded'
+    | 'body_charset'
+    | 'body_base64'
+    | 'body_compressed'
+    | 'previous_secret'
+    | 'secret_of_another_webhook'
+    | 'body_changed_at'
+    | 'body_truncated'
+    | 'header_changed_by_proxy'
+    | 'wrong_secret'
+    | 'unexplained'
+  )[];
+  /**
+   * What to do about the verdict.
+   */
+  fix: string;
+  checks: {
+    name: 'headers' | 'time' | 'signature' | 'body';
+    result: 'ok' | 'wrong' | 'unknown';
+    message: string;
+  }[];
+  /**
+   * Where the body differs from the one that was sent; null when it does not, or when that one is no longer kept.
+   */
+  difference: {
+    /**
+     * Position of the first byte that differs.
+     */
+    at: number;
+    /**
+     * Up to 20 bytes on each side of it; control characters as escapes.
+     */
+    sent: string;
+    received: string;
+    sent_bytes: number;
+    received_bytes: number;
+  } | null;
+}
 export interface Event {
   id: string;
   type: 'transcription.completed' | 'transcription.failed' | 'webhook.test';

@@ -1,5 +1,14 @@
+export type { BodyDifference } from './body-difference.ts';
 export type { EventMemory, EventProgress } from './event-memory.ts';
 export { rememberEvents } from './event-memory.ts';
+export type {
+  KnownSecret,
+  SignatureCheck,
+  SignatureExplanation,
+  SignatureQuestion,
+  SignatureVerdict,
+} from './explain-signature.ts';
+export { explainSignature } from './explain-signature.ts';
 export type { ExpressHandler } from './express-handler.ts';
 export { expressHandler } from './express-handler.ts';
 export type { FastifyWebhookOptions } from './fastify-webhooks.ts';

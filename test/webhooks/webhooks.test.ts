@@ -83,6 +83,7 @@ test('every endpoint answers unknown, malformed and foreign ids in the same way'
     ['POST', `/v1/webhooks/${wh}/rotate-secret`],
     ['GET', `/v1/webhooks/${wh}/deliveries`],
     ['GET', `/v1/webhooks/${wh}/metrics`],
+    ['POST', `/v1/webhooks/${wh}/diagnose`, { headers: {}, body: '' }],
     ['POST', `/v1/webhooks/${wh}/redeliver`, { delivery_ids: [dlv] }],
     ['GET', `/v1/webhooks/${wh}/deliveries/${dlv}`],
     ['POST', `/v1/webhooks/${wh}/deliveries/${dlv}/redeliver`],

@@ -25,6 +25,8 @@ import type { WebhookDeps } from '../../webhooks/endpoints/routes.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
+import type { DiagnoseDeps } from '../../webhooks/log/diagnose-route.ts';
+import { diagnose } from '../../webhooks/log/diagnose-route.ts';
 import type { MetricsDeps } from '../../webhooks/log/metrics-route.ts';
 import { webhookMetrics } from '../../webhooks/log/metrics-route.ts';
 import { deliveryRoutes } from '../../webhooks/log/routes.ts';
@@ -38,6 +40,7 @@ export type ApiDeps = JobRoutesDeps &
   WebhookDeps &
   TestDeps &
   MetricsDeps &
+  DiagnoseDeps &
   AccountDeps &
   KeyDeps &
   Omit<StoredAudioDeps, 'uploads'> &
@@ -60,6 +63,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...webhookTestRoutes(deps),
     ...deliveryRoutes(deps),
     webhookMetrics(deps),
+    diagnose(deps),
     ...eventRoutes(deps),
     ...eventTypeRoutes(),
   ];

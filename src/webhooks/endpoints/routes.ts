@@ -54,6 +54,7 @@ const WEBHOOK_LINKS = {
   post_webhooks_id_rotate_secret: ownWebhook,
   post_webhooks_id_recover: ownWebhook,
   get_webhooks_id_deliveries: ownWebhook,
+  get_webhooks_id_metrics: ownWebhook,
 };
 
 /** Registering, changing and deleting webhooks. */

@@ -14,6 +14,21 @@ const NOT_CURRENT = `(
   or substring(headers from 1 for length($1::bytea)) <> $1
 )`;
 
+/** The webhooks of an account with their secrets as they are stored. */
+export async function listSealedOf(
+  sql: Sql,
+  { shard, accountId }: { shard: number; accountId: string },
+): Promise<Omit<SealedRow, 'headers'>[]> {
+  return await sql.rows<Omit<SealedRow, 'headers'>>({
+    text: `
+      select shard, id, secret, previous_secret as "previousSecret"
+      from webhooks
+      where shard = $1 and account_id = $2
+      order by id`,
+    values: [shard, accountId],
+  });
+}
+
 /** The next webhooks, over all shards, with a secret or headers that do not begin with `header`. */
 export async function listNotSealedBy(
   sql: Sql,

@@ -1,0 +1,140 @@
+import type { KnownSecret, SignatureExplanation } from '#sdk/explain-signature.ts';
+import { explainSignature } from '#sdk/explain-signature.ts';
+import { SIGNATURE_FIXES } from '#sdk/signature-fixes.ts';
+import { headerValues } from '#sdk/signature-headers.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import type { Route } from '../../http/route.ts';
+import { defineRoute } from '../../http/route.ts';
+import { component, nullable, oneOf, Type } from '../../http/schema.ts';
+import { readTime } from '../../http/time-parameter.ts';
+import { isId } from '../../rules/ids.ts';
+import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
+import { findEvent } from '../events/log-store.ts';
+import { listSealedOf } from '../secrets/sealed-store.ts';
+import type { SecretBox } from '../secrets/secrets.ts';
+import { findLogged } from './log-store.ts';
+
+export type DiagnoseDeps = { db: Database; secretBox: SecretBox; config: Pick<Config, 'webhookHeaderPrefix'> };
+
+const VERDICTS = Object.keys(SIGNATURE_FIXES) as SignatureExplanation['verdict'][];
+
+const answerSchema = Type.Object(
+  {
+    verdict: oneOf(VERDICTS, { description: 'The first cause; genuine: the signature, body and time fit.' }),
+    causes: Type.Array(oneOf(VERDICTS), { description: 'All causes, the one to look at first in front.' }),
+    fix: Type.String({ description: 'What to do about the verdict.' }),
+    checks: Type.Array(
+      Type.Object({
+        name: oneOf(['headers', 'time', 'signature', 'body']),
+        result: oneOf(['ok', 'wrong', 'unknown']),
+        message: Type.String(),
+      }),
+    ),
+    difference: nullable(
+      Type.Object({
+        at: Type.Integer({ minimum: 0, description: 'Position of the first byte that differs.' }),
+        sent: Type.String({ description: 'Up to 20 bytes on each side of it; control characters as escapes.' }),
+        received: Type.String(),
+        sent_bytes: Type.Integer({ minimum: 0 }),
+        received_bytes: Type.Integer({ minimum: 0 }),
+      }),
+      'Where the body differs from the one that was sent; null when it does not, or when that one is no longer kept.',
+    ),
+  },
+  component('SignatureDiagnosis', {
+    verdict: 'body_parsed',
+    causes: ['body_parsed'],
+    fix: SIGNATURE_FIXES.body_parsed,
+    checks: [{ name: 'signature', result: 'wrong', message: 'It fits once this is undone: body_parsed.' }],
+    difference: { at: 5, sent: '{"id":"evt_01k', received: '{"id": "evt_01k', sent_bytes: 812, received_bytes: 861 },
+  }),
+);
+
+/** POST /v1/webhooks/:id/diagnose. */
+export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
+  const headerPrefix = config.webhookHeaderPrefix;
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:id/diagnose',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Find out why a received delivery does not verify',
+    description:
+      'Give the headers and the body exactly as your server received them, before any parsing. The answer has neither a secret nor a signature. A request has at most 64 KiB.',
+    tag: 'Webhooks',
+    schema: {
+      params: Type.Object({ id: Type.String() }),
+      body: Type.Object({
+        headers: Type.Unsafe<Record<string, string | string[]>>({
+          type: 'object',
+          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+          examples: [{ 'X-Service-Signature': '5d4140…', 'X-Service-Timestamp': '2026-11-21T09:30:00.250Z' }],
+        }),
+        body: Type.String({ examples: ['{"id": "evt_01kamz2f3q8r5t7v9wxyzabcde"}'] }),
+        received_at: Type.Optional(
+          Type.String({ format: 'date-time', description: 'Without it the age of the delivery is not checked.' }),
+        ),
+      }),
+      answers: { 200: answerSchema },
+    },
+    async handle({ account, params, body: { headers, body, received_at }, note }) {
+      const webhook = await webhookOr404(db, account, params.id);
+      const receivedAt = readTime('received_at', received_at)?.getTime() ?? null;
+      const secret = await readSecrets(db, account, webhook.id, secretBox);
+      const sent = await readSent(db, account, webhook.id, { headers, headerPrefix });
+      const explanation = explainSignature({ secret, headers, body, receivedAt, sent, headerPrefix });
+      note({ webhook_id: webhook.id, verdict: explanation.verdict });
+      return { status: 200, body: showExplanation(explanation) };
+    },
+  });
+}
+
+/** The secrets of the account's webhooks, those of this webhook first. One that no key opens has signed nothing lately. */
+async function readSecrets(db: Database, account: Account, webhookId: string, box: SecretBox): Promise<KnownSecret[]> {
+  const rows = await listSealedOf(db, ownerOf(account));
+  const known = rows.flatMap(({ id, secret, previousSecret }) => [
+    { secret: openOrNull(box, id, secret), of: id === webhookId ? 'this_webhook' : 'another_webhook' } as const,
+    { secret: id === webhookId ? openOrNull(box, id, previousSecret) : null, of: 'previous' } as const,
+  ]);
+  const order = ['this_webhook', 'previous', 'another_webhook'];
+  return known
+    .filter((each): each is KnownSecret => each.secret !== null)
+    .sort((left, right) => order.indexOf(left.of) - order.indexOf(right.of));
+}
+
+function openOrNull(box: SecretBox, webhookId: string, sealed: Buffer | null): string | null {
+  try {
+    return sealed && box.open(webhookId, sealed);
+  } catch {
+    return null;
+  }
+}
+
+/** What was sent, by the ids in the headers: the attempt, or else the event. Null when neither is kept. */
+async function readSent(
+  db: Database,
+  account: Account,
+  webhookId: string,
+  { headers, headerPrefix }: { headers: Record<string, string | string[]>; headerPrefix: string },
+) {
+  const { shard } = account;
+  const [deliveryId = ''] = headerValues(headers, `${headerPrefix}Delivery-Id`);
+  const entry = isId('dlv', deliveryId) ? await findLogged(db, { shard, webhookId }, deliveryId) : null;
+  if (entry?.requestBody) {
+    const sentHeaders =
+      entry.requestHeaders === null ? null : (JSON.parse(entry.requestHeaders) as Record<string, string>);
+    return { headers: sentHeaders, body: entry.requestBody };
+  }
+  const [eventId = ''] = [`${headerPrefix}Event-Id`, 'webhook-id'].flatMap((name) => headerValues(headers, name));
+  const event = isId('evt', eventId) ? await findEvent(db, { shard, accountId: account.id, id: eventId }) : null;
+  return event && { headers: null, body: event.body };
+}
+
+function showExplanation({ difference, ...explanation }: SignatureExplanation) {
+  if (!difference) return { ...explanation, difference: null };
+  const { sentBytes, receivedBytes, ...rest } = difference;
+  return { ...explanation, difference: { ...rest, sent_bytes: sentBytes, received_bytes: receivedBytes } };
+}
