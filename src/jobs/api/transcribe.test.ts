@@ -41,6 +41,7 @@ test('an asynchronous request is answered 202 with the job and its location', as
       created_at: null,
       started_at: null,
       completed_at: null,
+      expires_at: null,
     },
   );
   const [balance] = await fixture.db.rows<{ amount: number; held: number }>({

@@ -69,6 +69,7 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   assert.deepEqual(Object.keys(job), [
     ...['id', 'status', 'plan', 'model', 'language', 'translated_to', 'audio', 'metadata', 'options', 'text'],
     ...['segments', 'speakers', 'warnings', 'error', 'cost', 'progress', 'created_at', 'started_at', 'completed_at'],
+    'expires_at',
   ]);
   assert.equal(job.status, 'completed');
   assert.equal(job.text, 'hello there');

@@ -206,7 +206,7 @@ test('an erased job leaves no word behind in any table', async () => {
   }
   // Statistics of the texts would outlive them.
   await fixture.db.run({ text: 'analyze' });
-  assert.deepEqual(await placesOf('xylograph'), ['jobs', 'transcript_chunks', 'events']);
+  assert.deepEqual(await placesOf('xylograph'), ['jobs', 'job_metadata', 'transcript_chunks', 'events']);
   for (const id of ids) await fixture.erase(account, id);
 
   assert.deepEqual(await placesOf('xylograph'), []);
