@@ -162,6 +162,21 @@ for (const [name, openEnvironment, skip] of OPENERS) {
     await assert.rejects(async () => fixture.storage.remove('../other'), RangeError);
   });
 
+  test(`${name}: a scratch file can be written and read, and is in no folder`, { skip }, async () => {
+    await using fixture = await openEnvironment();
+    await using file = await fixture.storage.openScratch();
+
+    await file.write('scratch');
+    const { buffer } = await file.read(Buffer.alloc(7), 0, 7, 0);
+
+    assert.equal(buffer.toString(), 'scratch');
+    const left = await readdir(fixture.dataDir, { recursive: true, withFileTypes: true });
+    assert.deepEqual(
+      left.filter((entry) => entry.isFile()).map((entry) => entry.name),
+      [],
+    );
+  });
+
   test(`${name}: a working storage is not reported as away`, { skip }, async () => {
     await using fixture = await openEnvironment();
 

@@ -16,6 +16,8 @@ export type SpeakerOrder = {
   bounds: SpeakerBounds;
   /** Length of the audio, which descriptor 4 holds as 16-bit samples. */
   samples: number;
+  /** The audio is divided into blocks of at most this length. */
+  blockMaxSeconds: number;
 };
 
 export type SpeakerAnswer =
@@ -28,13 +30,9 @@ type Found = { turns: Turn[]; voices: BlockVoice[] };
 
 const AUDIO_FD = 4;
 const BYTES_PER_SAMPLE = 2;
-// Native memory: the block as floats twice, and 4 bytes for each pair of its parts of speech.
-const BLOCK_MAX_SAMPLES = 3600 * SAMPLE_RATE;
 const READ_SAMPLES = 2 ** 19;
 // A window of 10 s starts every 2.5 s. The library's default of 1 s takes two and a half times as long.
 const WINDOW_SHIFT_RATIO = 0.25;
-// The library ignores the number of voices in audio of up to 10 s.
-const COUNTED_MIN_SAMPLES = 12 * SAMPLE_RATE;
 const TURN_MIN_SECONDS = 0.2;
 const CENTROID_MAX_SECONDS = 20;
 
@@ -54,8 +52,8 @@ const diarization = new sherpa.OfflineSpeakerDiarization({
   minDurationOff: TURN_PAUSE_SECONDS,
 });
 const extractor = new sherpa.SpeakerEmbeddingExtractor(models.embedding);
-const blockCount = Math.ceil(order.samples / BLOCK_MAX_SAMPLES);
-const block = new Float32Array(Math.max(COUNTED_MIN_SAMPLES, Math.ceil(order.samples / Math.max(1, blockCount))));
+const blockCount = Math.ceil(order.samples / (order.blockMaxSeconds * SAMPLE_RATE));
+const block = new Float32Array(Math.ceil(order.samples / blockCount));
 await answer({ kind: 'done', ...(await findSpeakers(order)) });
 
 function runtime() {
@@ -90,22 +88,21 @@ async function findVoices(voiceCount: number | null): Promise<Found> {
   for (let index = 0; index < blockCount; index++) {
     const from = Math.round((order.samples * index) / blockCount);
     const end = Math.round((order.samples * (index + 1)) / blockCount);
-    const samples = readBlock(from, end, voiceCount !== null);
+    const samples = readBlock(from, end);
     const onProgress = (share: number) => void answer({ kind: 'progress', share: (index + share) / blockCount });
-    let turns = await findTurns(samples, (end - from) / SAMPLE_RATE, voiceCount, onProgress);
+    let turns = await findTurns(samples, voiceCount, onProgress);
     // For fewer parts of speech than voices the library gives one voice.
     if (voiceCount !== null && voiceCount > 1 && countOf(turns.map(({ voice }) => voice)) === 1) {
-      turns = await findTurns(samples, (end - from) / SAMPLE_RATE, null, onProgress);
+      turns = await findTurns(samples, null, onProgress);
     }
     addBlock(found, turns, samples, from / SAMPLE_RATE);
   }
   return found;
 }
 
-/** Reads samples of the audio into the block. @param mayPad  adds silence to audio that is too short to be counted */
-function readBlock(from: number, end: number, mayPad: boolean): Float32Array {
+/** Reads samples of the audio into the block. */
+function readBlock(from: number, end: number): Float32Array {
   const bytes = Buffer.alloc(READ_SAMPLES * BYTES_PER_SAMPLE);
-  block.fill(0);
   for (let at = from; at < end; ) {
     const wanted = Math.min(READ_SAMPLES, end - at) * BYTES_PER_SAMPLE;
     const read = fs.readSync(AUDIO_FD, bytes, 0, wanted, at * BYTES_PER_SAMPLE);
@@ -114,12 +111,11 @@ function readBlock(from: number, end: number, mayPad: boolean): Float32Array {
     for (let i = 0; i < count; i++) block[at - from + i] = bytes.readInt16LE(i * BYTES_PER_SAMPLE) / 32_768;
     at += count;
   }
-  return block.subarray(0, mayPad ? Math.max(COUNTED_MIN_SAMPLES, end - from) : end - from);
+  return block.subarray(0, end - from);
 }
 
 async function findTurns(
   samples: Float32Array,
-  seconds: number,
   voiceCount: number | null,
   onProgress: (share: number) => void,
 ): Promise<Turn[]> {
@@ -127,14 +123,11 @@ async function findTurns(
   const found = await addon.offlineSpeakerDiarizationProcessAsync(diarization.handle, samples, (done, total) => {
     onProgress(done / total);
   });
-  // The library's last turn may end after the audio.
-  return found
-    .map(({ start, end, speaker }) => ({
-      startSeconds: Math.max(0, start),
-      endSeconds: Math.min(end, seconds),
-      voice: speaker,
-    }))
-    .filter(({ startSeconds, endSeconds }) => endSeconds > startSeconds);
+  const seconds = samples.length / SAMPLE_RATE;
+  // The last turn in audio of up to 10 s may end after it.
+  return found.map(({ start, end, speaker }) => {
+    return { startSeconds: start, endSeconds: Math.min(end, seconds), voice: speaker };
+  });
 }
 
 /** Adds the turns of a block; its voices get the numbers after those of earlier blocks. */

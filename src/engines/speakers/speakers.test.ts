@@ -30,13 +30,22 @@ async function openScratch() {
   return await open(path.join(folder, 'scratch'), 'w+');
 }
 
-type FinderWish = { segmentation?: Buffer; embedding?: Buffer; timeoutMs?: () => number };
+type FinderWish = {
+  segmentation?: Buffer;
+  embedding?: Buffer;
+  timeoutMs?: () => number;
+  blockMaxSeconds?: number;
+};
 
-async function openFinder(name: string, { timeoutMs, ...models }: FinderWish = {}) {
+async function openFinder(name: string, { timeoutMs, blockMaxSeconds, ...models }: FinderWish = {}) {
   const modelsDir = path.join(folder, name);
   await putSpeakerModels(modelsDir, models);
   const common = { modelsDir, openScratch, tools: TEST_TOOLS, log: openLog('silent') };
-  return await openSpeakerFinder({ ...common, ...(timeoutMs && { timeoutMs }) });
+  return await openSpeakerFinder({
+    ...common,
+    ...(timeoutMs && { timeoutMs }),
+    ...(blockMaxSeconds && { blockMaxSeconds }),
+  });
 }
 
 const finder = (await openFinder('models'))!;
@@ -58,6 +67,9 @@ function assertTurns(found: Turn[], expected: Turn[]): void {
     inOrder(found).map(({ voice }) => voice),
     inOrder(expected).map(({ voice }) => voice),
   );
+  // The voices of these tests speak to the end of the audio.
+  const lastEnd = (turns: Turn[]) => Math.max(...turns.map(({ endSeconds }) => endSeconds));
+  assert.ok(lastEnd(found) <= lastEnd(expected));
   for (const [at, { startSeconds, endSeconds }] of found.entries()) {
     const errors = [startSeconds - expected[at]!.startSeconds, endSeconds - expected[at]!.endSeconds].map(Math.abs);
     assert.ok(Math.max(...errors) <= MAX_TIME_ERROR_SECONDS, `turn ${at} is off by ${errors.join(' and ')} s`);
@@ -72,6 +84,13 @@ test('turns are found to 40 ms, whether or not the number of speakers is given',
     assertTurns(found.turns, turns);
     assert.equal(found.isUncertain, false);
   }
+});
+
+test('a speaker has one number in all blocks, and a turn over their border is one turn', async () => {
+  const { pcm, turns } = conversation(TALK);
+  const divided = (await openFinder('divided', { blockMaxSeconds: 4 }))!;
+
+  for (const bounds of [ANY_NUMBER, { min: 3, max: 3 }]) assertTurns((await find(pcm, bounds, divided)).turns, turns);
 });
 
 test('audio of less than a window is divided too, also by number', async () => {

@@ -46,11 +46,15 @@ export type SpeakerFinderOptions = {
   log: Log;
   /** The time that a recording may take; the default allows for slow machines. */
   timeoutMs?: (audioSeconds: number) => number;
+  /** The longest part of a recording that is worked on at once; memory grows with it. */
+  blockMaxSeconds?: number;
 };
 
 export const ANY_NUMBER: SpeakerBounds = { min: 1, max: SPEAKERS_MAX };
 
-// Four hours of audio took 0.8 GB with small models.
+// Native memory: a block as floats twice, and 4 bytes for each pair of its parts of speech. With blocks of an hour, four
+// hours of audio took 0.8 GB with small models.
+const BLOCK_MAX_SECONDS = 3600;
 const MEMORY_MAX_BYTES = 2 ** 31;
 // Below other engines: the next job's transcription comes first.
 const NICENESS = 10;
@@ -93,7 +97,7 @@ async function warmUp(finder: SpeakerFinder, openScratch: () => Promise<FileHand
   await finder.find({ file, samples }, { bounds: ANY_NUMBER, signal: new AbortController().signal });
 }
 
-type FinderOptions = Pick<SpeakerFinderOptions, 'tools' | 'log' | 'timeoutMs'>;
+type FinderOptions = Pick<SpeakerFinderOptions, 'tools' | 'log' | 'timeoutMs' | 'blockMaxSeconds'>;
 type Models = Pick<SpeakerOrder, 'segmentation' | 'embedding' | 'thresholds'>;
 
 class ProcessFinder implements SpeakerFinder {
@@ -125,12 +129,12 @@ class ProcessFinder implements SpeakerFinder {
   }
 
   async #findOnce({ file, samples }: SpokenAudio, options: FindOptions): Promise<FoundSpeakers> {
-    const { tools, timeoutMs = defaultTimeoutMs } = this.#options;
+    const { tools, timeoutMs = defaultTimeoutMs, blockMaxSeconds = BLOCK_MAX_SECONDS } = this.#options;
     options.signal.throwIfAborted();
     const limitMs = Math.ceil(timeoutMs(samples / SAMPLE_RATE));
     const timeLimit = AbortSignal.timeout(limitMs);
     const stop = AbortSignal.any([options.signal, timeLimit]);
-    const order: SpeakerOrder = { ...this.#models, bounds: options.bounds, samples };
+    const order: SpeakerOrder = { ...this.#models, bounds: options.bounds, samples, blockMaxSeconds };
     const child = startChild<SpeakerAnswer>({
       module: new URL('./speakers-child.ts', import.meta.url),
       settings: order,

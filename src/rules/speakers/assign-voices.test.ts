@@ -31,7 +31,7 @@ for (const { title, words, turns, voices } of [
   {
     title: 'in a tie a word has the voice of the word before',
     words: [word('one', 0, 1), word('two', 1, 2)],
-    turns: [turn(A, 1, 3), turn(B, 0, 2)].sort((one, other) => one.startSeconds - other.startSeconds),
+    turns: [turn(B, 0, 1), turn(A, 1, 2), turn(B, 1, 2)],
     voices: [B, B],
   },
   {
@@ -95,10 +95,22 @@ for (const { title, words, turns, voices } of [
     voices: [A, A, A, B, B, B, B],
   },
   {
-    title: 'a change of voice stays where the end of the sentence is three words away',
-    words: flow('one two three four five six.'),
-    turns: [turn(A, 0, 0.9), turn(B, 0.9, 2)],
-    voices: [A, A, A, B, B, B],
+    title: 'a change of voice stays where the end of the sentence is more than 0.3 s away',
+    words: flow('one two three four five. Six seven'),
+    turns: [turn(A, 0, 0.9), turn(B, 0.9, 3)],
+    voices: [A, A, A, B, B, B, B],
+  },
+  {
+    title: 'a change of voice stays where the end of the sentence is three words away, however short',
+    words: [
+      ...flow('one two'),
+      word('a', 0.6, 0.65),
+      word('b', 0.7, 0.75),
+      word('c.', 0.8, 0.85),
+      ...flow('Six seven', 0.9),
+    ],
+    turns: [turn(A, 0, 0.6), turn(B, 0.6, 3)],
+    voices: [A, A, B, B, B, B, B],
   },
   {
     title: 'a whole segment has the voice that speaks longest during it, however long it is',
