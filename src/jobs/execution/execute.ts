@@ -46,7 +46,10 @@ const STORAGE_RETRY: AwayRetry = {
 const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
 const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
 
-type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases; eraser: AudioEraser };
+type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases; eraser: AudioEraser } & Pick<
+    PipelineDeps,
+    'onTranscribed'
+  >;
 
 /**
  * Executes a claimed job: renews its lease, transcribes it, writes its end and has its audio erased. Hands the job back when

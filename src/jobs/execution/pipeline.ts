@@ -45,6 +45,8 @@ export type PipelineDeps = {
   cover: Cover;
   /** Called for each piece that is transcribed, in the order of the audio. */
   onPiece: (piece: PieceTranscript, reached: Reached) => void;
+  /** Called when the engine is done with a job that does not end yet. */
+  onTranscribed?: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
   onProgress?: (progress: number) => void;
   /** Null on a node without the speaker model. */
@@ -63,9 +65,11 @@ export type Reached = { progress: number; transcribedMs: number; isWhole: boolea
 
 export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
+/** Of the progress of a job whose speakers are found afterwards. */
+const TRANSCRIPTION_SHARE = 0.6;
+
 // The slowest engine takes an eighth of the audio's length on one core. Four times the length allows for a machine that is
 // 30 times slower or as overloaded; the base covers an engine that restarts and loads its model first.
-const TRANSCRIPTION_SHARE = 0.6;
 const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 
 /**
@@ -99,6 +103,7 @@ export async function runPipeline(
     const transcript = joinPieces(pieces);
     const result = { durationMs, found, peaks: peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...result });
+    deps.onTranscribed?.();
     const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
     const finder = deps.speakerFinder ?? null;
     const log = deps.log.child({ job_id: job.id });

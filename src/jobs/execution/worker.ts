@@ -21,6 +21,8 @@ const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 // A stop has 10 s in all; jobs that have not been handed back by then return to the queue when their leases end.
 const STOP_MS = 8_000;
+// While a job's speakers are searched for, which may take as long as the audio, another job is transcribed in its place.
+const JOBS_PER_PLACE = 2;
 
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
 export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
@@ -42,6 +44,8 @@ class Worker {
   readonly #engines: { lite: LimitedEngine; pro: LimitedEngine };
   readonly #stopping = new AbortController();
   readonly #executing = new Set<Promise<void>>();
+  /** Of the jobs under way, those that may need the engine: the others search for speakers, and hold no place. */
+  #transcribing = 0;
   readonly #wake = new WakeSignal();
   #notifications = 0;
   /** No job was queued when the queue was last read: a place that becomes free is no reason to read it again. */
@@ -97,7 +101,8 @@ class Worker {
     const { db, config, holder } = this.#deps;
     this.#isDrained = false;
     while (!this.#isDrained && !this.#stopping.signal.aborted) {
-      const places = config.transcribeConcurrency - this.#executing.size;
+      const most = config.transcribeConcurrency;
+      const places = Math.min(most - this.#transcribing, JOBS_PER_PLACE * most - this.#executing.size);
       if (places <= 0) return;
       const notifications = this.#notifications;
       const { jobs, isDrained } = await claimNextJobs(db, { places, leaseMs: LEASE_MS, ...(holder && { holder }) });
@@ -107,13 +112,21 @@ class Worker {
   }
 
   #execute(job: ClaimedJob): void {
-    const execution: Promise<void> = executeJob(job, this.#engines[job.plan], this.#deps, this.#stopping.signal)
+    let isTranscribing = true;
+    this.#transcribing += 1;
+    const leavePlace = () => {
+      if (isTranscribing) this.#transcribing -= 1;
+      isTranscribing = false;
+      if (!this.#isDrained) this.#wake.send();
+    };
+    const deps = { ...this.#deps, onTranscribed: leavePlace };
+    const execution: Promise<void> = executeJob(job, this.#engines[job.plan], deps, this.#stopping.signal)
       .catch((cause: unknown) => {
         this.#deps.log.error({ job_id: job.id, err: cause }, 'a job failed to execute; its lease will end');
       })
       .finally(() => {
         this.#executing.delete(execution);
-        if (!this.#isDrained) this.#wake.send();
+        leavePlace();
       });
     this.#executing.add(execution);
   }
