@@ -37,6 +37,8 @@ test('while speakers are searched for, another job is transcribed; no more than 
   const second = await send({ diarize: 'true' });
   await until('the second search', () => count() === 2);
   const waiting = await send({});
+  // Progress is written with the renewal of the lease, every 2 s: by then the queue was read more than once.
+  await until('the renewal', async () => (await fixture.job(account, second)).progress > 0.6);
   const [first, third] = [await fixture.job(account, searching), await fixture.job(account, waiting)];
 
   assert.deepEqual([plain.status, first.status, third.status], ['completed', 'processing', 'queued']);
