@@ -431,7 +431,10 @@ export interface SearchHit {
   start: number;
   end: number;
   text: string;
-  speaker?: string;
+  /**
+   * As in the transcript.
+   */
+  speaker?: string | null;
   channel?: number;
   /**
    * Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.

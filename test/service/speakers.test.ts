@@ -149,6 +149,15 @@ test('a job that did not ask has no speakers; with one speaker everything is sai
   assert.equal(one.json.speakers.length, 1);
 });
 
+test('a search shows who said it', async () => {
+  const { id } = (await send({ diarize: 'true' })).json;
+
+  const { json } = await call('GET', '/v1/search?q=%22both+well%22');
+
+  const found = json.data.find(({ job_id }: { job_id: string }) => job_id === id);
+  assert.deepEqual(spokenIn(found.hits), [['C', 'we are both well']]);
+});
+
 test('silence has an empty list of speakers', async () => {
   const { json } = await send({ diarize: 'true' }, new Int16Array(16_000 * 2));
 

@@ -33,7 +33,7 @@ const hitSchema = Type.Object(
     start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),
     end: Type.Number({ minimum: 0 }),
     text: Type.String(),
-    speaker: Type.Optional(Type.String()),
+    speaker: Type.Optional(nullable(Type.String(), 'As in the transcript.')),
     channel: Type.Optional(Type.Integer({ minimum: 0 })),
     highlights: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
       description: 'Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.',

@@ -8,7 +8,7 @@ export type SearchSegment = {
   start: number;
   end: number;
   text: string;
-  speaker?: string;
+  speaker?: string | null;
   channel?: number;
 };
 
