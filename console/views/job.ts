@@ -46,6 +46,12 @@ function downloads(path: string, job: Job): Child {
   );
 }
 
+/** Format, length and size; of audio that is not stored yet, where it comes from. */
+function audioFacts({ format, duration_seconds: seconds, size_bytes: bytes, source }: Job['audio']): string {
+  if (format === null || seconds === null || bytes === null) return source ?? '–';
+  return `${format}, ${clockTime(seconds, 1)}, ${byteSize(bytes)}`;
+}
+
 function details(job: Job, isOpen: boolean): HTMLElement {
   return facts(
     ['Id', h('code', {}, job.id)],
@@ -53,7 +59,7 @@ function details(job: Job, isOpen: boolean): HTMLElement {
     ['Plan', job.plan],
     ['Model', job.model ?? '–'],
     ['Language', job.language ?? '–'],
-    ['Audio', `${job.audio.format}, ${clockTime(job.audio.duration_seconds, 1)}, ${byteSize(job.audio.size_bytes)}`],
+    ['Audio', audioFacts(job.audio)],
     ['Cost', job.cost === null ? '–' : `${credits(job.cost)} credits`],
     ['Created', time(job.created_at)],
     ['Started', time(job.started_at)],

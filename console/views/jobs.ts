@@ -47,7 +47,7 @@ function listOf(jobs: Page<Job>, query: Record<string, string>): Child {
     h('a', { href: `#/jobs/${job.id}` }, job.audio.filename || job.id),
     badge(job.status),
     (job.error || job.text) && h('span', { class: 'snippet' }, job.error?.message ?? job.text?.slice(0, 200)),
-    clockTime(job.audio.duration_seconds),
+    job.audio.duration_seconds === null ? '–' : clockTime(job.audio.duration_seconds),
     job.cost === null ? '–' : credits(job.cost),
     time(job.created_at),
   ]);

@@ -20,6 +20,101 @@ export type OpenAiTranscriptionEvent =
       };
     };
 
+export interface TranscribeByUrl {
+  /**
+   * In place of the file: an https URL, port 443, at a public address, from which the service fetches the audio. Up to 5 redirects are followed, each under the same rules. Its query is never shown or logged.
+   */
+  audio_url: string;
+  /**
+   * Headers for the fetch, at most 10 and 4 KiB, sent to the origin of audio_url only. Not Host, Content-Length, Connection, Transfer-Encoding, Range, Accept-Encoding, Cookie and the like. In a form: JSON text.
+   */
+  audio_url_headers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
+  /**
+   * Absent: the account's plan.
+   */
+  plan?: 'lite' | 'pro';
+  /**
+   * true: a 202 at once; else the answer waits for the end of the job.
+   */
+  async?: boolean;
+  /**
+   * A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.
+   */
+  metadata?: string;
+  /**
+   * BCP 47 code such as en; absent: detected where the model can.
+   */
+  language?: string;
+  timestamps?: 'segment' | 'word';
+  /**
+   * Other than json only without async.
+   */
+  response_format?: 'json' | 'text' | 'srt' | 'vtt';
+  /**
+   * Context for the engine, such as the subject or a text in the wanted style.
+   */
+  prompt?: string;
+  /**
+   * Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop.
+   *
+   * @maxItems 100
+   */
+  keywords?: string[];
+  /**
+   * Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.
+   */
+  translate_to?: 'en';
+  /**
+   * Label who says what; needs the speaker model (`verbatim models pull speakers`).
+   */
+  diarize?: boolean;
+  /**
+   * The exact number of speakers, with diarize=true.
+   */
+  speakers?: number;
+  /**
+   * The smallest number of speakers, with diarize=true.
+   */
+  min_speakers?: number;
+  /**
+   * The largest number of speakers, with diarize=true.
+   */
+  max_speakers?: number;
+  /**
+   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   */
+  delete_after_seconds?: number;
+  /**
+   * Characters of a line. With srt and vtt; 42 where another of these is given.
+   */
+  max_line_length?: number;
+  /**
+   * Lines of a caption. With srt and vtt; 2 where another of these is given.
+   */
+  max_lines?: number;
+  /**
+   * Seconds. With srt and vtt; 0.833 where another of these is given.
+   */
+  min_duration?: number;
+  /**
+   * Seconds. With srt and vtt; 7 where another of these is given.
+   */
+  max_duration?: number;
+  /**
+   * Reading speed. With srt and vtt; 20 where another of these is given.
+   */
+  max_chars_per_second?: number;
+  /**
+   * Seconds between two captions. With srt and vtt; 0.083 where another of these is given.
+   */
+  min_gap?: number;
+}
 /**
  * What the request asked for; what it left out is absent.
  */
@@ -143,9 +238,16 @@ export interface Job {
   translated_to: 'en' | null;
   audio: {
     filename: string | null;
-    format: string;
-    duration_seconds: number;
-    size_bytes: number;
+    /**
+     * Null until audio from a URL is stored; likewise length and size.
+     */
+    format: string | null;
+    duration_seconds: number | null;
+    size_bytes: number | null;
+    /**
+     * Origin and path of audio_url; null for an upload.
+     */
+    source: string | null;
   };
   /**
    * As the request carried it, unchanged; null without it.
@@ -169,8 +271,16 @@ export interface Job {
    */
   warnings: Warning[];
   error: {
-    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
     message: string;
+    /**
+     * With audio_fetch_failed.
+     */
+    reason?: 'dns' | 'connect' | 'tls' | 'timeout' | 'http_status' | 'redirect' | 'forbidden_address' | 'too_large';
+    /**
+     * With audio_fetch_failed: what the server of the audio answered.
+     */
+    http_status?: number;
   } | null;
   /**
    * Credits; null until known.
@@ -216,6 +326,7 @@ export interface ErrorBody {
       | 'unsupported_media_type'
       | 'range_not_satisfiable'
       | 'unprocessable_audio'
+      | 'audio_fetch_failed'
       | 'rate_limited'
       | 'internal'
       | 'unavailable';
@@ -241,6 +352,14 @@ export interface ErrorBody {
    */
   available_credits?: number;
   /**
+   * With audio_fetch_failed: as in the error of the job.
+   */
+  reason?: string;
+  /**
+   * With audio_fetch_failed: what the server answered.
+   */
+  http_status?: number;
+  /**
    * The job, where the failed request made one.
    */
   job_id?: string;
@@ -261,9 +380,16 @@ export interface JobInList {
   translated_to: 'en' | null;
   audio: {
     filename: string | null;
-    format: string;
-    duration_seconds: number;
-    size_bytes: number;
+    /**
+     * Null until audio from a URL is stored; likewise length and size.
+     */
+    format: string | null;
+    duration_seconds: number | null;
+    size_bytes: number | null;
+    /**
+     * Origin and path of audio_url; null for an upload.
+     */
+    source: string | null;
   };
   /**
    * As the request carried it, unchanged; null without it.
@@ -283,8 +409,16 @@ export interface JobInList {
    */
   warnings: Warning[];
   error: {
-    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
     message: string;
+    /**
+     * With audio_fetch_failed.
+     */
+    reason?: 'dns' | 'connect' | 'tls' | 'timeout' | 'http_status' | 'redirect' | 'forbidden_address' | 'too_large';
+    /**
+     * With audio_fetch_failed: what the server of the audio answered.
+     */
+    http_status?: number;
   } | null;
   /**
    * Credits; null until known.
@@ -316,8 +450,16 @@ export interface JobStreamEvents {
     status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
     queue_position?: number;
     error: {
-      type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+      type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
       message: string;
+      /**
+       * With audio_fetch_failed.
+       */
+      reason?: 'dns' | 'connect' | 'tls' | 'timeout' | 'http_status' | 'redirect' | 'forbidden_address' | 'too_large';
+      /**
+       * With audio_fetch_failed: what the server of the audio answered.
+       */
+      http_status?: number;
     } | null;
   };
   progress: {
@@ -1269,15 +1411,16 @@ export interface JobSummary {
   status: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
   plan: 'lite' | 'pro';
   model: string | null;
-  duration_seconds: number;
-  size_bytes: number;
+  duration_seconds: number | null;
+  size_bytes: number | null;
   progress: number;
   attempts: number;
   /**
    * The process that works on it, or did so last: `<node>/<process>`.
    */
   holder: string | null;
-  error_type: ('unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout') | null;
+  error_type:
+    ('unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed') | null;
   created_at: string;
   started_at: string | null;
   completed_at: string | null;
@@ -1462,9 +1605,16 @@ export interface JobInEvent {
   translated_to: 'en' | null;
   audio: {
     filename: string | null;
-    format: string;
-    duration_seconds: number;
-    size_bytes: number;
+    /**
+     * Null until audio from a URL is stored; likewise length and size.
+     */
+    format: string | null;
+    duration_seconds: number | null;
+    size_bytes: number | null;
+    /**
+     * Origin and path of audio_url; null for an upload.
+     */
+    source: string | null;
   };
   /**
    * As the request carried it, unchanged; null without it.
@@ -1496,8 +1646,16 @@ export interface JobInEvent {
    */
   warnings: Warning[];
   error: {
-    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout';
+    type: 'unprocessable_audio' | 'insufficient_balance' | 'engine_error' | 'engine_timeout' | 'audio_fetch_failed';
     message: string;
+    /**
+     * With audio_fetch_failed.
+     */
+    reason?: 'dns' | 'connect' | 'tls' | 'timeout' | 'http_status' | 'redirect' | 'forbidden_address' | 'too_large';
+    /**
+     * With audio_fetch_failed: what the server of the audio answered.
+     */
+    http_status?: number;
   } | null;
   /**
    * Credits; null until known.

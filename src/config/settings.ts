@@ -251,8 +251,20 @@ export const SETTINGS = {
   webhookProxyUrl: setting(
     'WEBHOOK_PROXY_URL',
     null,
-    'http:// or https:// URL of an egress proxy (CONNECT) for all deliveries, with optional user:password@',
+    'http:// or https:// URL of an egress proxy (CONNECT) for all deliveries and fetches, with optional user:password@',
     read.optional(read.proxyUrl),
+  ),
+  audioUrl: setting(
+    'AUDIO_URL',
+    'on',
+    'on, or off: audio is not fetched from URLs (audio_url)',
+    read.oneOf(['on', 'off']),
+  ),
+  audioUrlAllowedTargets: setting(
+    'AUDIO_URL_ALLOWED_TARGETS',
+    '',
+    'list of CIDR[:port] from which audio is fetched although they are not public; with a port, by http:// too',
+    read.allowedTargets,
   ),
   retentionDaysLite: setting(
     'RETENTION_DAYS_LITE',

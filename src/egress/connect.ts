@@ -6,6 +6,7 @@ import type { EgressProxy } from './tunnel.ts';
 import { openTunnel } from './tunnel.ts';
 
 export type Connected = { socket: tls.TLSSocket; address: string; connectMs: number; tlsMs: number };
+type PlainRequest = Omit<ConnectRequest, 'servername'>;
 
 export type ConnectRequest = {
   /** Checked addresses; no other is connected to. */
@@ -33,7 +34,17 @@ export async function connectTls(request: ConnectRequest): Promise<Connected> {
   return { socket, address, connectMs: connectedAt - startedAt, tlsMs: performance.now() - connectedAt };
 }
 
-async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket; address: string }> {
+/**
+ * A connection without TLS to the first address that accepts.
+ * @throws TransportError  connect, timeout or forbidden_address
+ */
+export async function connectPlain(request: PlainRequest): Promise<net.Socket> {
+  const { tcp } = await connectToAny(request);
+  // Errors are for the user of the socket, as after a handshake.
+  return tcp.on('error', () => undefined);
+}
+
+async function connectToAny(request: PlainRequest): Promise<{ tcp: net.Socket; address: string }> {
   let last: unknown;
   for (const address of request.addresses) {
     try {
@@ -46,12 +57,12 @@ async function connectToAny(request: ConnectRequest): Promise<{ tcp: net.Socket;
   throw last;
 }
 
-function connectTo(address: string, request: ConnectRequest): Promise<net.Socket> {
+function connectTo(address: string, request: PlainRequest): Promise<net.Socket> {
   const { proxy } = request;
   return proxy ? openTunnel({ ...request, proxy, address }) : connectTcp(address, request);
 }
 
-function connectTcp(address: string, { port, deadline, isAllowedPeer }: ConnectRequest): Promise<net.Socket> {
+function connectTcp(address: string, { port, deadline, isAllowedPeer }: PlainRequest): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
     const tcp = net.connect({ host: address, port, autoSelectFamily: false, noDelay: true });
     const fail = (error: TransportError) => {

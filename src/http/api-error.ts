@@ -13,6 +13,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   range_not_satisfiable: 416,
   unprocessable_audio: 422,
+  audio_fetch_failed: 422,
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
@@ -24,7 +25,7 @@ export type ErrorType = keyof typeof ERROR_STATUS;
 export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   invalid_request:
     'a field, query parameter, header, cursor or JSON text is malformed, of the wrong type, unknown, or out of range',
-  forbidden_url: 'a webhook may not have this URL; the message names the rule',
+  forbidden_url: 'a webhook may not have this URL, or audio is not fetched from it; the message names the rule',
   unauthenticated: 'the request has no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
     'the balance is used up, or the audio costs more than the balance; then needed_credits and available_credits give both amounts',
@@ -39,6 +40,8 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'the body is not JSON where JSON is expected, or not multipart/form-data where a file is expected',
   range_not_satisfiable: 'the Range begins behind the end of the file; Content-Range gives its size',
   unprocessable_audio: 'the file cannot be decoded, has no audio stream, or is longer than the limit',
+  audio_fetch_failed:
+    'the job of a synchronous request failed because its audio_url could not be fetched; reason and http_status say why',
   rate_limited:
     'a limit of requests, uploads, streams or stored keys is reached; retry_after and Retry-After give the seconds to wait',
   internal: 'a fault of the service; its log has an entry with the request id',

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../accounts/account.ts';
@@ -11,7 +12,6 @@ export function callOf(
   reply: FastifyReply,
   signal: AbortSignal,
 ): Call<unknown, unknown, unknown> {
-  const contentLength = request.headers['content-length'];
   return {
     // Null for routes without a key; their handlers do not read it.
     account: request.context.account as Account,
@@ -31,11 +31,16 @@ export function callOf(
         return request.raw;
       },
       contentType: request.headers['content-type'] ?? '',
-      contentLength: contentLength === undefined ? null : Number(contentLength),
+      contentLength: contentLengthOf(request.raw),
     },
     idempotency: request.context.idempotency ?? NO_IDEMPOTENCY_KEY,
     note: (fields) => void Object.assign(request.context.notes, fields),
   };
+}
+
+/** The length that the headers announce; null without one. */
+export function contentLengthOf({ headers }: IncomingMessage): number | null {
+  return headers['content-length'] === undefined ? null : Number(headers['content-length']);
 }
 
 // One error for all requests, since making one costs more than the abort.

@@ -96,6 +96,8 @@ export type RouteSchema = {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
+  /** Of an upload: the JSON body that is accepted in place of the form. */
+  jsonBody?: TSchema;
   /** Answers by status. They type the handler's result, and tests check every answer against them. */
   answers: Record<number, AnswerSchema>;
 };

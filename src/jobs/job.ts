@@ -1,6 +1,7 @@
 import type { Plan } from '../rules/accounts/plan.ts';
 import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Warning } from '../rules/jobs/warnings.ts';
+import type { FetchFailureReason } from '../rules/network/fetch-failure.ts';
 import type { JobOptions } from './options.ts';
 import type { SpeakerTime } from './speakers/label-transcript.ts';
 
@@ -9,6 +10,7 @@ export const JOB_ERROR_TYPES = [
   'insufficient_balance',
   'engine_error',
   'engine_timeout',
+  'audio_fetch_failed',
 ] as const;
 export type JobErrorType = (typeof JOB_ERROR_TYPES)[number];
 
@@ -28,11 +30,14 @@ export type Job = {
   /** The client's JSON text, unchanged. */
   metadata: string | null;
   filename: string | null;
-  format: string;
-  sizeBytes: number;
+  /** Null until audio that is fetched from a URL was stored; likewise the size, the key and the length. */
+  format: string | null;
+  sizeBytes: number | null;
   audioKey: string | null;
+  /** Origin and path of the URL that the audio is fetched from; null for an upload. */
+  audioSource: string | null;
   /** The length that the probe found; once the job has ended, the decoded length. */
-  durationMs: number;
+  durationMs: number | null;
   /** Whether its account has no balance. */
   unlimited: boolean;
   /** The hold; 0 for unlimited accounts. Grows when the audio is longer than its headers say. */
@@ -54,6 +59,10 @@ export type Job = {
   warnings: Warning[];
   errorType: JobErrorType | null;
   errorMessage: string | null;
+  /** Of `audio_fetch_failed`; null for the other errors. */
+  errorReason: FetchFailureReason | null;
+  /** The status that the server answered, where it is the reason. */
+  errorHttpStatus: number | null;
   createdAt: Date;
   startedAt: Date | null;
   completedAt: Date | null;
@@ -62,7 +71,7 @@ export type Job = {
 };
 
 /** A job claimed by this process. After another claim, writes under this lease are rejected. */
-export type ClaimedJob = Job;
+export type ClaimedJob = Job & { format: string; sizeBytes: number; durationMs: number };
 
 /** The result of a job's execution. Its cost is computed when the end is written. */
 export type Outcome =

@@ -5,6 +5,11 @@ export function notifyDue(sql: Sql): void {
   sql.notify('jobs_due', '');
 }
 
+/** Wakes the fetchers: there is audio to fetch. */
+export function notifyFetchDue(sql: Sql): void {
+  sql.notify('fetches_due', '');
+}
+
 /** Reports a change of a job to its event streams. */
 export function notifyChanged(sql: Sql, jobId: string): void {
   sql.notify('job_changed', jobId);

@@ -123,6 +123,11 @@ export const optionFormFields = Object.fromEntries(
   NAMES.map((name) => [name, Type.Optional(FIELDS[name].form ?? FIELDS[name].schema)]),
 ) as Record<keyof JobOptions, ReturnType<typeof Type.Optional<TSchema>>>;
 
+/** The fields of a JSON body that carry options, for the API reference. */
+export const optionJsonFields = Object.fromEntries(
+  NAMES.map((name) => [name, Type.Optional(FIELDS[name].schema)]),
+) as typeof optionFormFields;
+
 /** The maximum size of each field, in bytes of UTF-8. */
 export const OPTION_FIELD_BYTES = Object.fromEntries(NAMES.map((name) => [name, FIELDS[name].maxBytes])) as Record<
   keyof JobOptions,

@@ -14,9 +14,10 @@ import { PLANS } from '../rules/accounts/plan.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import type { WarningCode } from '../rules/jobs/warnings.ts';
 import { WARNING_MESSAGES } from '../rules/jobs/warnings.ts';
+import { FETCH_FAILURE_REASONS } from '../rules/network/fetch-failure.ts';
 import { captionFields } from './caption-options.ts';
 import { JOB_ERROR_TYPES } from './job.ts';
-import { optionFormFields, shownOptionsSchema } from './options.ts';
+import { optionFormFields, optionJsonFields, shownOptionsSchema } from './options.ts';
 import { TRANSCRIPT_FORMATS } from './transcript.ts';
 
 const JOB_ID = 'job_01kamz2f3q8r5t7v9wxyzabcde';
@@ -37,33 +38,89 @@ export const languageSchema = Type.String({
   [DOCUMENTED]: { pattern: '^[a-z]{2}(-[A-Z]{2})?$' },
 });
 
+const AUDIO_URL_HEADERS = { Authorization: 'Bearer 4f1c2a' };
+
+const audioUrlSchema = Type.String({
+  description:
+    'In place of the file: an https URL, port 443, at a public address, from which the service fetches the audio. ' +
+    'Up to 5 redirects are followed, each under the same rules. Its query is never shown or logged.',
+  maxLength: 4096,
+  examples: ['https://bucket.example.com/calls/a.mp3?signature=2f6a'],
+  // A name that never resolves, so that generated requests fetch nothing.
+  [DOCUMENTED]: {
+    maxLength: 2000,
+    pattern: '^https://[a-z]{1,20}\\.example\\.(com|org)/[A-Za-z0-9._~/-]*(\\?[A-Za-z0-9._~=&-]*)?$',
+  },
+});
+const audioUrlHeadersSchema = Type.Record(Type.String(), Type.String(), {
+  description:
+    'Headers for the fetch, at most 10 and 4 KiB, sent to the origin of audio_url only. Not Host, Content-Length, ' +
+    'Connection, Transfer-Encoding, Range, Accept-Encoding, Cookie and the like. In a form: JSON text.',
+  examples: [AUDIO_URL_HEADERS],
+});
+
+/** The fields of POST /v1/transcribe beside the audio. */
+const transcribeFields = {
+  plan: Type.Optional(oneOf(PLANS, { description: "Absent: the account's plan." })),
+  async: Type.Optional(formBoolean('true: a 202 at once; else the answer waits for the end of the job.')),
+  metadata: Type.Optional(
+    Type.Unknown({
+      description: 'Any JSON value, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+      examples: [{ order: 42 }],
+    }),
+  ),
+  language: Type.Optional(languageSchema),
+  timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
+  response_format: Type.Optional(
+    oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
+  ),
+  ...optionFormFields,
+  ...captionFields,
+};
+
+// Only json together with async.
+const FORMAT_RULE = {
+  anyOf: [{ properties: { async: { enum: ['false', '0'] } } }, { properties: { response_format: { enum: ['json'] } } }],
+};
+
 /** The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. */
 export const transcribeForm = Type.Object(
   {
-    file: fileSchema,
-    plan: Type.Optional(oneOf(PLANS, { description: "Absent: the account's plan." })),
-    async: Type.Optional(formBoolean('true: a 202 at once; else the answer waits for the end of the job.')),
-    metadata: Type.Optional(
-      Type.Unknown({
-        description: 'Any JSON value, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
-        examples: [{ order: 42 }],
+    file: Type.Optional(fileSchema),
+    audio_url: Type.Optional(audioUrlSchema),
+    audio_url_headers: Type.Optional(audioUrlHeadersSchema),
+    ...transcribeFields,
+  },
+  { allOf: [FORMAT_RULE, { oneOf: [{ required: ['file'] }, { required: ['audio_url'] }] }] },
+);
+
+/** The JSON body of POST /v1/transcribe with `audio_url`, for the API reference. */
+export const transcribeJson = Type.Object(
+  {
+    audio_url: audioUrlSchema,
+    audio_url_headers: Type.Optional(audioUrlHeadersSchema),
+    ...transcribeFields,
+    ...optionJsonFields,
+    async: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'true: a 202 at once; else the answer waits for the end of the job.',
       }),
     ),
-    language: Type.Optional(languageSchema),
-    timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
-    response_format: Type.Optional(
-      oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
+    metadata: Type.Optional(
+      Type.String({
+        description: 'A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+        examples: ['{"order": 42}'],
+        [DOCUMENTED]: { pattern: '^\\{"[a-z]{1,10}": [1-9][0-9]{0,5}\\}$' },
+      }),
     ),
-    ...optionFormFields,
-    ...captionFields,
   },
-  {
-    // Only json together with async.
-    anyOf: [
-      { properties: { async: { enum: ['false', '0'] } } },
-      { properties: { response_format: { enum: ['json'] } } },
-    ],
-  },
+  component('TranscribeByUrl', {
+    audio_url: 'https://bucket.example.com/calls/a.mp3?signature=2f6a',
+    audio_url_headers: AUDIO_URL_HEADERS,
+    async: true,
+    metadata: '{"order": 42}',
+  }),
 );
 
 const timed = {
@@ -101,9 +158,10 @@ const jobHead = {
   ),
   audio: Type.Object({
     filename: nullable(Type.String()),
-    format: Type.String(),
-    duration_seconds: Type.Number({ minimum: 0 }),
-    size_bytes: Type.Integer({ minimum: 0 }),
+    format: nullable(Type.String(), 'Null until audio from a URL is stored; likewise length and size.'),
+    duration_seconds: nullable(Type.Number({ minimum: 0 })),
+    size_bytes: nullable(Type.Integer({ minimum: 0 })),
+    source: nullable(Type.String(), 'Origin and path of audio_url; null for an upload.'),
   }),
   metadata: rawJson<RawJson | null>({
     type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
@@ -129,7 +187,16 @@ const jobTail = {
     'In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.',
   ),
   warnings: Type.Array(warningSchema, { description: 'Empty when there are none, and until the job has ended.' }),
-  error: nullable(Type.Object({ type: oneOf(JOB_ERROR_TYPES), message: Type.String() })),
+  error: nullable(
+    Type.Object({
+      type: oneOf(JOB_ERROR_TYPES),
+      message: Type.String(),
+      reason: Type.Optional(oneOf(FETCH_FAILURE_REASONS, { description: 'With audio_fetch_failed.' })),
+      http_status: Type.Optional(
+        Type.Integer({ description: 'With audio_fetch_failed: what the server of the audio answered.' }),
+      ),
+    }),
+  ),
   cost: nullable(Type.Number({ minimum: 0 }), 'Credits; null until known.'),
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   created_at: timeSchema,
@@ -148,7 +215,7 @@ export const JOB_EXAMPLE = {
   model: 'parakeet-tdt-0.6b-v3',
   language: 'en',
   translated_to: null,
-  audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765 },
+  audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765, source: null },
   metadata: { order: 42 },
   options: { language: 'en', keywords: ['Kennedy'] },
   text: 'Ask not what your country can do for you.',

@@ -66,7 +66,7 @@ export function transcriptJson(job: TranscriptJob) {
     version: job.editedAt ? ('edited' as const) : ('original' as const),
     text: job.transcript,
     language: job.detectedLanguage ?? job.language,
-    duration_seconds: job.durationMs / 1000,
+    duration_seconds: (job.durationMs ?? 0) / 1000,
     edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };

@@ -38,8 +38,9 @@ function partsOf(job: Job) {
       audio: {
         filename: job.filename,
         format: job.format,
-        duration_seconds: job.durationMs / 1000,
+        duration_seconds: job.durationMs === null ? null : job.durationMs / 1000,
         size_bytes: job.sizeBytes,
+        source: job.audioSource,
       },
       metadata: rawOrNull(job.metadata),
       options: shownOptions(job),
@@ -49,7 +50,7 @@ function partsOf(job: Job) {
     tail: {
       speakers: job.speakers,
       warnings: job.warnings,
-      error: job.errorType === null ? null : { type: job.errorType, message: job.errorMessage ?? '' },
+      error: showError(job),
       cost: job.costUnits === null ? null : creditsFromUnits(job.costUnits),
       progress: job.progress,
       created_at: job.createdAt.toISOString(),
@@ -67,6 +68,17 @@ function shownOptions({ language, wordTimes, options }: Job): ShownOptions {
 /** The language of the text of a job that asked for a translation; else null. */
 function translatedTo({ state, options }: Pick<Job, 'state' | 'options'>): 'en' | null {
   return state === 'completed' ? (options.translate_to ?? null) : null;
+}
+
+/** Why a job failed; null for other jobs. */
+export function showError(job: Job) {
+  if (job.errorType === null) return null;
+  return {
+    type: job.errorType,
+    message: job.errorMessage ?? '',
+    ...(job.errorReason !== null && { reason: job.errorReason }),
+    ...(job.errorHttpStatus !== null && { http_status: job.errorHttpStatus }),
+  };
 }
 
 function rawOrNull(text: string | null): RawJson | null {

@@ -187,7 +187,7 @@ function showJobSummary(job: JobSummary) {
     status: job.state,
     plan: job.plan,
     model: job.model,
-    duration_seconds: job.durationMs / 1000,
+    duration_seconds: job.durationMs === null ? null : job.durationMs / 1000,
     size_bytes: job.sizeBytes,
     progress: job.progress,
     attempts: job.attempts,

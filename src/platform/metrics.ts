@@ -177,14 +177,14 @@ export function httpMetrics(metrics: Metrics) {
   };
 }
 
-type EndedJob = { state: string; errorType: string | null; plan: string; durationMs: number };
+type EndedJob = { state: string; errorType: string | null; plan: string; durationMs: number | null };
 
 /** What is reported of each job that ended. */
 export function jobMetrics(metrics: Metrics) {
   return {
     jobEnded({ state, errorType, plan, durationMs }: EndedJob) {
       metrics.jobs.inc({ outcome: state, error_type: errorType ?? '', plan });
-      if (state === 'completed') metrics.audioSeconds.inc({ plan }, durationMs / 1000);
+      if (state === 'completed') metrics.audioSeconds.inc({ plan }, (durationMs ?? 0) / 1000);
     },
   };
 }

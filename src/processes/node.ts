@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts';
 import { isDatabaseAway } from '../db/database.ts';
 import type { SessionLock } from '../db/session-lock.ts';
 import { holdSessionLock } from '../db/session-lock.ts';
+import { returnFetchesOf } from '../jobs/fetch/fetch-store.ts';
 import { returnJobsOf } from '../jobs/queue/lease-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
@@ -67,12 +68,13 @@ export async function openNode({ db, lockUrl, keptId, clock, log, signal }: Node
   async function release(holders: string, freeStarts: number): Promise<void> {
     for (let tries = 1; !closing.signal.aborted; tries++) {
       try {
-        const [jobs, shards] = await Promise.all([
+        const [jobs, fetches, shards] = await Promise.all([
           returnJobsOf(db, { holders, freeStarts }),
+          returnFetchesOf(db, holders),
           endDeliverers(db, holders),
         ]);
-        if (jobs.length + shards > 0)
-          log.info({ jobs: jobs.length, delivery_shards: shards }, 'interrupted work goes on');
+        if (jobs.length + fetches + shards > 0)
+          log.info({ jobs: jobs.length, fetches, delivery_shards: shards }, 'interrupted work goes on');
         return;
       } catch (error) {
         if (!isDatabaseAway(error) || tries >= MOST_RELEASE_TRIES)

@@ -93,7 +93,14 @@ export class Clients {
           isAsync: true,
           responseFormat: 'json',
         } as Parameters<typeof createJob>[1]['request'],
-        audio: { key: `audio-${decodedMs}-${id}`, filename: null, sizeBytes: 1, format: 'wav', durationMs },
+        audio: {
+          kind: 'stored',
+          key: `audio-${decodedMs}-${id}`,
+          filename: null,
+          sizeBytes: 1,
+          format: 'wav',
+          durationMs,
+        },
       },
     );
     this.memory.accepted.add(id);

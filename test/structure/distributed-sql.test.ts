@@ -4,7 +4,7 @@ import { isSql, literalsOf, readSources } from './sources.ts';
 
 /** Tables that are distributed by their shard; see src/db/distribute.ts. The others are local to the coordinator. */
 const DISTRIBUTED =
-  'accounts|ledger|ledger_checks|rate_windows|jobs|job_queues|job_pieces|job_usage|job_metadata|transcript_chunks|webhooks|events|deliveries|attempts|idempotency_keys';
+  'accounts|ledger|ledger_checks|rate_windows|jobs|job_queues|audio_fetches|job_pieces|job_usage|job_metadata|transcript_chunks|webhooks|events|deliveries|attempts|idempotency_keys';
 
 const VOLATILE = /\b(?:clock_timestamp|random|gen_random_uuid)\s*\(/;
 const STABLE = /\b(?:now|statement_timestamp|transaction_timestamp)\s*\(/;

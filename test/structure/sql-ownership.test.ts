@@ -18,6 +18,7 @@ const FOLDERS: Record<string, string> = {
   job_metadata: 'src/jobs/search',
   job_usage: 'src/jobs/usage',
   transcript_chunks: 'src/jobs/search',
+  audio_fetches: 'src/jobs',
   plan_engines: 'src/jobs/api',
   webhooks: 'src/webhooks',
   events: 'src/webhooks',

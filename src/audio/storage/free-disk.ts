@@ -40,3 +40,8 @@ export function diskFull(cause?: unknown): ApiError {
     cause,
   });
 }
+
+/** Whether the operating system refused a write or a new file because the disk or a table of the system is full. */
+export function isDiskFull(cause: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'].includes(String((cause as { code?: unknown } | null)?.code));
+}

@@ -56,9 +56,9 @@ test('the file and the fields before and after it are accepted', async () => {
   );
 
   assert.deepEqual(Object.fromEntries(upload.fields), { plan: 'pro', metadata: '{}' });
-  assert.equal(upload.file.filename, 'a.wav');
-  assert.equal(upload.file.sizeBytes, 6);
-  assert.equal(await fixture.read(upload.file.key), 's\r\n--x');
+  assert.equal(upload.file!.filename, 'a.wav');
+  assert.equal(upload.file!.sizeBytes, 6);
+  assert.equal(await fixture.read(upload.file!.key), 's\r\n--x');
 });
 
 test('the charset of a part does not change the bytes of its field', async () => {
@@ -76,7 +76,7 @@ test('a path and control characters are removed from the file name', async () =>
 
   const upload = await fixture.accept(bodyOf(part, END));
 
-  assert.equal(upload.file.filename, 'ab.wav');
+  assert.equal(upload.file!.filename, 'ab.wav');
 });
 
 const REFUSED: {
@@ -146,7 +146,7 @@ test('a file and a field of exactly the largest size are accepted', async () => 
 
   const upload = await fixture.accept(bodyOf(field('metadata', '1'.repeat(20)), file('x'.repeat(1000)), END));
 
-  assert.equal(upload.file.sizeBytes, 1000);
+  assert.equal(upload.file!.sizeBytes, 1000);
 });
 
 test('an upload that the caller aborts leaves nothing', async () => {
@@ -217,7 +217,7 @@ test('time in which the sender waits for the storage does not count towards its 
   await clock.advance(3_600_000);
   disk.resolve();
 
-  assert.equal((await accepting).file.sizeBytes, 300_000);
+  assert.equal((await accepting).file!.sizeBytes, 300_000);
 });
 
 test('an upload is refused when the disk falls below the reserve, and its file is removed', async () => {
@@ -283,7 +283,7 @@ test('memory does not grow with the file', async () => {
   const stream = Readable.from(large(), { objectMode: false });
   const upload = await fixture.accept(stream, { limits: { ...LIMITS, maxFileBytes: 2 ** 30 } });
 
-  assert.equal(upload.file.sizeBytes, 2048 * chunk.length);
+  assert.equal(upload.file!.sizeBytes, 2048 * chunk.length);
   assert.ok(peakBytes - beforeBytes < 32 * 2 ** 20, `${peakBytes - beforeBytes} bytes more`);
 });
 
@@ -316,7 +316,7 @@ for (const { what, start, line = 'x' } of FLOODS) {
 
     const grownBytes = peakBytes - arrayBuffers - heapUsed;
     assert.ok(grownBytes < 48 * MEBIBYTE, `${grownBytes} bytes more`);
-    assert.deepEqual(await fixture.files(), upload ? [upload.file.key] : []);
+    assert.deepEqual(await fixture.files(), upload ? [upload.file!.key] : []);
   });
 }
 

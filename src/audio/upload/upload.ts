@@ -7,7 +7,8 @@ import type { IncomingUpload } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { noteSpent } from '../../platform/garbage-collection.ts';
 import { FileStart } from '../file-start.ts';
-import { diskFull, whileDiskIsFree } from '../storage/free-disk.ts';
+import { cleanFilename } from '../filename.ts';
+import { diskFull, isDiskFull, whileDiskIsFree } from '../storage/free-disk.ts';
 import type { AudioStorage } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
 import { isTooSlow } from './upload-pace.ts';
@@ -18,6 +19,8 @@ export type UploadLimits = {
   fieldBytes: Readonly<Record<string, number>>;
   /** Fields that may be repeated. */
   listFields?: readonly string[];
+  /** The field that may be sent in place of the file; absent when the file is required. */
+  insteadOfFile?: string | undefined;
   /** The upload is refused when less than 16 KiB arrive in this time. */
   maxStallMs: number;
   /** The upload is refused when the disk has less free space. */
@@ -30,8 +33,11 @@ export type Upload = {
   lists: Map<string, string[]>;
   /** SHA-256 in hex of the fields and the file; it does not depend on the boundary and the order of the parts. Null unless wanted. */
   fingerprint: string | null;
-  file: { key: string; filename: string | null; sizeBytes: number; start: FileStart };
+  /** Null when the field `insteadOfFile` came in its place. */
+  file: StoredFile | null;
 };
+
+export type StoredFile = { key: string; filename: string | null; sizeBytes: number; start: FileStart };
 
 type Arrival = IncomingUpload & {
   storage: AudioStorage;
@@ -48,7 +54,6 @@ const STALL_BYTES = 16 * 1024;
 const MAX_PARTS = 160;
 const MAX_PART_HEADERS = 32;
 const MAX_PART_HEADER_BYTES = 8 * 1024;
-const MAX_FILENAME_CHARS = 255;
 
 /**
  * Streams a multipart body: its file into the storage, its fields into memory. Memory does not grow with the file. When it
@@ -89,7 +94,7 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
     await parseBody(arrival, parser, failure, maxBodyBytes);
     await Promise.all(parts);
     failure.signal.throwIfAborted();
-    return completeUpload(received);
+    return completeUpload(received, limits);
   } catch (cause) {
     fail(cause);
     await Promise.all(parts);
@@ -99,7 +104,7 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
 }
 
 /** The parts so far; `hasFile` from the file's first byte on, `file` once it is stored. */
-type Received = Pick<Upload, 'fields' | 'lists'> & { hasFile: boolean; file: Upload['file'] | null; hash: Hash | null };
+type Received = Pick<Upload, 'fields' | 'lists' | 'file'> & { hasFile: boolean; hash: Hash | null };
 
 function openParser(contentType: string) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType)) {
@@ -176,9 +181,7 @@ function mistakeOf({ name, isFile }: Part, received: Received, limits: UploadLim
   if (isFile) return received.hasFile ? refusal('Send exactly one file.', name) : null;
   if (!name) return refusal('Every part of the form needs a name.');
   if (received.fields.has(name) && !limits.listFields?.includes(name)) return refusal(`Send ${name} once.`, name);
-  if (Object.hasOwn(limits.fieldBytes, name)) return null;
-  const shown = name.slice(0, 64);
-  return refusal(`There is no field "${shown}". The fields are ${Object.keys(limits.fieldBytes).join(', ')}.`, shown);
+  return Object.hasOwn(limits.fieldBytes, name) ? null : unknownField(name, limits.fieldBytes);
 }
 
 /** Records the part before the first await, because the check of the next part needs it. */
@@ -227,7 +230,7 @@ async function readField(name: string, part: BusboyFileStream, maxBytes: number)
   for await (const chunk of part as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
     if (bytes > maxBytes) {
-      throw new ApiError('too_large', `${name} may have at most ${maxBytes} bytes.`, { param: name });
+      throw fieldTooLarge(name, maxBytes);
     }
     chunks.push(chunk);
   }
@@ -242,39 +245,43 @@ function decode(name: string, bytes: Buffer): string {
   }
 }
 
-function completeUpload({ fields, lists, file, hash }: Received): Upload {
-  if (!file) throw new ApiError('invalid_request', 'Send the audio as a file part, such as file=@speech.mp3.');
-  if (file.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
+function completeUpload({ fields, lists, file, hash }: Received, { insteadOfFile }: UploadLimits): Upload {
+  const comesOtherwise = insteadOfFile !== undefined && fields.has(insteadOfFile);
+  if (!file && !comesOtherwise) {
+    const otherwise = insteadOfFile === undefined ? '' : `, or its URL as ${insteadOfFile}`;
+    throw new ApiError('invalid_request', `Send the audio as a file part, such as file=@speech.mp3${otherwise}.`);
+  }
+  if (file && comesOtherwise) {
+    throw new ApiError('invalid_request', `Send either a file or ${insteadOfFile}.`, { param: insteadOfFile });
+  }
+  if (file?.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
   return { fields, lists, file, fingerprint: hash && fingerprintOf(fields, lists, file, hash) };
 }
 
-function fingerprintOf(
-  fields: Upload['fields'],
-  lists: Upload['lists'],
-  { filename }: Upload['file'],
-  hash: Hash,
-): string {
+function fingerprintOf(fields: Upload['fields'], lists: Upload['lists'], file: Upload['file'], hash: Hash): string {
   const named = [...fields].map(([name, value]) => [name, lists.get(name) ?? value] as const);
   named.sort(([left], [right]) => (left < right ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([named, filename, hash.digest('hex')]))
+    .update(JSON.stringify([named, file?.filename, hash.digest('hex')]))
     .digest('hex');
 }
 
-// Control characters and marks of writing direction, with which one name can look like another.
-const MISLEADING_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** The error for a field that is larger than its limit. */
+export function fieldTooLarge(name: string, maxBytes: number): ApiError {
+  return new ApiError('too_large', `${name} may have at most ${maxBytes} bytes.`, { param: name });
+}
 
-/** The client's name for the file, for display: at most 255 characters, none of them misleading. Never used as a path. */
-function cleanFilename(filename: string | undefined): string | null {
-  const clean = (filename ?? '').replace(MISLEADING_CHARACTERS, '').trim();
-  return clean === '' ? null : [...clean].slice(0, MAX_FILENAME_CHARS).join('').toWellFormed();
+/** The error for a field that does not exist. */
+export function unknownField(name: string, known: Readonly<Record<string, number>>): ApiError {
+  const shown = name.slice(0, 64);
+  const message = `There is no field "${shown}". The fields are ${Object.keys(known).join(', ')}.`;
+  return new ApiError('invalid_request', message, { param: shown });
 }
 
 function asApiError(cause: unknown, limits: UploadLimits): unknown {
   if (cause instanceof ApiError || cause instanceof BodyTimeoutError) return cause;
   if (cause instanceof UploadTooLargeError) return tooLarge(limits.maxFileBytes);
-  const code = (cause as { code?: unknown } | null)?.code;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EMFILE' || code === 'ENFILE' ? diskFull(cause) : cause;
+  return isDiskFull(cause) ? diskFull(cause) : cause;
 }
 
 function tooLarge(maxBytes: number): ApiError {

@@ -129,12 +129,15 @@ create table jobs (
   -- The client's JSON text, unchanged; jsonb would reorder keys and round numbers.
   metadata text,
   filename text,
-  format text not null,
-  size_bytes bigint not null,
-  -- Where the audio is in the storage; null once it is erased.
+  -- Null while the audio is fetched from a URL, and when that failed; likewise the size and the length.
+  format text,
+  size_bytes bigint,
+  -- Where the audio is in the storage; null until it is fetched, and once it is erased.
   audio_key text,
+  -- Origin and path of the URL of the audio; null for an upload.
+  audio_source text,
   -- From the probe; replaced by the decoded length when the job ends.
-  duration_ms bigint not null,
+  duration_ms bigint,
   -- Whether its account has no balance, which never changes.
   unlimited boolean not null default false,
   -- Units held (0 for unlimited accounts) and units charged at the end. held_units grows with the decoded length.
@@ -166,6 +169,9 @@ create table jobs (
   edited_at timestamptz,
   error_type text,
   error_message text,
+  -- Of error_type audio_fetch_failed: why, and the status that the server answered.
+  error_reason text,
+  error_http_status smallint,
   created_at timestamptz not null,
   started_at timestamptz,
   completed_at timestamptz,
@@ -187,8 +193,9 @@ create index jobs_by_account on jobs (shard, account_id, id desc);
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;
 create index jobs_by_end on jobs (shard, completed_at) where completed_at is not null;
 create index jobs_by_expiry on jobs (shard, expires_at, id) where expires_at is not null;
--- Jobs that were never started, counted in job_queues. They start in the order of their creation.
-create index jobs_waiting on jobs (shard, account_id, created_at, id) where state = 'queued' and lease = 0;
+-- Jobs that were never started and whose audio is stored, counted in job_queues. They start in the order of their creation.
+create index jobs_waiting on jobs (shard, account_id, created_at, id)
+  where state = 'queued' and lease = 0 and audio_key is not null;
 -- Jobs that were started before and were queued again: they start before all others.
 create index jobs_returned on jobs (created_at, id) where state = 'queued' and lease > 0;
 -- Running jobs, by the end of their lease.
@@ -202,6 +209,8 @@ create table job_queues (
   waiting integer not null check (waiting >= 0),
   -- When the account's last job was started; null for never.
   last_started_at timestamptz,
+  -- When the account's last fetch of audio was started; null for never.
+  last_fetch_at timestamptz,
   primary key (shard, account_id)
 );
 -- shard and account_id: without them, accounts that never started a job would have to be sorted for each claim.
@@ -262,6 +271,27 @@ create table transcript_chunks (
 );
 create index transcript_chunks_by_word on transcript_chunks using gin (words);
 alter table transcript_chunks alter column words set statistics 0, alter column segments set statistics 0;
+
+-- Audio that is being fetched from a URL, for a queued job; deleted when the audio is stored or the job ends. A claim sets
+-- holder, increments lease (the fence) and sets next_at to the end of the lease.
+create table audio_fetches (
+  shard smallint not null,
+  job_id text not null,
+  account_id text not null,
+  -- URL and headers as JSON text, AES-256-GCM with the job's id as associated data.
+  request bytea not null,
+  -- Tries that failed, and the milliseconds that they took.
+  tries smallint not null default 0,
+  spent_ms integer not null default 0,
+  lease integer not null default 0,
+  -- <node>/<process>, as in jobs; null while it waits.
+  holder text,
+  -- When it is due.
+  next_at timestamptz not null,
+  created_at timestamptz not null,
+  primary key (shard, job_id)
+);
+create index audio_fetches_by_account on audio_fetches (shard, account_id, next_at);
 
 -- Partial results of running jobs; deleted when the job ends.
 create table job_pieces (

@@ -18,6 +18,8 @@ const errorSchema = Type.Object(
     required_scope: Type.Optional(Type.String({ description: 'With 403 missing_scope: what the key lacks.' })),
     needed_credits: Type.Optional(Type.Number({ description: 'With 402: what the audio costs.' })),
     available_credits: Type.Optional(Type.Number({ description: 'With 402: what can be spent.' })),
+    reason: Type.Optional(Type.String({ description: 'With audio_fetch_failed: as in the error of the job.' })),
+    http_status: Type.Optional(Type.Integer({ description: 'With audio_fetch_failed: what the server answered.' })),
     job_id: Type.Optional(Type.String({ description: 'The job, where the failed request made one.' })),
     request_id: Type.String(),
   },

@@ -15,6 +15,7 @@ const STATUS_TEXT: Record<number, string> = {
 const FORM_ENCODING: JsonObject = {
   file: { contentType: 'audio/*, video/*, application/octet-stream' },
   metadata: { contentType: 'application/json' },
+  audio_url_headers: { contentType: 'application/json' },
 };
 const RATE_HEADERS = {
   'RateLimit-Limit': { description: 'Requests in 60 seconds.', schema: { type: 'integer' } },
@@ -99,8 +100,20 @@ function idempotencyParameters({ method, auth }: Route): JsonObject[] {
 }
 
 function describeBody(route: Route, schema: TSchema, components: JsonObject): JsonObject {
-  const strict = strictSchema(schema) as unknown as JsonObject;
   const contentType = route.upload ? 'multipart/form-data' : 'application/json';
+  const { required, media } = describeMedia(schema, components);
+  const { jsonBody } = route.schema;
+  return {
+    required,
+    content: {
+      [contentType]: { ...(route.upload && { encoding: encodingOf(strictSchema(schema).properties) }), ...media },
+      ...(jsonBody && { 'application/json': describeMedia(jsonBody, components).media }),
+    },
+  };
+}
+
+function describeMedia(schema: TSchema, components: JsonObject): { required: boolean; media: JsonObject } {
+  const strict = strictSchema(schema) as unknown as JsonObject;
   const properties = strict['properties'] as Record<string, object>;
   // As with query parameters, a field with a default may be left out.
   const required = ((strict['required'] as string[] | undefined) ?? []).filter(
@@ -109,12 +122,7 @@ function describeBody(route: Route, schema: TSchema, components: JsonObject): Js
   const { required: _all, ...rest } = strict;
   return {
     required: required.length > 0 || 'minProperties' in strict,
-    content: {
-      [contentType]: {
-        ...(route.upload && { encoding: encodingOf(properties) }),
-        schema: plainSchema({ ...rest, ...(required.length > 0 && { required }) }, components),
-      },
-    },
+    media: { schema: plainSchema({ ...rest, ...(required.length > 0 && { required }) }, components) },
   };
 }
 

@@ -15,9 +15,12 @@ const TIMEOUT_MESSAGE = 'The body did not arrive in time; send the request again
  * @throws ApiError  400 or 413
  * @throws BodyTimeoutError  if it is not complete after `timeoutMs`
  */
-export async function readBody(request: IncomingMessage, timeoutMs: number): Promise<Buffer> {
-  if (Number(request.headers['content-length']) > MAX_JSON_BYTES) throw tooLarge();
-  return await readBytes(request, timeoutMs);
+export async function readBody(
+  body: Readable,
+  { contentLength, timeoutMs }: { contentLength: number | null; timeoutMs: number },
+): Promise<Buffer> {
+  if (contentLength !== null && contentLength > MAX_JSON_BYTES) throw tooLarge();
+  return await readBytes(body, timeoutMs);
 }
 
 /**
@@ -38,7 +41,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-function readBytes(request: IncomingMessage, timeoutMs: number): Promise<Buffer> {
+function readBytes(request: Readable, timeoutMs: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

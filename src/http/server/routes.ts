@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../api-error.ts';
-import { callOf, continueBody, endOf, followKey } from '../call.ts';
+import { callOf, contentLengthOf, continueBody, endOf, followKey } from '../call.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
@@ -20,7 +20,7 @@ type RouteOptions = {
 export function addRoutes(app: FastifyInstance, { routes, streams, bodyTimeoutMs }: RouteOptions): void {
   app.register(async (scope) => {
     scope.addContentTypeParser('application/json', (_request: FastifyRequest, raw: IncomingMessage) =>
-      readBody(raw, bodyTimeoutMs),
+      readBody(raw, { contentLength: contentLengthOf(raw), timeoutMs: bodyTimeoutMs }),
     );
     scope.addHook('preParsing', async (request, reply) => {
       refuseEncoded(request);

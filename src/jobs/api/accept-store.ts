@@ -2,11 +2,12 @@ import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
-import type { Job } from '../job.ts';
-import { notifyDue } from '../notify.ts';
+import type { ClaimedJob, Job } from '../job.ts';
+import { notifyDue, notifyFetchDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 import { JOB_COLUMNS } from '../store.ts';
 
+/** A job as a request describes it. */
 export type NewJob = Pick<
   Job,
   | 'shard'
@@ -19,13 +20,32 @@ export type NewJob = Pick<
   | 'options'
   | 'metadata'
   | 'filename'
-  | 'format'
-  | 'sizeBytes'
-  | 'audioKey'
-  | 'durationMs'
   | 'unlimited'
-  | 'heldUnits'
 >;
+
+/** The job's audio, which is stored. */
+type StoredAudioOfJob = Pick<ClaimedJob, 'format' | 'sizeBytes' | 'audioKey' | 'durationMs' | 'heldUnits'>;
+
+/** The job's audio, which is to be fetched. */
+type AudioToFetch = {
+  /** Origin and path of the URL. */
+  audioSource: string;
+  /** URL and headers, sealed for this job. */
+  request: Buffer;
+};
+
+/** The CTE `job` of a statement that has a CTE `clock (moment)` before it: the new job, if the condition is true. */
+const insertJobIf = (condition: string): string => `
+      job as (
+        insert into jobs
+          (shard, id, account_id, key_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
+           audio_key, audio_source, duration_ms, unlimited, held_units, next_at, created_at)
+        select $shard::smallint, $jobId, $accountId, $keyId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata,
+          $filename, $format, $sizeBytes, $audioKey, $audioSource, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+        from clock
+        where ${condition}
+        returning ${JOB_COLUMNS}
+      )`;
 
 // Locks the account's row before the row of its queue, as every other statement does.
 const ACCEPT = defineStatement(
@@ -33,16 +53,8 @@ const ACCEPT = defineStatement(
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), ${moveUnits()}, job as (
-        insert into jobs
-          (shard, id, account_id, key_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
-           audio_key, duration_ms, unlimited, held_units, next_at, created_at)
-        select $shard::smallint, $jobId, $accountId, $keyId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata,
-          $filename, $format, $sizeBytes, $audioKey, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
-        from clock
-        where $unlimited or exists (select from moved)
-        returning ${JOB_COLUMNS}
-      ), ${insertPairsIf('exists (select from job)')}, counted as (
+      ), ${moveUnits()}, ${insertJobIf('$unlimited or exists (select from moved)')},
+      ${insertPairsIf('exists (select from job)')}, counted as (
         insert into job_queues as queue (shard, account_id, waiting)
         select $shard, $accountId, 1
         from job
@@ -52,11 +64,29 @@ const ACCEPT = defineStatement(
       select * from job`,
 );
 
+const ACCEPT_FETCH = defineStatement(
+  { name: 'accept_fetch' },
+  `
+      with clock as (
+        select coalesce($now::timestamptz, clock_timestamp()) as moment
+      ), ${insertJobIf('true')}, ${insertPairsIf('true')}, to_fetch as (
+        insert into audio_fetches (shard, job_id, account_id, request, next_at, created_at)
+        select $shard, $jobId, $accountId, $request, moment, moment
+        from clock
+      )
+      select * from job`,
+);
+
 /**
  * Holds a job's cost, inserts the job as the account's last waiting one and notifies the transcribers, in one statement.
  * Null when the balance does not cover the hold.
  */
-export async function acceptJob(sql: Sql, job: NewJob, now: Date | null = null): Promise<Job | null> {
+export async function acceptJob(
+  sql: Sql,
+  given: NewJob & StoredAudioOfJob,
+  now: Date | null = null,
+): Promise<Job | null> {
+  const job = { ...given, audioSource: null };
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
   const pairs = pairValues(metadataPairs(job.metadata));
@@ -64,4 +94,17 @@ export async function acceptJob(sql: Sql, job: NewJob, now: Date | null = null):
   const [accepted] = await sql.rows<Job>(ACCEPT(values));
   if (accepted) notifyDue(sql);
   return accepted ?? null;
+}
+
+/**
+ * Inserts a job whose audio is to be fetched and notifies the fetchers, in one statement. Nothing is held: the cost is not
+ * known. The job does not count as waiting until its audio is stored.
+ */
+export async function acceptFetch(sql: Sql, job: NewJob & AudioToFetch, now: Date | null = null): Promise<Job> {
+  const unknown = { format: null, sizeBytes: null, audioKey: null, durationMs: null, heldUnits: 0 };
+  const pairs = pairValues(metadataPairs(job.metadata));
+  const values = { ...job, ...unknown, ...pairs, options: JSON.stringify(job.options), jobId: job.id, now };
+  const [accepted] = await sql.rows<Job>(ACCEPT_FETCH(values));
+  notifyFetchDue(sql);
+  return accepted!;
 }

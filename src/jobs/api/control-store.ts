@@ -35,6 +35,9 @@ const CANCEL = defineStatement(
       ), swept as (
         delete from job_pieces
         where shard = $shard and job_id = $jobId and exists (select from canceled)
+      ), unfetched as (
+        delete from audio_fetches
+        where shard = $shard and job_id = $jobId and exists (select from canceled)
       ), ${moveUnits('exists (select from canceled)')}, counted as (
         update job_queues
         set waiting = waiting - 1
@@ -57,7 +60,7 @@ export async function cancelOpenJob(
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = job;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const usage = usageValues({ ...job, state: 'canceled', costUnits }, rate);
-  const isWaiting = job.state === 'queued' && job.lease === 0;
+  const isWaiting = job.state === 'queued' && job.lease === 0 && job.audioKey !== null;
   const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, ...usage, costUnits, isWaiting, now }));
   notifyEnd(tx, jobId);
   return canceled!;

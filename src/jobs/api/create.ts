@@ -6,11 +6,15 @@ import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
+import type { RemoteAudio } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
-import { acceptJob } from './accept-store.ts';
+import type { NewJob } from './accept-store.ts';
+import { acceptFetch, acceptJob } from './accept-store.ts';
 import type { JobRequest } from './request.ts';
 
-export type StoredAudio = {
+/** Audio in the storage. */
+type StoredAudio = {
+  kind: 'stored';
   key: string;
   filename: string | null;
   sizeBytes: number;
@@ -19,13 +23,15 @@ export type StoredAudio = {
   durationMs: number;
 };
 
+export type NewAudio = StoredAudio | RemoteAudio;
+
 export type NewJobOrder = {
   id: string;
   account: Account;
   /** The key of the request. */
   keyId: string | null;
   request: JobRequest;
-  audio: StoredAudio;
+  audio: NewAudio;
   /** Credits per minute on the request's plan. */
   rate: number;
   /** A job is made once for each Idempotency-Key. */
@@ -40,30 +46,34 @@ export async function createJob(
   { db, storage }: { db: Database; storage: AudioStorage },
   order: NewJobOrder,
 ): Promise<Job> {
+  const { audio } = order;
   try {
     // Without a key there is one statement only, which needs no transaction.
-    return order.idempotency.hasKey
-      ? await db.transaction((tx) => bindAndAccept(tx, order))
-      : await acceptOrder(db, order);
+    if (!order.idempotency.hasKey) return await acceptOrder(db, order);
+    return await db.transaction(async (tx) => {
+      await order.idempotency.bindJob(tx, order.id);
+      return await acceptOrder(tx, order);
+    });
   } catch (cause) {
     // A commit whose answer was lost may have happened; the job then needs its audio. If not, the sweep removes the file.
-    if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(order.audio.key);
+    const isUnused = !isDatabaseAway(cause) || isRolledBack(cause);
+    if (audio.kind === 'stored' && isUnused) await storage.remove(audio.key);
     throw cause;
   }
 }
 
-async function bindAndAccept(tx: Sql, order: NewJobOrder): Promise<Job> {
-  await order.idempotency.bindJob(tx, order.id);
-  return await acceptOrder(tx, order);
-}
-
 /**
- * Holds the cost and inserts the job.
+ * Inserts the job; holds the cost of audio that is stored.
  * @throws ApiError  402
  */
-export async function acceptOrder(sql: Sql, { id, account, keyId, request, audio, rate }: NewJobOrder): Promise<Job> {
-  const units = costUnits(audio.durationMs, rate);
-  const job = await acceptJob(sql, {
+export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
+  const { id, audio } = order;
+  if (audio.kind === 'stored') return await acceptStored(sql, order, audio);
+  return await acceptFetch(sql, { ...newJob(order), audioSource: audio.source, request: audio.sealFor(id) });
+}
+
+function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
+  return {
     shard: account.shard,
     id,
     accountId: account.id,
@@ -74,11 +84,19 @@ export async function acceptOrder(sql: Sql, { id, account, keyId, request, audio
     options: request.options,
     metadata: request.metadata,
     filename: audio.filename,
+    unlimited: account.unlimited,
+  };
+}
+
+async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): Promise<Job> {
+  const { account, rate } = order;
+  const units = costUnits(audio.durationMs, rate);
+  const job = await acceptJob(sql, {
+    ...newJob(order),
     format: audio.format,
     sizeBytes: audio.sizeBytes,
     audioKey: audio.key,
     durationMs: audio.durationMs,
-    unlimited: account.unlimited,
     heldUnits: account.unlimited ? 0 : units,
   });
   if (job === null) throw tooExpensive(units, await missingUnits(sql, account, units));

@@ -9,6 +9,7 @@ test('without fields, the plan is that of the account and the answer is synchron
   assert.deepEqual(read({}, 'lite'), {
     plan: 'lite',
     isAsync: false,
+    audioUrl: null,
     metadata: null,
     language: null,
     wordTimes: false,

@@ -3,6 +3,8 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import type { CaptionOptions } from '../../rules/jobs/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
+import type { AudioUrl } from '../fetch/audio-url.ts';
+import { AUDIO_URL_FIELD_BYTES, readAudioUrl } from '../fetch/audio-url.ts';
 import type { JobOptions } from '../options.ts';
 import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
@@ -22,7 +24,11 @@ export type JobRequest = {
 };
 
 /** A job's parameters, and whether the request is answered before the job ends. */
-export type UploadRequest = JobRequest & { isAsync: boolean };
+export type UploadRequest = JobRequest & {
+  isAsync: boolean;
+  /** Null for audio that is uploaded. */
+  audioUrl: AudioUrl | null;
+};
 
 /** The validated fields of POST /v1/transcribe. */
 export type TranscribeRequest = UploadRequest & {
@@ -38,6 +44,7 @@ const METADATA_BYTES = 4096;
 
 /** The form's fields, with the maximum size of each in bytes of UTF-8. */
 export const FIELD_BYTES = {
+  ...AUDIO_URL_FIELD_BYTES,
   plan: WORD_BYTES,
   async: WORD_BYTES,
   metadata: METADATA_BYTES,
@@ -62,6 +69,7 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
   return {
     plan: readPlan(fields, accountPlan),
     isAsync,
+    audioUrl: readAudioUrl(fields),
     metadata: readMetadata(fields),
     language: readLanguage(fields),
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',

@@ -1,17 +1,27 @@
 import os from 'node:os';
 import type { Config } from '../../config/settings.ts';
+import type { Lookup } from '../../egress/dns/lookup.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
+import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
+import { openAudioUrlGuard } from '../fetch/audio-url.ts';
 import type { JobMetrics } from '../job.ts';
 import { jobOr404 } from '../own-job.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { openQueuePositions } from '../queue/queue-position.ts';
-import { jobSchema, jobStreamSchema, TRANSCRIPT_MEDIA, transcribeForm, transcriptSchema } from '../schemas.ts';
+import {
+  jobSchema,
+  jobStreamSchema,
+  TRANSCRIPT_MEDIA,
+  transcribeForm,
+  transcribeJson,
+  transcriptSchema,
+} from '../schemas.ts';
 import { listRoute } from '../search/list-route.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
@@ -23,8 +33,16 @@ import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
 
-export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'config'> & {
-  config: TranscribeDeps['config'] & Pick<Config, 'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours'>;
+export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls' | 'config'> & {
+  config: TranscribeDeps['config'] &
+    Pick<
+      Config,
+      'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours' | 'audioUrl' | 'audioUrlAllowedTargets'
+    >;
+  /** Encrypts URLs and headers of audio that is to be fetched. */
+  secretBox: Pick<SecretBox, 'seal'>;
+  /** Resolves the names in `audio_url`. */
+  lookup?: Lookup;
   notifications: JobNotifications;
   /** Counts the jobs that are canceled. */
   metrics?: JobMetrics;
@@ -41,10 +59,14 @@ const JOB_LINKS = {
   delete_jobs_id: ownJob,
 };
 
-/** The limits of uploads, which all upload endpoints share. */
-export function openUploadLimits(deps: JobRoutesDeps): Pick<TranscribeDeps, 'probes' | 'uploads'> {
+/** The limits of uploads and the guard of URLs, which all upload endpoints share. */
+export function openUploadLimits(deps: JobRoutesDeps): Pick<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls'> {
   const cores = os.availableParallelism();
-  return { probes: openFairSemaphore({ permits: 2 * cores, perOwner: cores }), uploads: openUploadAdmission(deps) };
+  return {
+    probes: openFairSemaphore({ permits: 2 * cores, perOwner: cores }),
+    uploads: openUploadAdmission(deps),
+    audioUrls: openAudioUrlGuard(deps),
+  };
 }
 
 /** Sending audio, and listing, reading, following, canceling and erasing jobs. */
@@ -70,11 +92,12 @@ function transcribeRoute(deps: TranscribeDeps): Route {
     bucket: 'transcribe',
     upload: true,
     summary: 'Transcribe audio, at once or as a job',
-    errors: ['insufficient_balance', 'plan_limit', 'unprocessable_audio'],
+    errors: ['forbidden_url', 'insufficient_balance', 'plan_limit', 'unprocessable_audio', 'audio_fetch_failed'],
     links: JOB_LINKS,
     tag: 'Transcription',
     schema: {
       body: transcribeForm,
+      jsonBody: transcribeJson,
       answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
     },
     handle: (call) => transcribe(deps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),

@@ -28,7 +28,7 @@ test('an asynchronous request is answered 202 with the job and its location', as
       model: null,
       language: null,
       translated_to: null,
-      audio: { filename: 'a.wav', format: 'wav', duration_seconds: 1, size_bytes: 32_044 },
+      audio: { filename: 'a.wav', format: 'wav', duration_seconds: 1, size_bytes: 32_044, source: null },
       metadata: { a: 1 },
       options: {},
       text: null,

@@ -1,7 +1,8 @@
 import type { Account } from '../../accounts/account.ts';
 import { probeAudio, probeStart } from '../../audio/media/probe.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Upload } from '../../audio/upload/upload.ts';
+import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
+import type { StoredFile, Upload } from '../../audio/upload/upload.ts';
 import { acceptUpload } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
@@ -14,6 +15,7 @@ import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
+import type { AudioUrlGuard } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
@@ -23,8 +25,8 @@ import type { JobKey } from '../store.ts';
 import { findJob } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
-import { showJob } from '../view.ts';
-import type { StoredAudio } from './create.ts';
+import { showError, showJob } from '../view.ts';
+import type { NewAudio } from './create.ts';
 import { createJob } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
@@ -50,6 +52,7 @@ export type TranscribeDeps = {
   /** Limits the probes that run at once, in all and per account. */
   probes: FairSemaphore;
   uploads: UploadAdmission;
+  audioUrls: AudioUrlGuard;
 };
 
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
@@ -63,6 +66,8 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   listFields?: readonly string[];
   /** The field of the form that is at fault when the plan's engine cannot translate. */
   translationField: 'translate_to' | 'model';
+  /** The field that may be sent in place of the file, and in a JSON body; absent where there is none. */
+  insteadOfFile?: string;
   /** @throws ApiError  naming the first field that is not valid */
   readRequest(form: RequestFields, accountPlan: Plan): Request;
   /**
@@ -87,6 +92,7 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   fieldBytes: FIELD_BYTES,
   listFields: REPEATED_OPTIONS,
   translationField: 'translate_to',
+  insteadOfFile: 'audio_url',
   readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
   answerCompleted(job, { responseFormat, captions, captionNames }) {
@@ -132,7 +138,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
 
 /** @property id  of the job */
 type UploadResult<Request, Result extends Answer> =
-  | { kind: 'new'; id: string; request: Request; early: EarlyAnswer<Result> | null; audio: StoredAudio }
+  | { kind: 'new'; id: string; request: Request; early: EarlyAnswer<Result> | null; audio: NewAudio }
   /** The job of an earlier request with the same Idempotency-Key, which was not answered. */
   | { kind: 'resume'; id: string; request: Request; early: EarlyAnswer<Result> | null; job: Job }
   | { kind: 'replay'; answer: Answer };
@@ -141,41 +147,62 @@ type UploadResult<Request, Result extends Answer> =
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   call: UploadCall,
-  { fieldBytes, listFields = [], translationField, readRequest, openEarly }: RequestFormat<Request, Result>,
+  format: RequestFormat<Request, Result>,
 ): Promise<UploadResult<Request, Result>> {
-  const { account, upload, idempotency } = call;
-  const { storage, config, clock } = deps;
+  const { account, idempotency } = call;
+  const { file, ...form } = await readForm(deps, call, format);
+  const discard = async () => void (file && (await deps.storage.remove(file.key)));
+  try {
+    const identified = idempotency.identify(form.fingerprint ?? '');
+    if (identified.kind === 'replay') {
+      await discard();
+      return identified;
+    }
+    const request = format.readRequest(form, account.plan);
+    permitExpiry(deps.config, request);
+    await permitByEngine(deps.db, request, format.translationField);
+    const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
+    const { shard, id: accountId } = account;
+    const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
+    if (job !== null) {
+      await discard();
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job };
+    }
+    const audio = await audioOf(deps, account, { file, request });
+    const id = makeId('job', deps.clock);
+    return { kind: 'new', id, request, early: early(id), audio };
+  } catch (cause) {
+    await discard();
+    throw cause;
+  }
+}
+
+/** The fields and the file of a form, or the fields of a JSON body where the endpoint accepts one. */
+async function readForm<Request extends UploadRequest, Result extends Answer>(
+  { storage, config, clock }: TranscribeDeps,
+  { upload, idempotency }: UploadCall,
+  { fieldBytes, listFields = [], insteadOfFile }: RequestFormat<Request, Result>,
+): Promise<Upload> {
+  if (insteadOfFile !== undefined && isJsonForm(upload)) {
+    return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, timeoutMs: MAX_STALL_MS });
+  }
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
-  const { file, ...form } = await acceptUpload({
+  return await acceptUpload({
     ...upload,
     storage,
     clock,
     wantsFingerprint: idempotency.hasKey,
-    limits: { maxFileBytes, fieldBytes, listFields, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
+    limits: { maxFileBytes, fieldBytes, listFields, insteadOfFile, maxStallMs: MAX_STALL_MS, minFreeDiskBytes },
   });
-  try {
-    const identified = idempotency.identify(form.fingerprint ?? '');
-    if (identified.kind === 'replay') {
-      await storage.remove(file.key);
-      return identified;
-    }
-    const request = readRequest(form, account.plan);
-    permitExpiry(config, request);
-    await permitByEngine(deps.db, request, translationField);
-    const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
-    const { shard, id: accountId } = account;
-    const early = (id: string) => openEarly?.(request, { shard, accountId, id }, call) ?? null;
-    if (job !== null) {
-      await storage.remove(file.key);
-      return { kind: 'resume', id: job.id, request, early: early(job.id), job };
-    }
-    const audio = { ...file, ...(await probe(deps, account, file)) };
-    const id = makeId('job', clock);
-    return { kind: 'new', id, request, early: early(id), audio };
-  } catch (cause) {
-    await storage.remove(file.key);
-    throw cause;
-  }
+}
+
+async function audioOf(
+  deps: TranscribeDeps,
+  account: Account,
+  { file, request }: { file: StoredFile | null; request: UploadRequest },
+): Promise<NewAudio> {
+  if (file !== null) return { kind: 'stored', ...file, ...(await probe(deps, account, file)) };
+  return await deps.audioUrls.permit(request.audioUrl!, account.id);
 }
 
 /** @throws ApiError  400 for a job that would be kept for longer than others */
@@ -214,7 +241,7 @@ async function findResumable({ db }: TranscribeDeps, account: Account, id: strin
   return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
 }
 
-async function probe(deps: TranscribeDeps, account: Account, file: Upload['file']) {
+async function probe(deps: TranscribeDeps, account: Account, file: StoredFile) {
   const { start, key } = file;
   const result = (await probeStart(start, deps.config.maxAudioSeconds)) ?? (await probeFile(deps, account, key));
   if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
@@ -250,12 +277,11 @@ function answerEnded<Request extends UploadRequest, Result extends Answer>(
 /** The error that answers for a job that failed or was canceled. */
 export function failureOf(job: Job): ApiError {
   const extra = { job_id: job.id };
-  if (job.state === 'canceled') return new ApiError('conflict', 'The job was canceled.', { extra });
-  const message = job.errorMessage ?? 'The transcription failed.';
-  if (job.errorType === 'unprocessable_audio' || job.errorType === 'insufficient_balance') {
-    return new ApiError(job.errorType, message, { extra });
-  }
-  return new ApiError('internal', message, { extra });
+  const error = showError(job);
+  if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
+  const { type, message, ...reason } = error;
+  const isOfService = type === 'engine_error' || type === 'engine_timeout';
+  return new ApiError(isOfService ? 'internal' : type, message, { extra: { ...extra, ...reason } });
 }
 
 /** The path of a job. */

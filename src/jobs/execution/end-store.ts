@@ -31,26 +31,47 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
 // runs: an event must not be older.
 const WRITE_WITHIN_MS = 5_000;
 
+/** SQL of the CTE `ended`: the job's end, while the condition is true. */
+const endJobIf = (condition: string): string => `
+      ended as (
+        update jobs
+        set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
+          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
+          duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage,
+          error_reason = $errorReason, error_http_status = $errorHttpStatus, progress = $progress, next_at = null,
+          completed_at = $completedAt, expires_at = $expiresAt
+        where shard = $shard and id = $jobId and ${condition}
+        returning id
+      )`;
+
 const END = defineStatement(
   { name: 'end_job' },
   `
       with clock as (
         select $completedAt::timestamptz as moment,
           clock_timestamp() < $completedAt::timestamptz + ${WRITE_WITHIN_MS} * interval '1 millisecond' as is_in_time
-      ), ended as (
-        update jobs
-        set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
-          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
-          duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage, progress = $progress,
-          next_at = null, completed_at = $completedAt, expires_at = $expiresAt
-        where shard = $shard and id = $jobId and lease = $lease and state = 'processing'
-          and held_units = $heldUnits and transcribed_units = $transcribedUnits and (select is_in_time from clock)
-        returning id
-      ), swept as (
+      ), ${endJobIf(`lease = $lease and state = 'processing' and (select is_in_time from clock)
+          and held_units = $heldUnits and transcribed_units = $transcribedUnits`)}, swept as (
         delete from job_pieces
         where shard = $shard and job_id = $jobId and exists (select from ended)
       ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')},
       ${addUsageIf('exists (select from ended)')}, ${insertChunksIf('exists (select from ended)')}
+      select (select count(*) from delivery) as deliveries
+      from ended`,
+);
+
+// Nothing was held, and nothing transcribed.
+const END_QUEUED = defineStatement(
+  { name: 'end_queued_job' },
+  `
+      with clock as (
+        select $completedAt::timestamptz as moment
+      ), ${endJobIf(`lease = 0 and state = 'queued' and held_units = 0`)}, ${insertEventIf('exists (select from ended)')},
+      moved as (
+        -- no units
+        select
+        where false
+      ), ${addUsageIf('exists (select from ended)')}
       select (select count(*) from delivery) as deliveries
       from ended`,
 );
@@ -81,21 +102,40 @@ export async function writeEnd(
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
-  const eventParts = eventValues(event, { webhookId: null, firstDelayMs, now: null });
+  const values = {
+    ...endValues({ ended, event, peaks, firstDelayMs, rate }),
+    ...settlement,
+    ...chunkValues(ended.createdAt, chunks),
+  };
+  const [written] = await sql.rows<{ deliveries: number }>(END(values));
+  return notifyWritten(sql, ended, written);
+}
+
+/**
+ * Writes the end of a queued job for which nothing is held, inserts the event and its deliveries in one statement, and
+ * notifies everything that waits for them. False and nothing changed when the job is no longer queued.
+ */
+export async function writeQueuedEnd(sql: Sql, end: Omit<EndedJob, 'chunks' | 'peaks'>): Promise<boolean> {
+  const values = { ...endValues({ ...end, peaks: null }), jobId: end.ended.id };
+  const [written] = await sql.rows<{ deliveries: number }>(END_QUEUED(values));
+  return notifyWritten(sql, end.ended, written);
+}
+
+function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, 'chunks'>): Record<string, unknown> {
   const lists = {
     speakers: ended.speakers && JSON.stringify(ended.speakers),
     warnings: JSON.stringify(ended.warnings),
   };
-  const values = {
+  return {
     ...{ ...ended, ...lists, peaks },
-    ...eventParts,
-    ...settlement,
+    ...eventValues(event, { webhookId: null, firstDelayMs, now: null }),
     ...usageValues(ended, rate),
-    ...chunkValues(ended.createdAt, chunks),
   };
-  const [written] = await sql.rows<{ deliveries: number }>(END(values));
+}
+
+function notifyWritten(sql: Sql, { id, shard }: Job, written: { deliveries: number } | undefined): boolean {
   if (!written) return false;
-  notifyEnd(sql, jobId);
+  notifyEnd(sql, id);
   if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);
   return true;
 }

@@ -50,7 +50,8 @@ export async function endJob(
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }
 
-function expiryOf({ delete_after_seconds: seconds }: Job['options'], completedAt: Date): Date | null {
+/** When a job that ended is to be erased; null to keep it for the usual time. */
+export function expiryOf({ delete_after_seconds: seconds }: Job['options'], completedAt: Date): Date | null {
   return seconds === undefined ? null : new Date(completedAt.getTime() + seconds * 1000);
 }
 

@@ -76,7 +76,13 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   assert.equal(job.model, 'fake');
   assert.equal(job.language, 'en');
   assert.deepEqual([job.options, job.warnings], [{ language: 'en', timestamps: 'word' }, []]);
-  assert.deepEqual(job.audio, { filename: 'a.wav', format: 'wav', duration_seconds: 1.5, size_bytes: 48_044 });
+  assert.deepEqual(job.audio, {
+    filename: 'a.wav',
+    format: 'wav',
+    duration_seconds: 1.5,
+    size_bytes: 48_044,
+    source: null,
+  });
   assert.deepEqual(job.segments, [
     {
       start: 0,

@@ -2,6 +2,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
+import { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ClaimedJob } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
@@ -158,18 +159,4 @@ class Worker {
 function limitEngines({ lite, pro }: { lite: Engine; pro: Engine }): { lite: LimitedEngine; pro: LimitedEngine } {
   const limitedLite = { engine: lite, semaphore: openSemaphore(lite.slots) };
   return { lite: limitedLite, pro: pro === lite ? limitedLite : { engine: pro, semaphore: openSemaphore(pro.slots) } };
-}
-
-/** Wakes the claim loop. A signal between two calls of `next` is kept if `next` is called before the queue is read. */
-class WakeSignal {
-  #next = Promise.withResolvers<void>();
-
-  send(): void {
-    this.#next.resolve();
-  }
-
-  next(): Promise<void> {
-    this.#next = Promise.withResolvers<void>();
-    return this.#next.promise;
-  }
 }

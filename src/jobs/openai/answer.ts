@@ -45,7 +45,7 @@ export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'bo
 
 /** The length of a job's audio, as that API bills it. */
 export function usageOf(job: Job): { type: 'duration'; seconds: number } {
-  return { type: 'duration', seconds: Math.ceil(job.durationMs / 1000) };
+  return { type: 'duration', seconds: Math.ceil((job.durationMs ?? 0) / 1000) };
 }
 
 function verbose(job: Job, { granularities, options }: OpenAiRequest) {
@@ -55,7 +55,7 @@ function verbose(job: Job, { granularities, options }: OpenAiRequest) {
   return {
     task: translation ? 'translate' : 'transcribe',
     language: languageName(translation ?? job.detectedLanguage ?? job.language),
-    duration: job.durationMs / 1000,
+    duration: (job.durationMs ?? 0) / 1000,
     text: job.transcript,
     ...(granularities.includes('segment') && { segments: segments.map(showSegment) }),
     ...(granularities.includes('word') && {

@@ -112,6 +112,7 @@ function readCommonFields({ fields, lists }: RequestFields, accountPlan: Plan) {
     format: readChoice(fields, 'response_format', FORMATS) ?? 'json',
     plan: readModel(fields, accountPlan),
     isAsync: false,
+    audioUrl: null,
     metadata: null,
     // Some clients send an empty language to have it detected.
     language: fields.get('language') === '' ? null : readLanguage(fields),

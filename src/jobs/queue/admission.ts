@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { countWaitingJobs } from './backlog-store.ts';
+import { countFetches, countWaitingJobs } from './backlog-store.ts';
 import { readAtMostEvery } from './read-at-most-every.ts';
 
 // The count reads a row per account with waiting jobs: cheap once a second, but not for each request.
@@ -13,7 +13,7 @@ export type QueueAdmission = {
   admit(): Promise<void>;
 };
 
-/** Rejects new jobs while too many are queued. The count is at most a second old. */
+/** Rejects new jobs while too many are queued, those whose audio is being fetched included. The count is at most a second old. */
 export function openQueueAdmission({
   db,
   clock,
@@ -23,7 +23,10 @@ export function openQueueAdmission({
   clock: Clock;
   config: { maxQueuedJobs: number };
 }): QueueAdmission {
-  const count = readAtMostEvery(clock, COUNT_EVERY_MS, () => countWaitingJobs(db));
+  const count = readAtMostEvery(clock, COUNT_EVERY_MS, async () => {
+    const [waiting, fetched] = await Promise.all([countWaitingJobs(db), countFetches(db)]);
+    return waiting + fetched;
+  });
   return {
     async admit() {
       if ((await count()) < config.maxQueuedJobs) return;

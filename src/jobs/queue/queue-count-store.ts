@@ -17,7 +17,7 @@ export async function findWrongCounts(sql: Sql, shard: number): Promise<WrongCou
       full join (
         select account_id, count(*) as waiting
         from jobs
-        where shard = $1 and state = 'queued' and lease = 0
+        where shard = $1 and state = 'queued' and lease = 0 and audio_key is not null
         group by account_id
       ) as jobs on jobs.account_id = queue.account_id
       where coalesce(queue.waiting, 0) <> coalesce(jobs.waiting, 0)`,
@@ -46,6 +46,7 @@ export async function correctCount(tx: Sql, { shard, accountId }: { shard: numbe
         select count(*)
         from jobs
         where jobs.shard = $1 and jobs.account_id = $2 and jobs.state = 'queued' and jobs.lease = 0
+          and jobs.audio_key is not null
       )
       where shard = $1 and account_id = $2`,
     values: [shard, accountId],

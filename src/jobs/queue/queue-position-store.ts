@@ -20,7 +20,7 @@ export type Rank = { kind: 'returned'; rank: number } | { kind: 'waiting'; rank:
 
 /**
  * The job's position among its account's waiting jobs, 1 for the first, and the number of returned jobs that start before
- * it; null when it is not queued.
+ * it; null when it is not queued, or its audio is still being fetched.
  */
 export async function findRank(
   sql: Sql,
@@ -33,10 +33,11 @@ export async function findRank(
         select count(*)
         from jobs
         where jobs.shard = $1 and jobs.account_id = $2 and jobs.state = 'queued' and jobs.lease = 0
+          and jobs.audio_key is not null
           and (jobs.created_at, jobs.id) <= (own.created_at, own.id)
       ) as rank
       from jobs as own
-      where own.shard = $1 and own.id = $3 and own.state = 'queued'`,
+      where own.shard = $1 and own.id = $3 and own.state = 'queued' and own.audio_key is not null`,
     values: [shard, accountId, id],
   });
   const [own] = rows;

@@ -50,6 +50,7 @@ function readHead(limit: number): Statement {
             select id
             from jobs
             where jobs.shard = queue.shard and jobs.account_id = queue.account_id and state = 'queued' and lease = 0
+              and audio_key is not null
             order by created_at, id
             limit ${limit}
           ) as ids, last_started_at as since

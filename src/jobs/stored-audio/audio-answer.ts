@@ -32,16 +32,16 @@ export async function answerAudio(
   job: Job,
   header: Call<0, 0, 0>['header'],
 ) {
-  const { sizeBytes, audioKey } = job;
+  const { sizeBytes, format, audioKey } = job;
+  if (audioKey === null || sizeBytes === null || format === null) throw notKept();
   const etag = `"${job.id}"`;
   const ifRange = header('if-range');
   const range = readByteRange(ifRange === null || ifRange === etag ? header('range') : null, sizeBytes);
-  if (audioKey === null) throw notKept();
   if (range === 'none') throw notSatisfiable(sizeBytes);
   const bytes = range === 'all' ? { first: 0, last: sizeBytes - 1 } : range;
   const stream = await reads.open(job.accountId, () => storage.read(audioKey, bytes));
   if (stream === null) throw notKept();
-  const { type, extension } = MEDIA[job.format] ?? UNKNOWN;
+  const { type, extension } = MEDIA[format] ?? UNKNOWN;
   const headers = {
     'accept-ranges': 'bytes',
     'content-length': String(bytes.last - bytes.first + 1),

@@ -12,7 +12,7 @@ import { acceptOrder } from '../api/create.ts';
 import { permitPlan } from '../api/request.ts';
 import { locationOf, permitByEngine } from '../api/transcribe.ts';
 import type { UploadAdmission } from '../api/upload-admission.ts';
-import type { Job } from '../job.ts';
+import type { ClaimedJob, Job } from '../job.ts';
 import { showJob } from '../view.ts';
 
 export type RetryDeps = {
@@ -42,7 +42,7 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
   if (key === null) throw new ApiError('conflict', 'The audio of this job is no longer stored; send it again.');
   const order = {
     ...{ id: makeId('job', deps.clock), account, keyId: call.actor.key!.id, request, idempotency },
-    audio: { key, ...audioOf(job) },
+    audio: { kind: 'stored' as const, key, ...audioOf(job as ClaimedJob) },
     rate: request.plan === 'pro' ? config.creditRatePro : config.creditRateLite,
   };
   try {
@@ -63,6 +63,6 @@ function requestOf({ language, wordTimes, metadata, options }: Job) {
   return { language, wordTimes, metadata, options };
 }
 
-function audioOf({ filename, sizeBytes, format, durationMs }: Job) {
+function audioOf({ filename, sizeBytes, format, durationMs }: ClaimedJob) {
   return { filename, sizeBytes, format, durationMs };
 }

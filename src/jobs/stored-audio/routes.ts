@@ -156,7 +156,7 @@ function peaksRoute({ db }: StoredAudioDeps): Route {
       if (stored === null) {
         throw new ApiError('conflict', `The job is ${job.state} and has no waveform; completed jobs have one.`);
       }
-      return { status: 200, body: { duration_seconds: job.durationMs / 1000, ...readPeaks(stored, points) } };
+      return { status: 200, body: { duration_seconds: (job.durationMs ?? 0) / 1000, ...readPeaks(stored, points) } };
     },
   });
 }

@@ -8,6 +8,7 @@ import { findPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import type { JobKey } from '../store.ts';
 import { findJob } from '../store.ts';
+import { showError } from '../view.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 
@@ -61,8 +62,12 @@ async function* eventsOf(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerat
 
 async function* statusEvents(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerator<string> {
   const position = await orUndefinedWhileAway(deps.positions.of(job));
-  const error = job.errorType === null ? null : { type: job.errorType, message: job.errorMessage };
-  const status = writeJson({ id: job.id, status: job.state, ...(position && { queue_position: position }), error });
+  const status = writeJson({
+    id: job.id,
+    status: job.state,
+    ...(position && { queue_position: position }),
+    error: showError(job),
+  });
   if (status === sent.status) return;
   sent.status = status;
   yield `event: status\ndata: ${status}\n\n`;

@@ -34,7 +34,7 @@ export function usageValues(ended: Omit<Job, 'completedAt'>, rate: number) {
     usedKeyId: ended.keyId ?? '',
     failedJobs: ended.state === 'failed' ? 1 : 0,
     canceledJobs: ended.state === 'canceled' ? 1 : 0,
-    usedAudioMs: ended.durationMs,
+    usedAudioMs: ended.durationMs ?? 0,
     billedMs: msOfUnits(costUnits, rate),
     usedUnits: costUnits,
   };

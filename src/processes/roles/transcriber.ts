@@ -4,8 +4,10 @@ import { openSpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openVoiceDetector } from '../../engines/vad/vad.ts';
 import { reportEngine } from '../../jobs/api/engine-store.ts';
 import { startTranscriber } from '../../jobs/execution/worker.ts';
+import { startFetcher } from '../../jobs/fetch/fetcher.ts';
 import { jobMetrics } from '../../platform/metrics.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
+import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { watchEngines } from './engine-health.ts';
 import type { Engines } from './open-engines.ts';
 import { waitForEngines } from './open-engines.ts';
@@ -13,12 +15,18 @@ import type { RoleContext, RunningRole } from './role.ts';
 
 const REPORT_RETRY_MS = 5_000;
 
-/** Transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
+/** Fetches audio for jobs, and transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
 export async function start(context: RoleContext): Promise<RunningRole> {
   const stopping = new AbortController();
   const { config, db, log, clock, metrics, report } = context;
   const storage = await openStorage(config);
   const tools = { folder: config.toolsDir };
+  const fetcher = await startFetcher({
+    ...{ db, config, storage, tools, clock, log },
+    secretBox: openSecretBoxOf(context.order.secretsKeysBase64),
+    metrics: jobMetrics(metrics),
+    holder: context.order.holder,
+  });
   const onRestart = (engine: string) => metrics.engineRestarts.inc({ engine });
 
   const running = waitForEngines(context, { onRestart }, stopping.signal).then(async (opened) => {
@@ -52,7 +60,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   return {
     async stop() {
       stopping.abort();
-      const started = await running;
+      const [started] = await Promise.all([running, fetcher.stop()]);
       await started?.worker.stop();
       await started?.watching;
       await started?.detector?.[Symbol.asyncDispose]();

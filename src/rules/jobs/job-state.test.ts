@@ -6,7 +6,7 @@ import { isTerminal, JOB_STATES, nextState } from './job-state.ts';
 // state by state, what each move leads to; - where it is not legal.
 const TABLE = `
              start       hand_back  release  complete   fail    cancel
-queued       processing  -          -        -          -       canceled
+queued       processing  -          -        -          failed  canceled
 processing   -           queued     queued   completed  failed  canceled
 completed    -           -          -        -          -       -
 failed       -           -          -        -          -       -

@@ -9,6 +9,7 @@ type Move = { from: JobState; move: JobMove; to: JobState; meaning: string };
 export const JOB_MOVES: readonly Move[] = [
   { from: 'queued', move: 'start', to: 'processing', meaning: 'a transcriber claims the job' },
   { from: 'queued', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job before it starts' },
+  { from: 'queued', move: 'fail', to: 'failed', meaning: 'audio from a URL cannot be fetched, read or paid for' },
   {
     from: 'processing',
     move: 'hand_back',

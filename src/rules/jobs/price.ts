@@ -39,7 +39,8 @@ export type PricedEnd =
   | 'insufficient_balance'
   | 'unprocessable_audio'
   | 'engine_error'
-  | 'engine_timeout';
+  | 'engine_timeout'
+  | 'audio_fetch_failed';
 
 // Not in here: failures of the service, which are free.
 const PAYS_FOR_FINISHED_PIECES: readonly PricedEnd[] = ['canceled', 'insufficient_balance', 'unprocessable_audio'];

@@ -22,6 +22,8 @@ export type UrlVerdict = { kind: 'ok'; target: UrlTarget } | { kind: 'refused'; 
 type AddressVerdict = { kind: 'ok' } | { kind: 'refused'; message: string };
 
 export const MAX_URL_CHARS = 2048;
+/** Signed URLs of object stores carry session tokens of 1 to 2 KB. */
+const MAX_AUDIO_URL_CHARS = 4096;
 const MAX_NAME_CHARS = 253;
 const HTTPS_PORT = 443;
 const HTTP_PORT = 80;
@@ -50,10 +52,23 @@ export function parseWebhookUrl(raw: unknown, allowed: readonly AllowedTarget[])
   return parseUrl(raw, { allowed, maxChars: MAX_URL_CHARS, schemes: HTTPS_ONLY });
 }
 
+/**
+ * Whether the text of a URL is allowed for audio that is fetched: as for a webhook, and http where the operator opened its
+ * port; only an address that the operator opened is then connected to.
+ */
+export function parseAudioUrl(raw: unknown, allowed: readonly AllowedTarget[]): UrlVerdict {
+  return parseUrl(raw, {
+    allowed,
+    maxChars: MAX_AUDIO_URL_CHARS,
+    schemes: allowed.length > 0 ? WITH_HTTP : HTTPS_ONLY,
+  });
+}
+
 type UrlRules = { allowed: readonly AllowedTarget[]; maxChars: number; schemes: RegExp };
 
 // The scheme and what is before the host.
 const HTTPS_ONLY = /^https:\/\//i;
+const WITH_HTTP = /^https?:\/\//i;
 
 function parseUrl(raw: unknown, { allowed, maxChars, schemes }: UrlRules): UrlVerdict {
   const tooLong = `The url must be at most ${maxChars} characters long, as it is sent.`;

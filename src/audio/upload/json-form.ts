@@ -1,0 +1,58 @@
+import { ApiError } from '../../http/api-error.ts';
+import { fingerprintOf } from '../../http/idempotency/idempotency.ts';
+import type { IncomingUpload } from '../../http/route.ts';
+import { parseJson, readBody } from '../../http/server/body.ts';
+import type { Upload, UploadLimits } from './upload.ts';
+import { fieldTooLarge, unknownField } from './upload.ts';
+
+type JsonLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
+  /** The field that says where the audio is. */
+  insteadOfFile: string;
+  /** Time for the body to arrive. */
+  timeoutMs: number;
+};
+
+/** Whether a body is JSON in place of a form. */
+export function isJsonForm({ contentType }: Pick<IncomingUpload, 'contentType'>): boolean {
+  return /^application\/json\s*(;|$)/i.test(contentType);
+}
+
+/**
+ * The fields of a JSON body, as a form without a file would have them: numbers and booleans as text, lists of strings as
+ * repeated fields, other lists and objects as JSON text.
+ * @throws ApiError  that names the first field at fault
+ * @throws BodyTimeoutError
+ */
+export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): Promise<Upload> {
+  const bytes = await readBody(upload.open(), { ...limits, contentLength: upload.contentLength });
+  const body = parseJson(bytes);
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new ApiError('invalid_request', `The body must be a JSON object with ${limits.insteadOfFile}.`);
+  }
+  const form: Upload = { fields: new Map(), lists: new Map(), file: null, fingerprint: fingerprintOf(bytes) };
+  for (const [name, value] of Object.entries(body)) readField(name, value, form, limits);
+  if (!form.fields.has(limits.insteadOfFile)) {
+    const message = `A JSON body needs ${limits.insteadOfFile}. Send a file as multipart/form-data.`;
+    throw new ApiError('invalid_request', message, { param: limits.insteadOfFile });
+  }
+  return form;
+}
+
+function readField(name: string, value: unknown, { fields, lists }: Upload, limits: JsonLimits): void {
+  if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, limits.fieldBytes);
+  const values = limits.listFields?.includes(name) && Array.isArray(value) ? value : [value];
+  const texts = values.map((each) => textOf(name, each));
+  const maxBytes = limits.fieldBytes[name]!;
+  if (texts.some((text) => Buffer.byteLength(text) > maxBytes)) throw fieldTooLarge(name, maxBytes);
+  fields.set(name, texts.at(-1) ?? '');
+  if (limits.listFields?.includes(name)) lists.set(name, texts);
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && value.isWellFormed()) return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  // Metadata is echoed as it was written, which only its own text shows.
+  if (typeof value === 'object' && value !== null && name !== 'metadata') return JSON.stringify(value);
+  const wanted = name === 'metadata' ? 'a string that contains JSON' : 'a string';
+  throw new ApiError('invalid_request', `${name} must be ${wanted}.`, { param: name });
+}

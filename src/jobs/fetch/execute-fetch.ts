@@ -1,0 +1,232 @@
+import { AudioError } from '../../audio/audio-error.ts';
+import { FetchError } from '../../audio/fetch/fetch-error.ts';
+import { isDiskFull } from '../../audio/storage/free-disk.ts';
+import { isDatabaseAway } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { delayBeforeNextTryMs } from '../../rules/network/fetch-failure.ts';
+import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
+import type { JobMetrics } from '../job.ts';
+import { findKeysInUse } from '../retention/audio-store.ts';
+import { openAudioUrl } from './audio-url.ts';
+import type { FetchedAudio, FetchFileDeps } from './fetch-file.ts';
+import { fetchFile } from './fetch-file.ts';
+import type { ClaimedFetch } from './fetch-store.ts';
+import { releaseFetch, renewFetch } from './fetch-store.ts';
+import type { FetchEnd, FinishDeps, Finished } from './finish-fetch.ts';
+import { failFetched, queueFetched } from './finish-fetch.ts';
+
+/** A fetch whose process dies is claimed again after this time. */
+export const FETCH_LEASE_MS = 15_000;
+const RENEW_EVERY_MS = 3_000;
+/** For all tries of a fetch together. */
+const TOTAL_MS = 3_600_000;
+// Full disks, storage that is away and crashes count no try; after a day of them the job fails.
+const MAX_AGE_MS = 86_400_000;
+const SERVICE_RETRY_MS = 30_000;
+const RECORD_RETRIES = { most: 120, delayMs: 5_000 };
+
+export type ExecuteFetchDeps = FetchFileDeps &
+  FinishDeps & {
+    /** Whether audio is fetched at all: AUDIO_URL. */
+    isOn: boolean;
+    secretBox: Pick<SecretBox, 'open'>;
+    clock: Clock;
+    log: Log;
+    metrics?: JobMetrics | undefined;
+  };
+
+/** What a try came to. */
+type Result =
+  | { kind: 'fetched'; audio: FetchedAudio }
+  | { kind: 'failed'; end: FetchEnd }
+  | { kind: 'again'; delayMs: number; countsAsTry: boolean; reason: string };
+
+/** The fetch is held by another process, or its job has ended. */
+class FetchLostError extends Error {
+  constructor() {
+    super('the fetch is no longer held');
+    this.name = 'FetchLostError';
+  }
+}
+
+/** The process stops: fetches under way are released. */
+export class FetchStopError extends Error {
+  constructor() {
+    super('the fetcher stops');
+    this.name = 'FetchStopError';
+  }
+}
+
+/**
+ * Makes one try of a claimed fetch and records what it came to. Releases the fetch when `stopSignal` aborts. Rejects when
+ * the result could not be written; the fetch is due again when its lease ends.
+ */
+export async function executeFetch(
+  fetch: ClaimedFetch,
+  deps: ExecuteFetchDeps,
+  stopSignal: AbortSignal,
+): Promise<void> {
+  await new FetchExecution(fetch, deps, stopSignal).run();
+}
+
+class FetchExecution {
+  readonly #fetch: ClaimedFetch;
+  readonly #deps: ExecuteFetchDeps;
+  readonly #startedAt = performance.now();
+  readonly #ended = new AbortController();
+  readonly #lost = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(fetch: ClaimedFetch, deps: ExecuteFetchDeps, stopSignal: AbortSignal) {
+    this.#fetch = fetch;
+    this.#deps = deps;
+    this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
+  }
+
+  async run(): Promise<void> {
+    const renewing = this.#renewUntilEnded();
+    try {
+      await this.#record(await this.#try());
+    } catch (cause) {
+      if (cause instanceof FetchLostError) this.#logEnd({ outcome: 'lost' });
+      else if (cause instanceof FetchStopError) await this.#release({ delayMs: 0, countsAsTry: false, reason: 'stop' });
+      else throw cause;
+    } finally {
+      this.#ended.abort(null);
+      await renewing;
+    }
+  }
+
+  async #renewUntilEnded(): Promise<void> {
+    const { db, clock, log } = this.#deps;
+    for (;;) {
+      await clock.sleep(RENEW_EVERY_MS, this.#ended.signal);
+      if (this.#ended.signal.aborted) return;
+      try {
+        if (!(await renewFetch(db, this.#fetch, FETCH_LEASE_MS))) return this.#lost.abort(new FetchLostError());
+      } catch (err) {
+        log.warn({ job_id: this.#fetch.id, err }, 'could not renew the lease of a fetch');
+      }
+    }
+  }
+
+  async #try(): Promise<Result> {
+    const { id, accountId, createdAt, moment } = this.#fetch;
+    if (!this.#deps.isOn) return failed(new FetchError('forbidden_address', 'Audio by URL is switched off.'));
+    if (moment.getTime() - createdAt.getTime() > MAX_AGE_MS) return failedByService();
+    const timeout = new AbortController();
+    const left = Math.max(0, TOTAL_MS - this.#fetch.spentMs);
+    const timer = setTimeout(() => timeout.abort(overtime()), left);
+    const signal = AbortSignal.any([this.#signal, timeout.signal]);
+    try {
+      const given = openAudioUrl(this.#deps.secretBox, id, this.#fetch.request);
+      return { kind: 'fetched', audio: await fetchFile(this.#deps, { ...given, accountId }, signal) };
+    } catch (cause) {
+      this.#signal.throwIfAborted();
+      return this.#resultOf(cause);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #resultOf(cause: unknown): Result {
+    const { id } = this.#fetch;
+    if (cause instanceof AudioError) return { kind: 'failed', end: endOf('unprocessable_audio', cause.message) };
+    if (cause instanceof FetchError) {
+      const tries = this.#fetch.tries + 1;
+      const delayMs =
+        this.#spentMs() < TOTAL_MS ? delayBeforeNextTryMs(cause, { tries, nowMs: this.#deps.clock.now() }) : null;
+      return delayMs === null ? failed(cause) : { kind: 'again', delayMs, countsAsTry: true, reason: cause.reason };
+    }
+    if (isDiskFull(cause) || (cause instanceof ApiError && cause.type === 'unavailable')) {
+      this.#deps.log.warn({ job_id: id, err: cause }, 'the disk is full, or the storage is away; the fetch waits');
+      return { kind: 'again', delayMs: SERVICE_RETRY_MS, countsAsTry: false, reason: 'storage' };
+    }
+    this.#deps.log.error({ job_id: id, err: cause }, 'a fetch failed by a fault of the service');
+    return failedByService();
+  }
+
+  async #record(result: Result): Promise<void> {
+    if (result.kind === 'again') return await this.#release(result);
+    const finished = await this.#retryWhileAway(() =>
+      result.kind === 'failed'
+        ? failFetched(this.#deps, this.#fetch, result.end)
+        : queueFetched(this.#deps, this.#fetch, result.audio),
+    );
+    if (result.kind === 'fetched' && finished.kind !== 'queued') await this.#removeUnlessUsed(result.audio.key);
+    if (finished.kind === 'failed') this.#deps.metrics?.jobEnded(finished.job);
+    this.#logEnd({ outcome: finished.kind, ...endFields(finished), ...audioFields(result) });
+  }
+
+  /** A commit whose answer was lost has given the job its audio: the second try of that write finds no fetch. */
+  async #removeUnlessUsed(key: string): Promise<void> {
+    const isUsed = (await findKeysInUse(this.#deps.db, [key])).length > 0;
+    if (!isUsed) await this.#deps.storage.remove(key);
+  }
+
+  async #release({ delayMs, countsAsTry, reason }: { delayMs: number; countsAsTry: boolean; reason: string }) {
+    const { tries, spentMs } = this.#fetch;
+    const after = countsAsTry ? { tries: tries + 1, spentMs: this.#spentMs() } : { tries, spentMs };
+    await releaseFetch(this.#deps.db, this.#fetch, { ...after, delayMs });
+    this.#logEnd({ outcome: 'again', reason, delay_ms: delayMs });
+  }
+
+  #spentMs(): number {
+    return this.#fetch.spentMs + performance.now() - this.#startedAt;
+  }
+
+  /** `work` may run twice: the lease's number makes that safe. */
+  async #retryWhileAway<Value>(work: () => Promise<Value>): Promise<Value> {
+    const { clock, log } = this.#deps;
+    for (let retry = 0; ; retry++) {
+      if (retry > 0) this.#signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (err) {
+        if (!isDatabaseAway(err) || retry >= RECORD_RETRIES.most) throw err;
+        log.warn({ job_id: this.#fetch.id, err }, 'database away; the end of a fetch waits');
+        await clock.sleep(RECORD_RETRIES.delayMs, this.#signal);
+      }
+    }
+  }
+
+  #logEnd(fields: Record<string, unknown>): void {
+    const { id, accountId, tries } = this.#fetch;
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    this.#deps.log.info(
+      { job_id: id, account_id: accountId, try: tries + 1, ...fields, duration_ms: durationMs },
+      'fetch',
+    );
+  }
+}
+
+function overtime(): FetchError {
+  return new FetchError('timeout', 'The file did not arrive within an hour.');
+}
+
+function failed({ message, reason, httpStatus }: FetchError): Result {
+  const end = endOf('audio_fetch_failed', message);
+  return { kind: 'failed', end: { ...end, errorReason: reason, errorHttpStatus: httpStatus } };
+}
+
+function failedByService(): Result {
+  const message = 'The audio could not be fetched by a fault of the service. Send the request again.';
+  return { kind: 'failed', end: endOf('engine_error', message) };
+}
+
+function endOf(errorType: FetchEnd['errorType'], errorMessage: string): FetchEnd {
+  return { errorType, errorMessage, errorReason: null, errorHttpStatus: null };
+}
+
+function endFields(finished: Finished): Record<string, unknown> {
+  if (finished.kind !== 'failed') return {};
+  const { errorType, errorReason, errorHttpStatus } = finished.job;
+  return { error_type: errorType, reason: errorReason, http_status: errorHttpStatus };
+}
+
+function audioFields(result: Result): Record<string, unknown> {
+  if (result.kind !== 'fetched') return {};
+  return { size_bytes: result.audio.sizeBytes, audio_ms: result.audio.durationMs };
+}

@@ -1,0 +1,94 @@
+import { AudioError } from '../../audio/audio-error.ts';
+import type { FetchedFile, FileFetcher } from '../../audio/fetch/fetch.ts';
+import { FetchError } from '../../audio/fetch/fetch-error.ts';
+import { FileStart } from '../../audio/file-start.ts';
+import { probeAudio, probeStart } from '../../audio/media/probe.ts';
+import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.ts';
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { UploadTooLargeError } from '../../audio/storage/storage.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Semaphore } from '../../platform/semaphore.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import type { AudioUrl } from './audio-url.ts';
+
+export type FetchFileDeps = {
+  fetcher: FileFetcher;
+  storage: AudioStorage;
+  tools: ToolPaths;
+  config: Pick<Config, 'maxUploadBytes' | 'minFreeDiskBytes' | 'maxAudioSeconds'>;
+  /** Limits the probes that run at once. */
+  probes: Semaphore;
+};
+
+/** Audio in the storage, as the probe found it. */
+export type FetchedAudio = { key: string; sizeBytes: number; format: string; durationMs: number };
+
+// Media types that servers send with pages and messages in place of a file.
+const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$/;
+
+/**
+ * Streams a file from its URL into the storage and probes it. When it rejects, nothing of the file stays in the storage.
+ * @throws FetchError
+ * @throws AudioError  for a file that is not audio that can be transcribed
+ * @throws ApiError    503 when the disk is full or the storage away
+ * @throws unknown     the signal's reason, once it has aborted
+ */
+export async function fetchFile(
+  deps: FetchFileDeps,
+  { url, headers, accountId }: AudioUrl & { accountId: string },
+  signal: AbortSignal,
+): Promise<FetchedAudio> {
+  const { storage, config } = deps;
+  await requireFreeDisk(storage, config.minFreeDiskBytes);
+  using file = await deps.fetcher.open({ url, headers, accountId, signal });
+  if (file.sizeBytes !== null && file.sizeBytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
+  await requireFreeDisk(storage, config.minFreeDiskBytes, file.sizeBytes ?? 0);
+  const start = new FileStart();
+  const stored = await store(deps, file, start);
+  try {
+    if (stored.sizeBytes === 0) throw new AudioError('The server sent an empty file.');
+    return { ...stored, ...(await probe(deps, stored.key, start, file.mediaType, signal)) };
+  } catch (cause) {
+    await storage.remove(stored.key);
+    throw cause;
+  }
+}
+
+async function store({ storage, config }: FetchFileDeps, { bytes }: FetchedFile, start: FileStart) {
+  const { maxUploadBytes: maxBytes, minFreeDiskBytes } = config;
+  try {
+    return await storage.receive(whileDiskIsFree(observed(bytes, start), storage, minFreeDiskBytes), { maxBytes });
+  } catch (cause) {
+    throw cause instanceof UploadTooLargeError ? tooLarge(maxBytes) : cause;
+  }
+}
+
+async function* observed(bytes: AsyncIterable<Uint8Array>, start: FileStart): AsyncIterable<Uint8Array> {
+  for await (const chunk of bytes) {
+    start.update(chunk);
+    yield chunk;
+  }
+}
+
+async function probe(
+  { storage, tools, config, probes }: FetchFileDeps,
+  key: string,
+  start: FileStart,
+  mediaType: string | null,
+  signal: AbortSignal,
+): Promise<Pick<FetchedAudio, 'format' | 'durationMs'>> {
+  const { maxAudioSeconds } = config;
+  const result = (await probeStart(start, maxAudioSeconds)) ?? (await probeStored());
+  if (result.kind === 'audio') return result;
+  const hint = mediaType !== null && TEXT_TYPE.test(mediaType) ? ` The server says that it is ${mediaType}.` : '';
+  throw new AudioError(result.message + hint);
+
+  async function probeStored() {
+    await using file = await storage.localPath(key);
+    return await probeAudio(file.path, { tools, maxAudioSeconds, signal }, (work) => probes(work, signal));
+  }
+}
+
+function tooLarge(maxBytes: number): FetchError {
+  return new FetchError('too_large', `The file is larger than the limit of ${maxBytes} bytes.`);
+}

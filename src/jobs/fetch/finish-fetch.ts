@@ -1,0 +1,88 @@
+import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
+import { composeEvent } from '../../webhooks/events/emit.ts';
+import { expiryOf } from '../execution/end.ts';
+import { writeQueuedEnd } from '../execution/end-store.ts';
+import type { Job } from '../job.ts';
+import { showJob } from '../view.ts';
+import type { FetchClaim, FetchedAudioOfJob } from './fetch-store.ts';
+import { deleteFetch, lockFetchedJob, storeFetchedAudio } from './fetch-store.ts';
+
+export type FinishDeps = {
+  db: Database;
+  /** Credits per minute of audio. */
+  rates: { lite: number; pro: number };
+  /** The delay before a delivery's first attempt. */
+  firstDelayMs: number;
+};
+
+/** Why a job ends without its audio. */
+export type FetchEnd = Pick<Job, 'errorMessage' | 'errorReason' | 'errorHttpStatus'> & {
+  errorType: NonNullable<Job['errorType']>;
+};
+
+export type Finished =
+  | { kind: 'queued' }
+  /** The job has ended: its audio is not needed. */
+  | { kind: 'failed'; job: Job }
+  /** The fetch is no longer held under this claim. */
+  | { kind: 'lost' };
+
+/**
+ * Holds the cost of fetched audio and queues its job, in one transaction; where the balance does not cover the cost, the job
+ * fails in it. URL and headers are deleted in both cases.
+ */
+export async function queueFetched(
+  deps: FinishDeps,
+  claim: FetchClaim,
+  audio: Omit<FetchedAudioOfJob, 'heldUnits'>,
+): Promise<Finished> {
+  return await deps.db.transaction(async (tx) => {
+    const job = await lockFetchedJob(tx, claim);
+    if (job === null || !(await deleteFetch(tx, claim))) return { kind: 'lost' };
+    const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
+    const units = costUnits(audio.durationMs, deps.rates[job.plan]);
+    const hold = await holdForJob(tx, { account, jobId: job.id, units });
+    if (hold.kind === 'short') return await endQueued(tx, deps, job, shortage(units, hold.missingUnits));
+    await storeFetchedAudio(tx, claim, { ...audio, heldUnits: account.unlimited ? 0 : units });
+    return { kind: 'queued' };
+  });
+}
+
+/** Fails the job of a fetch, with its event and deliveries, and deletes URL and headers, in one transaction. */
+export async function failFetched(deps: FinishDeps, claim: FetchClaim, end: FetchEnd): Promise<Finished> {
+  return await deps.db.transaction(async (tx) => {
+    const job = await lockFetchedJob(tx, claim);
+    if (job === null || !(await deleteFetch(tx, claim))) return { kind: 'lost' };
+    return await endQueued(tx, deps, job, end);
+  });
+}
+
+async function endQueued(
+  tx: Sql,
+  { firstDelayMs, rates }: FinishDeps,
+  { moment, ...job }: Job & { moment: Date },
+  end: FetchEnd,
+): Promise<Finished> {
+  const expiresAt = expiryOf(job.options, moment);
+  const ended: Job = { ...job, ...end, state: 'failed', costUnits: 0, completedAt: moment, expiresAt };
+  const event = composeEvent({
+    account: { id: job.accountId, shard: job.shard },
+    type: 'transcription.failed',
+    jobId: job.id,
+    data: { job: showJob(ended) },
+    metadata: job.metadata,
+    now: moment,
+  });
+  const isWritten = await writeQueuedEnd(tx, { ended, event, firstDelayMs, rate: rates[job.plan] });
+  if (!isWritten) throw new Error(`job ${job.id} changed while it was locked`);
+  return { kind: 'failed', job: ended };
+}
+
+function shortage(units: number, missingUnits: number): FetchEnd {
+  const message =
+    `The audio costs ${creditsFromUnits(units)} credits and the balance holds ${creditsFromUnits(units - missingUnits)}. ` +
+    'Add credits, send it again.';
+  return { errorType: 'insufficient_balance', errorMessage: message, errorReason: null, errorHttpStatus: null };
+}
