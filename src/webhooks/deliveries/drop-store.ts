@@ -87,9 +87,8 @@ async function drop(
       ),
       gone as (
         delete from deliveries d
-        using unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-          as w (id, event_id, attempt_id, url, created_at)
-        where d.shard = $1 and d.event_id = w.event_id and d.id = w.id and d.attempt_id = w.attempt_id
+        -- Arrays, not a join: see finish-store.ts.
+        where d.shard = $1 and d.event_id = any($4::text[]) and d.attempt_id = any($5::text[])
           and (
             $3
             or exists (select from fence)
@@ -98,18 +97,19 @@ async function drop(
           )
           -- When the webhook was enabled again meanwhile, its deliveries are newer.
           and ($3 or not exists (select from webhooks a where a.shard = $1 and a.id = d.webhook_id and a.active))
-        returning d.*, w.url, w.created_at as attempt_created_at
+        returning d.*
       )
       insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
         status, created_at, completed_at)
-      select g.shard, g.attempt_id, g.account_id, g.webhook_id, g.event_id, g.event_type, g.id, coalesce(g.url, ''),
-        g.attempt, 'dropped', g.attempt_created_at, (select moment from clock)
-      from gone g`,
+      select g.shard, g.attempt_id, g.account_id, g.webhook_id, g.event_id, g.event_type, g.id, coalesce(w.url, ''),
+        g.attempt, 'dropped', w.created_at, (select moment from clock)
+      from gone g
+      join unnest($5::text[], $6::text[], $7::timestamptz[]) as w (attempt_id, url, created_at)
+        on w.attempt_id = g.attempt_id`,
     values: [
       shard,
       allowed.by === 'owner' ? allowed.epoch : null,
       allowed.by === 'all',
-      column('id'),
       column('eventId'),
       column('attemptId'),
       column('url'),

@@ -32,7 +32,6 @@ export type FinishedAttempt = {
   responseHeaders: string | null;
   responseBody: Buffer | null;
   completedAt: Date;
-  /** For the log of the process. */
   accountId: string;
   eventType: string;
 };
@@ -138,6 +137,8 @@ function columnsOf(attempts: FinishedAttempt[]): unknown[] {
     column('responseBody'),
     plainArray(attempts.map((attempt) => attempt.completedAt.getTime())),
     plainArray(attempts.map((attempt) => timeOfId(attempt.attemptId))),
+    plainArray(column('accountId')),
+    plainArray(column('eventType')),
   ];
 }
 
@@ -151,14 +152,17 @@ function plainArray(values: (string | number | boolean | null)[]): string {
 
 const COLUMNS = `$1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::smallint[], $8::real[],
   $9::real[], $10::real[], $11::real[], $12::real[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::float8[],
-  $18::float8[]`;
+  $18::float8[], $19::text[], $20::text[]`;
 const COLUMN_NAMES = `delivery_id, webhook_id, event_id, attempt_id, url, attempt, response_status, duration_ms, dns_ms,
   connect_ms, tls_ms, first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
-  created_at_ms`;
+  created_at_ms, account_id, event_type`;
 
 const INSERT_ATTEMPTS = `insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url,
   attempt, status, response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
   remote_address, request_headers, response_headers, response_body, created_at, completed_at)`;
+
+// Both statements find deliveries by arrays of their events and attempts, never by a join: a plan that was made while the
+// table was nearly empty would read the whole shard first, for each attempt.
 
 const FINISH_SUCCESSES = `
   with
@@ -166,73 +170,75 @@ const FINISH_SUCCESSES = `
   fence as materialized (
     select shard, epoch
     from delivery_shards
-    where shard = any($20::smallint[])
+    where shard = any($22::smallint[])
     order by shard
     for share
   ),
   plain as materialized (
     select id
     from webhooks
-    where shard = any($20::smallint[]) and id = any($22::text[]) and consecutive_failures = 0 and has_succeeded
+    where shard = any($22::smallint[]) and id = any($24::text[]) and consecutive_failures = 0 and has_succeeded
+  ),
+  owned as materialized (
+    select attempt_id
+    from unnest($4::text[], $2::text[], $21::smallint[], $23::bigint[]) as b (attempt_id, webhook_id, shard, epoch)
+    where (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))
+      and b.webhook_id = any(array(select id from plain))
   ),
   ended as (
-    delete from deliveries d
-    using unnest(${COLUMNS}, $19::smallint[], $21::bigint[]) as b (${COLUMN_NAMES}, shard, epoch)
-    where d.shard = any($20::smallint[]) and d.shard = b.shard and d.event_id = b.event_id and d.id = b.delivery_id
-      and d.attempt_id = b.attempt_id
-      -- Arrays, not joins: a planner without statistics would begin with these tables, and read all of a webhook.
-      and (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))
-      and b.webhook_id = any(array(select id from plain))
-    returning b.*, d.account_id, d.event_type
+    delete from deliveries
+    where shard = any($22::smallint[]) and event_id = any($3::text[])
+      and attempt_id = any(array(select attempt_id from owned))
+    returning attempt_id
   )
   ${INSERT_ATTEMPTS}
   select shard, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt, 'succeeded',
     response_status, null, null, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms, remote_address,
     request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
     to_timestamp(completed_at_ms / 1000)
-  from ended
+  from unnest(${COLUMNS}, $21::smallint[]) as b (${COLUMN_NAMES}, shard)
+  where attempt_id = any(array(select attempt_id from ended))
   returning delivery_id as "deliveryId"`;
 
 const FINISH_ATTEMPTS = `
   with
   moment as materialized (
-    select coalesce($21::timestamptz, clock_timestamp()) as now
+    select coalesce($23::timestamptz, clock_timestamp()) as now
   ),
   fence as materialized (
     select shard
     from delivery_shards
-    where shard = $19 and epoch = $20
+    where shard = $21 and epoch = $22
     for share
-  ),
-  batch as materialized (
-    select *
-    from unnest(${COLUMNS}, $24::boolean[], $25::float8[], $26::text[], $27::float8[], $28::text[], $29::text[])
-    with ordinality as b (${COLUMN_NAMES}, succeeded, retry_after_ms, next_attempt_id, next_created_at_ms, error_reason,
-      error_message, position)
-    where exists (select from fence)
   ),
   -- Webhooks are locked before deliveries and in order of id, as in every transaction that changes both. A success changes
   -- the webhook only when it ends a streak or is the first: otherwise the row is not locked.
   touched as materialized (
     select w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
-    where w.shard = $19 and exists (select from fence)
+    where w.shard = $21 and exists (select from fence)
       and (
-        w.id = any($31::text[])
-        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($30::text[]))
+        w.id = any($33::text[])
+        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($32::text[]))
       )
     order by w.id
     for update
   ),
   -- The deliveries that still wait under these attempt ids; other attempts are not recorded. Locked: while the statement
   -- waited for a webhook, its deliveries may have been dropped, and must not count.
+  waiting as materialized (
+    select attempt_id
+    from deliveries
+    where shard = $21 and event_id = any($3::text[]) and attempt_id = any($4::text[])
+      and exists (select from fence) and (select count(*) from touched) >= 0
+    for update
+  ),
   owned as materialized (
-    select b.*, d.account_id, d.event_type
-    from batch b
-    join deliveries d on d.shard = $19 and d.event_id = b.event_id and d.id = b.delivery_id
-      and d.attempt_id = b.attempt_id
-    where (select count(*) from touched) >= 0
-    for update of d
+    select *
+    from unnest(${COLUMNS}, $26::boolean[], $27::float8[], $28::text[], $29::float8[], $30::text[], $31::text[])
+    with ordinality as b (${COLUMN_NAMES}, succeeded, retry_after_ms, next_attempt_id, next_created_at_ms, error_reason,
+      error_message, position)
+    where attempt_id = any(array(select attempt_id from waiting))
   ),
   counted as (
     select o.webhook_id, bool_or(o.succeeded) as has_success,
@@ -258,8 +264,8 @@ const FINISH_ATTEMPTS = `
   ),
   evaluated as materialized (
     select s.*,
-      s.active and s.failures >= $22
-        and (select now from moment) - s.failing_since >= $23 * interval '1 millisecond' as disables
+      s.active and s.failures >= $24
+        and (select now from moment) - s.failing_since >= $25 * interval '1 millisecond' as disables
     from streaks s
   ),
   changed_webhooks as (
@@ -272,7 +278,7 @@ const FINISH_ATTEMPTS = `
       disabled_at = case when e.disables then (select now from moment) else w.disabled_at end,
       updated_at = case when e.disables then (select now from moment) else w.updated_at end
     from evaluated e
-    where w.shard = $19 and w.id = e.id
+    where w.shard = $21 and w.id = e.id
   ),
   settled as materialized (
     select o.*,
@@ -287,45 +293,39 @@ const FINISH_ATTEMPTS = `
     left join evaluated e on e.id = o.webhook_id
   ),
   retried as (
-    update deliveries d
-    set attempt = d.attempt + 1, attempt_id = s.next_attempt_id, next_at = s.next_at
-    from settled s
-    where d.shard = $19 and d.event_id = s.event_id and d.id = s.delivery_id and d.attempt_id = s.attempt_id
-      and s.next_state = 'waiting'
-    returning s.*
+    update deliveries
+    set attempt = attempt + 1,
+      attempt_id = ($28::text[])[array_position($4::text[], attempt_id)],
+      next_at = (select now from moment)
+        + ($27::float8[])[array_position($4::text[], attempt_id)] * interval '1 millisecond'
+    where shard = $21 and event_id = any($3::text[])
+      and attempt_id = any(array(select attempt_id from settled where next_state = 'waiting'))
   ),
   ended as (
-    delete from deliveries d
-    using settled s
-    where d.shard = $19 and d.event_id = s.event_id and d.id = s.delivery_id and d.attempt_id = s.attempt_id
-      and s.next_state <> 'waiting'
-    returning s.*
-  ),
-  changed as (
-    select * from retried
-    union all
-    select * from ended
+    delete from deliveries
+    where shard = $21 and event_id = any($3::text[])
+      and attempt_id = any(array(select attempt_id from settled where next_state <> 'waiting'))
   ),
   logged as (
     ${INSERT_ATTEMPTS}
-    select $19::smallint, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
+    select $21::smallint, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
       case when succeeded then 'succeeded' else 'failed' end,
       response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
       remote_address, request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
       to_timestamp(completed_at_ms / 1000)
-    from changed
+    from settled
     union all
-    select $19::smallint, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
+    select $21::smallint, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
       null, null, null, null, null, null, null, null, null, null, null, null, to_timestamp(next_created_at_ms / 1000),
       (select now from moment)
-    from changed
+    from settled
     where next_state = 'dropped'
   )
   select
     (
       select json_agg(json_build_object('id', delivery_id, 'nextAtMs',
         case when next_state = 'waiting' then extract(epoch from next_at) * 1000 end))
-      from changed
+      from settled
     ) as settled,
     (
       select json_agg(json_build_object('webhookId', id, 'failuresBefore', failures_before,

@@ -28,7 +28,7 @@ export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind:
 
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
-const MAX_BATCH = 1_000;
+const MAX_BATCH = 500;
 // Of those for one shard each. The other connections are for what is read.
 const STATEMENTS_AT_ONCE = 4;
 const RETRY_MS = 100;

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import type { Sql } from '../../db/database.ts';
+import { openDatabase } from '../../db/database.ts';
+import { makeId } from '../../platform/clock.ts';
+import { dropWaiting } from './drop-store.ts';
+import { findWebhooksDue, readBodies, readDue, readDueOfWebhook } from './due-store.ts';
+import type { FinishedAttempt } from './finish-store.ts';
+import { finishAttempts, finishSuccesses } from './finish-store.ts';
+import type { ReadyDelivery } from './send.ts';
+
+const ROWS = 2_000;
+const BATCH = 10;
+
+type Place = { shard: number; webhookId: string };
+type Case = (sql: Sql, place: Place, deliveries: ReadyDelivery[]) => Promise<unknown>;
+
+const everything = { fromMs: Number.NEGATIVE_INFINITY, limit: 100 };
+const attemptsOf = (deliveries: ReadyDelivery[], succeeded: boolean): FinishedAttempt[] =>
+  deliveries.map((delivery) => attemptOf(delivery, { succeeded }));
+
+const CASES: Record<string, Case> = {
+  'recording successes': (sql, _, deliveries) => finishSuccesses(sql, attemptsOf(deliveries, true)),
+  'recording failures': (sql, { shard }, deliveries) =>
+    finishAttempts(sql, { shard, epoch: 0, attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS }),
+  'reading what is due': (sql, { shard }) =>
+    readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [] }),
+  'reading what is due of a webhook': (sql, place) =>
+    readDueOfWebhook(sql, { ...everything, ...place, untilMs: Date.now() + 60_000 }),
+  'searching for webhooks': (sql, { shard }) => findWebhooksDue(sql, { shard, untilMs: Date.now() + 60_000 }),
+  'reading bodies': (sql, _, deliveries) => readBodies(sql, deliveries),
+  'dropping nothing': (sql, { shard }) =>
+    dropWaiting(sql, { shard, webhookId: 'wh_none', url: '', allowed: { by: 'others' } }),
+};
+
+for (const [name, run] of Object.entries(CASES)) {
+  test(`${name} reads few rows when the plan was made on a table that was nearly empty`, async () => {
+    await using fixture = await openDeliveryFixture();
+    const account = await fixture.account();
+    const webhook = await fixture.webhook(account);
+    const place = { shard: account.shard, webhookId: webhook.id };
+    await fixture.emit(account);
+    await fixture.db.run({ text: 'update webhooks set has_succeeded = true' });
+    await fixture.db.run({ text: 'vacuum analyze' });
+    const deliverer = openDatabase(fixture.db.url, { maxConnections: 1, plansOnce: true });
+    const [first] = await fixture.due(account);
+    await run(deliverer, place, [{ ...first!, attemptId: makeId('dlv') }]);
+    for (let i = 1; i < BATCH; i++) await fixture.emit(account);
+    const due = await fixture.due(account);
+    await fixture.db.run({
+      text: `insert into deliveries (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+        select shard, id || n, account_id, webhook_id || n % 7, event_id || n, event_type, attempt_id || n,
+          next_at + interval '1 hour', created_at
+        from (select * from deliveries limit 1) d, generate_series(1, ${ROWS}) n`,
+    });
+
+    const read = await deliverer.transaction(async (tx) => {
+      await run(tx, place, due);
+      const [row] = await tx.rows<{ read: number }>({
+        text: `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
+          from pg_stat_xact_user_tables
+          where relname = 'deliveries'`,
+      });
+      return row!.read;
+    });
+    await deliverer.close();
+
+    assert.ok(read <= 5 * BATCH, `${read} rows`);
+  });
+}
