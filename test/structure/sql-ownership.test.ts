@@ -83,6 +83,27 @@ test("a table's rows are read in its folder, but for the statements that are lis
   assert.deepEqual([...new Set(reads.map(({ file, table }) => `${file} reads ${table}`))], READS_ELSEWHERE);
 });
 
+// Counts all deliveries for the operator's metrics, on a connection that plans each time.
+const WITHOUT_INDEX = ['src/webhooks/deliveries/backlog-store.ts'];
+
+test('statements name the indexes of deliveries that they need, as often as they read the table', () => {
+  const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const files = [...Map.groupBy(statements, ({ file }) => file)].map(([file, those]) => {
+    const text = those.map((statement) => statement.text).join('\n');
+    const reads = count(text, /(?:from|join|update)\s+deliveries\b/g);
+    const conditions = count(text, /\b(?:event_id|webhook_id|attempt_id) > ''|\battempt > 0/g);
+    return { file, reads, conditions };
+  });
+
+  const unnamed = files.filter(({ reads, conditions }) => reads > conditions);
+
+  assert.ok(files.filter(({ reads }) => reads > 0).length >= 8);
+  assert.deepEqual(
+    unnamed.map(({ file }) => file),
+    WITHOUT_INDEX,
+  );
+});
+
 test('writes are found inside of a statement, and are no reads', () => {
   const statement = `
     with moved as (delete from jobs using accounts where true returning *), kept as (update only events set body = $1)

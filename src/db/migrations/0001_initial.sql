@@ -386,23 +386,24 @@ create table deliveries (
   -- The id of the next attempt (X-Service-Delivery-Id). The fence: an attempt is recorded only under this id.
   attempt_id text not null,
   next_at timestamptz not null,
-  created_at timestamptz not null,
-  -- shard last: on a table without statistics, the planner prefers an index that begins with shard and reads the whole
-  -- shard instead of looking up each delivery.
-  primary key (event_id, id, shard)
+  created_at timestamptz not null
 ) with (
   -- A queue: rows are deleted as fast as they are inserted, and reads must not walk over the dead ones.
   autovacuum_vacuum_scale_factor = 0.01,
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0
 );
--- Partial, though every row has an attempt: without statistics the planner would otherwise use them to look up a delivery
--- by its key, and read the whole shard. Statements that need them say so: attempt > 0.
+-- No primary key: its index could not be partial. Logical replication needs to know how to find a row.
+alter table deliveries replica identity full;
+-- Partial, though every row is in each of them: while the table is nearly empty all indexes cost the same, and a plan
+-- that was made then would read the whole shard by the wrong one. A statement names the index that it needs by the
+-- condition of the index.
+create unique index deliveries_by_event on deliveries (event_id, id, shard) where event_id > '';
 create index deliveries_due on deliveries (shard, next_at) where attempt > 0;
-create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at) where attempt > 0;
+create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at) where webhook_id > '';
 -- For the waiting deliveries in the delivery log. On an expression, to keep reads in the order of next_at off this index:
 -- without statistics the planner underestimates the cost of sorting.
-create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where attempt > 0;
+create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where attempt_id > '';
 
 -- Processes that deliver. Few rows, each updated every second: no shard.
 create table deliverers (

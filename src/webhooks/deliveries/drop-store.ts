@@ -28,7 +28,7 @@ export async function dropWaiting(
       name: 'find-deliveries-to-drop',
       text: `select id, event_id as "eventId", attempt_id as "attemptId", $4::text as url
         from deliveries
-        where shard = $1 and attempt > 0 and webhook_id = $2 and id <> all($3::text[])
+        where shard = $1 and webhook_id > '' and webhook_id = $2 and id <> all($3::text[])
         order by webhook_id, next_at desc
         limit $5`,
       values: [shard, webhookId, allowed.by === 'owner' ? allowed.inFlight : [], url, DROP_LIMIT],
@@ -42,7 +42,7 @@ export async function dropWaitingOfJob(tx: Sql, { shard, jobId }: { shard: numbe
   const waiting = await tx.rows<Waiting>({
     text: `select d.id, d.event_id as "eventId", d.attempt_id as "attemptId", w.url
       from events e
-      join deliveries d on d.shard = $1 and d.event_id = e.id
+      join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = e.id
       left join webhooks w on w.shard = $1 and w.id = d.webhook_id
       where e.shard = $1 and e.job_id = $2`,
     values: [shard, jobId],
@@ -60,7 +60,7 @@ export async function findJobsWithDeliveries(
   const rows = await sql.rows<{ jobId: string }>({
     text: `select distinct e.job_id as "jobId"
       from events e
-      join deliveries d on d.shard = $1 and d.event_id = e.id
+      join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = e.id
       where e.shard = $1 and e.job_id = any($2::text[])`,
     values: [shard, jobIds],
   });
@@ -88,7 +88,7 @@ async function drop(
       gone as (
         delete from deliveries d
         -- Arrays, not a join: see finish-store.ts.
-        where d.shard = $1 and d.event_id = any($4::text[]) and d.attempt_id = any($5::text[])
+        where d.shard = $1 and d.event_id > '' and d.event_id = any($4::text[]) and d.attempt_id = any($5::text[])
           and (
             $3
             or exists (select from fence)

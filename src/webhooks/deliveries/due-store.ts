@@ -93,7 +93,7 @@ export async function readDueOfWebhook(
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries-of-webhook',
     text: `${waitingDeliveries({ shard: '$1', id: '$2' })}
-      where d.shard = $1 and d.attempt > 0
+      where d.shard = $1 and d.webhook_id > ''
         and (d.webhook_id, d.next_at) >= ($2, to_timestamp($3::float8 / 1000))
         and (d.webhook_id, d.next_at) <= ($2, to_timestamp($4::float8 / 1000))
       order by d.webhook_id, d.next_at
@@ -141,7 +141,7 @@ export async function findWebhooksDue(
         (
           select webhook_id, id, event_id, next_at
           from deliveries
-          where shard = $1 and attempt > 0
+          where shard = $1 and webhook_id > ''
           order by webhook_id, next_at
           limit 1
         )
@@ -151,7 +151,7 @@ export async function findWebhooksDue(
         cross join lateral (
           select d.webhook_id, d.id, d.event_id, d.next_at
           from deliveries d
-          where d.shard = $1 and d.attempt > 0 and (d.webhook_id, d.next_at) > (f.webhook_id, timestamptz 'infinity')
+          where d.shard = $1 and d.webhook_id > '' and (d.webhook_id, d.next_at) > (f.webhook_id, timestamptz 'infinity')
           order by d.webhook_id, d.next_at
           limit 1
         ) n
@@ -173,7 +173,7 @@ export async function readBodies(
     text: `select d.id, d.attempt_id as "attemptId", e.body
       from deliveries d
       join events e on e.shard = d.shard and e.id = d.event_id
-      where d.shard = any($1::smallint[]) and d.event_id = any($2::text[])`,
+      where d.shard = any($1::smallint[]) and d.event_id > '' and d.event_id = any($2::text[])`,
     values: [
       [...new Set(deliveries.map(({ shard }) => shard))],
       [...new Set(deliveries.map(({ eventId }) => eventId))],
@@ -207,7 +207,7 @@ export async function postponeDelivery(
       )
       update deliveries
       set next_at = (select moment from clock) + $5 * interval '1 millisecond'
-      where shard = $1 and event_id = $2 and id = $3 and attempt_id = $4`,
+      where shard = $1 and event_id > '' and event_id = $2 and id = $3 and attempt_id = $4`,
     values: [shard, eventId, id, attemptId, delayMs],
   });
 }

@@ -187,7 +187,7 @@ const FINISH_SUCCESSES = `
   ),
   ended as (
     delete from deliveries
-    where shard = any($22::smallint[]) and event_id = any($3::text[])
+    where shard = any($22::smallint[]) and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from owned))
     returning attempt_id
   )
@@ -229,7 +229,7 @@ const FINISH_ATTEMPTS = `
   waiting as materialized (
     select attempt_id
     from deliveries
-    where shard = $21 and event_id = any($3::text[]) and attempt_id = any($4::text[])
+    where shard = $21 and event_id > '' and event_id = any($3::text[]) and attempt_id = any($4::text[])
       and exists (select from fence) and (select count(*) from touched) >= 0
     for update
   ),
@@ -298,12 +298,12 @@ const FINISH_ATTEMPTS = `
       attempt_id = ($28::text[])[array_position($4::text[], attempt_id)],
       next_at = (select now from moment)
         + ($27::float8[])[array_position($4::text[], attempt_id)] * interval '1 millisecond'
-    where shard = $21 and event_id = any($3::text[])
+    where shard = $21 and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from settled where next_state = 'waiting'))
   ),
   ended as (
     delete from deliveries
-    where shard = $21 and event_id = any($3::text[])
+    where shard = $21 and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from settled where next_state <> 'waiting'))
   ),
   logged as (

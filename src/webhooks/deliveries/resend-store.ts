@@ -51,7 +51,7 @@ export async function findMissedEvents(
         e.webhook_id is null and e.type = any(w.events) and ($8::text is null or e.type = $8)
           and not exists (
             select from deliveries d
-            where d.shard = $1 and d.event_id = e.id and d.webhook_id = $3
+            where d.shard = $1 and d.event_id > '' and d.event_id = e.id and d.webhook_id = $3
           )
           and not exists (
             select from attempts a

@@ -193,11 +193,11 @@ export async function wakeFirstAttempts(tx: Sql, shard: number, webhookId: strin
       from (
         select event_id, id
         from deliveries
-        where shard = $1 and webhook_id = $2 and attempt = 1 and next_at > (select moment from clock)
+        where shard = $1 and webhook_id > '' and webhook_id = $2 and attempt = 1 and next_at > (select moment from clock)
         order by webhook_id, next_at
         limit 1000
       ) f
-      where d.shard = $1 and d.event_id = f.event_id and d.id = f.id`,
+      where d.shard = $1 and d.event_id > '' and d.event_id = f.event_id and d.id = f.id`,
     values: [shard, webhookId],
   });
 }

@@ -79,7 +79,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
           when deliveries.attempt = attempts.attempt + 1 then deliveries.next_at
         end as "nextAttemptAt"
       from attempts
-      left join deliveries on deliveries.shard = $1 and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
+      left join deliveries on deliveries.shard = $1 and deliveries.event_id > '' and deliveries.event_id = $2 and deliveries.id = attempts.delivery_id
       where attempts.shard = $1 and attempts.event_id = $2
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
@@ -88,7 +88,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
         case when deliveries.next_at > clock_timestamp() then deliveries.next_at end
       from deliveries
       left join webhooks on webhooks.shard = $1 and webhooks.id = deliveries.webhook_id
-      where deliveries.shard = $1 and deliveries.event_id = $2
+      where deliveries.shard = $1 and deliveries.event_id > '' and deliveries.event_id = $2
       order by 1 desc
       limit $3`,
     values: [shard, id, MAX_ATTEMPTS_SHOWN],

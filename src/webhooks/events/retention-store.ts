@@ -32,7 +32,7 @@ const PAST = `
   )`;
 
 const IS_NEEDED = `(
-  exists (select from deliveries d where d.shard = $1 and d.event_id = e.id)
+  exists (select from deliveries d where d.shard = $1 and d.event_id > '' and d.event_id = e.id)
   or exists (select from attempts a where a.shard = $1 and a.event_id = e.id and a.created_at > p.ends_at)
 )`;
 

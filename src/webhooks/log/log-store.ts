@@ -72,7 +72,7 @@ export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter)
         order by id desc
         limit $13
       ) a
-      left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
+      left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
       where w.shard = $1 and w.account_id = $2 and ($3::text is null or w.id = $3)
       order by a.id desc
       limit $13`,
@@ -94,7 +94,7 @@ export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter):
       cross join lateral (
         select *
         from deliveries
-        where shard = $1 and attempt > 0 and webhook_id || '' = w.id
+        where shard = $1 and attempt_id > '' and webhook_id || '' = w.id
           and ($4::text is null or event_type = $4)
           and ($5::text is null or event_id = $5)
           and ($6::int is null or attempt = $6)
@@ -129,7 +129,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
     text: `select ${ATTEMPT_COLUMNS}, a.remote_address as "remoteAddress", a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
         a.response_body as "responseBody", e.body as "requestBody"
       from attempts a
-      left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
+      left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
       left join events e on e.shard = $1 and e.id = a.event_id
       where a.shard = $1 and a.webhook_id = $2 and a.id = $3 and a.created_at = $4`,
     // The id holds the time of creation, and that time selects the partition.
@@ -140,7 +140,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
     text: `select ${PENDING_COLUMNS}
       from deliveries d
       join webhooks w on w.shard = $1 and w.id = d.webhook_id
-      where d.shard = $1 and d.attempt > 0 and d.webhook_id || '' = $2 and d.attempt_id = $3`,
+      where d.shard = $1 and d.attempt_id > '' and d.webhook_id || '' = $2 and d.attempt_id = $3`,
     values: [place.shard, place.webhookId, id],
   });
   const nothing = {
@@ -185,7 +185,7 @@ export async function findEventsOfEntries(
       union all
       select attempt_id, event_id
       from deliveries
-      where shard = $1 and attempt > 0 and webhook_id || '' = $2 and attempt_id = any($3::text[])`,
+      where shard = $1 and attempt_id > '' and webhook_id || '' = $2 and attempt_id = any($3::text[])`,
     values: [shard, webhookId, ids, new Date(Math.min(...times)), new Date(Math.max(...times))],
   });
   return new Map(rows.map(({ id, eventId }) => [id, eventId]));

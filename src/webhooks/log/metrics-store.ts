@@ -84,7 +84,7 @@ const FIGURES = `
   waiting as materialized (
     select attempt_id
     from deliveries
-    where shard = $1 and attempt > 0 and webhook_id || '' = $2 and attempt_id < $3
+    where shard = $1 and attempt_id > '' and webhook_id || '' = $2 and attempt_id < $3
     order by attempt_id desc
     limit $5
   ),

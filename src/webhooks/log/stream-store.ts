@@ -27,7 +27,7 @@ export async function listAttemptsAfter(
       select ${ATTEMPT_COLUMNS}, a.delivery_id as "deliveryId", a.completed_at::text as at,
         extract(epoch from a.completed_at)::float8 * 1000 as "atMs", ${IS_RESEND} as "isResend"
       from attempts a
-      left join deliveries d on d.shard = $1 and d.event_id = a.event_id and d.id = a.delivery_id
+      left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
       where a.shard = $1 and a.account_id = $2 and (a.completed_at, a.id) > ($3::timestamptz, $4)
         and (not $5 or ${IS_RESEND})
       order by a.completed_at, a.id
