@@ -1,17 +1,41 @@
-// Tests the simulator: adds one bug of planted-bugs.ts at a time, and fails unless the simulator finds each of them.
-// node test/simulation/find-planted-bugs.ts [--seeds 40], the number of seeds for each bug.
+// Tests the simulator: adds one bug of planted-bugs.ts at a time, and fails unless the simulator finds each of them, or the
+// test file that the bug names.
+// node test/simulation/find-planted-bugs.ts [--seeds 40] [--only <words of a name>]: the number of seeds for each bug.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { PlantedBug } from './planted-bugs.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 
-const { values } = parseArgs({ options: { seeds: { type: 'string', default: '40' } } });
-const RUN = fileURLToPath(new URL('run.ts', import.meta.url));
+const { values } = parseArgs({
+  options: { seeds: { type: 'string', default: '40' }, only: { type: 'string', default: '' } },
+});
+// A test may wait for what never happens.
+const TEST_TIMEOUT_MS = 120_000;
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-for (const { name } of PLANTED_BUGS) {
-  const args = [RUN, '--seeds', values.seeds, '--bug', name];
-  const run = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  const isFound = run.stderr.includes(' rules:');
-  console.log(`${isFound ? 'found    ' : 'NOT FOUND'} ${name}: ${run.stderr.split('\n').slice(0, 2).join(' ').trim()}`);
-  if (!isFound) process.exitCode = 1;
+for (const bug of PLANTED_BUGS.filter(({ name }) => name.includes(values.only))) {
+  const finding = bug.test ? testWith(bug, bug.test) : simulateWith(bug);
+  console.log(`${finding ? 'found    ' : 'NOT FOUND'} ${bug.name}: ${finding ?? ''}`);
+  if (!finding) process.exitCode = 1;
+}
+
+/** The first rule that a seed violates; null when none does. */
+function simulateWith({ name }: PlantedBug): string | null {
+  const args = [here('run.ts'), '--seeds', values.seeds, '--bug', name];
+  const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return stderr.includes(' rules:') ? stderr.split('\n').slice(0, 2).join(' ').trim() : null;
+}
+
+/** The first test of the file that fails; null when none does. */
+function testWith({ name }: PlantedBug, file: string): string | null {
+  const env = {
+    ...process.env,
+    PLANTED_BUG: name,
+    NODE_OPTIONS: `--import=${new URL('plant-bug.ts', import.meta.url)}`,
+  };
+  const options = { env, encoding: 'utf8', timeout: TEST_TIMEOUT_MS } as const;
+  const { stdout, error } = spawnSync(process.execPath, [here('../../bin/verbatim'), 'test', file], options);
+  if (error) return 'the tests do not end';
+  return /^✖ (?!failing tests)(.*)$/m.exec(stdout)?.[1] ?? null;
 }

@@ -21,18 +21,14 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       },
     ],
   },
-  {
-    name: 'an attempt is recorded without a fence',
-    changes: [...withoutEpoch(), ...withoutAttemptId()],
-  },
   { name: 'an attempt is recorded though its shard was lost', changes: withoutEpoch() },
-  { name: 'an attempt is recorded under any attempt id', changes: withoutAttemptId() },
   {
     name: 'the epoch of a shard stays when the shard changes hands',
     changes: [
       { file: OWNERSHIP_STORE, find: 'epoch = epoch + 1', replace: 'epoch = epoch + 0' },
       { file: OWNERSHIP_STORE, find: 'epoch = s.epoch + 1', replace: 'epoch = s.epoch + 0' },
     ],
+    test: 'src/webhooks/ownership/ownership.test.ts',
   },
   {
     name: 'a lease is trusted from the answer to the heartbeat on',
@@ -43,6 +39,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
         replace: 'this.#trustedUntil = { monotonicMs: monotonicMs() + TRUST_MS, wallMs: clock.now() + TRUST_MS };',
       },
     ],
+    test: 'src/webhooks/ownership/ownership.test.ts',
   },
   {
     name: 'attempts start whether or not the lease is trusted',
@@ -59,6 +56,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     changes: [
       { file: OWNERSHIP, find: 'if (!heartbeat) {', replace: 'if (!heartbeat) return true;\n    if (!heartbeat) {' },
     ],
+    test: 'src/webhooks/ownership/ownership.test.ts',
   },
   {
     name: 'a shard is released while attempts of it are in flight',
@@ -70,9 +68,10 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       {
         file: OWNERSHIP_STORE,
         find: 'ends_at <= clock_timestamp()',
-        replace: 'ends_at <= clock_timestamp() + make_interval(secs => 9)',
+        replace: 'ends_at <= clock_timestamp() + make_interval(secs => 20)',
       },
     ],
+    test: 'src/webhooks/ownership/ownership.test.ts',
   },
   {
     name: 'shards of running processes are set free with those of ended processes',
@@ -92,6 +91,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       { file: READER, find: 'LATE_COMMIT_MS = 10_000', replace: 'LATE_COMMIT_MS = 0' },
       { file: READER, find: 'SEARCH_MS = 60_000', replace: 'SEARCH_MS = 60_000_000' },
     ],
+    test: 'src/webhooks/deliveries/worker.test.ts',
   },
   {
     name: 'a delivery that has ended is taken from an answer that is too old',
@@ -102,6 +102,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
         replace: 'return this.#tombstones.size < 0 &&',
       },
     ],
+    test: 'src/webhooks/scheduler/model.test.ts',
   },
   {
     name: 'attempts of one webhook are not limited',
@@ -125,23 +126,26 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   },
   {
     name: 'the attempt number does not grow',
-    changes: [{ file: FINISH, find: 'set attempt = d.attempt + 1,', replace: 'set attempt = d.attempt + 0,' }],
+    changes: [{ file: FINISH, find: 'set attempt = attempt + 1,', replace: 'set attempt = attempt + 0,' }],
   },
   {
     name: 'a retry keeps the id of the attempt',
-    changes: [{ file: FINISH, find: 'attempt_id = s.next_attempt_id,', replace: 'attempt_id = s.attempt_id,' }],
+    changes: [
+      { file: FINISH, find: 'attempt_id = ($28::text[])[array_position($4::text[], attempt_id)],', replace: '' },
+    ],
+    test: 'src/webhooks/deliveries/finish-store.test.ts',
   },
   {
     name: 'a retry does not wait',
-    changes: [{ file: FINISH, find: '+ o.retry_after_ms * interval', replace: '+ 0 * o.retry_after_ms * interval' }],
+    changes: [{ file: FINISH, find: "attempt_id)] * interval '1 m", replace: "attempt_id)] * 0 * interval '1 m" }],
   },
   {
     name: 'a webhook is disabled after failures over a short time',
     changes: [
       {
         file: FINISH,
-        find: ">= $23 * interval '1 millisecond' as disables",
-        replace: ">= 0 * $23 * interval '1 millisecond' as disables",
+        find: ">= $25 * interval '1 millisecond' as disables",
+        replace: ">= 0 * $25 * interval '1 millisecond' as disables",
       },
     ],
   },
@@ -171,20 +175,13 @@ function withoutEpoch(): PlantedBug['changes'] {
   return [
     {
       file: FINISH,
-      find: 'and (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))',
-      replace: 'and b.epoch is not null',
+      find: 'where (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))',
+      replace: 'where b.epoch is not null',
     },
     {
       file: FINISH,
-      find: 'where shard = $19 and epoch = $20',
-      replace: 'where shard = $19 and $20::bigint is not null',
+      find: 'where shard = $21 and epoch = $22',
+      replace: 'where shard = $21 and $22::bigint is not null',
     },
-  ];
-}
-
-function withoutAttemptId(): PlantedBug['changes'] {
-  return [
-    { file: FINISH, find: 'and d.attempt_id = b.attempt_id', replace: '' },
-    { file: FINISH, find: 'and d.attempt_id = s.attempt_id', replace: '' },
   ];
 }

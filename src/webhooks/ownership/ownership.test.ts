@@ -10,9 +10,14 @@ import { endDeliverers } from './ownership-store.ts';
 
 /** A deliverer without deliveries. `stalledMs` is added to its clock; what is in `busy` is not recorded yet. */
 function openDeliverer(db: TestDatabase, holder: string) {
-  const deliverer = { stalledMs: 0, busy: new Set<number>(), closed: [] as number[] };
+  const deliverer = { stalledMs: 0, busy: new Set<number>(), closed: [] as number[], onBeat: () => {} };
+  const rows: TestDatabase['rows'] = async (statement) => {
+    const answer = await db.rows(statement);
+    if (statement.name === 'renew-deliverer-lease') deliverer.onBeat();
+    return answer as never;
+  };
   const ownership = new Ownership({
-    ...{ db, clock: systemClock, log: openLog('silent'), holder },
+    ...{ db: { ...db, rows }, clock: systemClock, log: openLog('silent'), holder },
     monotonicMs: () => performance.now() + deliverer.stalledMs,
     unrecorded: (shard) => (deliverer.busy.has(shard) ? 1 : 0),
     onTaken: () => undefined,
@@ -140,6 +145,44 @@ test('a process trusts its lease for 8 s from before its last heartbeat', async 
   await until('a heartbeat', async () => deliverer.ownership.isTrusted() || null);
 
   assert.deepEqual([before, stalled], [true, false]);
+});
+
+test('the answer to a heartbeat that took 8 s gives no trust', async () => {
+  await using environment = await openEnvironment();
+  const deliverer = await environment.start('node/a');
+  await deliverer.has(64);
+  let beats = 0;
+  deliverer.onBeat = () => {
+    deliverer.stalledMs += 8_000;
+    beats += 1;
+  };
+
+  // The answer to the first one has been processed when the second one is sent.
+  await until('two slow heartbeats', async () => beats === 2);
+
+  assert.equal(deliverer.ownership.isTrusted(), false);
+});
+
+test('of two other deliverers, only the one whose lease has ended loses its shards', async () => {
+  await using environment = await openEnvironment();
+  const [first, second] = [await environment.start('node/a'), await environment.start('node/b')];
+  await Promise.all([first.has(32), second.has(32)]);
+  const closed = second.closed.length;
+  await environment.db.run({
+    text: `insert into deliverers (id, ends_at) values ('node/gone', now() - interval '1 s')`,
+  });
+
+  await until('the other to be ended', async () => {
+    const rows = await environment.db.rows<{ id: string }>({ text: 'select id from deliverers order by id' });
+    return rows.every(({ id }) => id !== 'node/gone') && rows;
+  });
+
+  const deliverers = await environment.db.rows<{ id: string }>({ text: 'select id from deliverers order by id' });
+  assert.deepEqual(
+    deliverers.map(({ id }) => id),
+    ['node/a', 'node/b'],
+  );
+  assert.equal(second.closed.length, closed);
 });
 
 test('an owner keeps its shards when the database was away for longer than the lease, and nobody took them', async () => {

@@ -16,13 +16,19 @@ const REPLACED: Record<string, string> = {
  * @throws Error  when the code that the bug replaces is no longer there
  */
 export function hookModules(bug: PlantedBug | null): void {
-  const all = [...SMALLER_LIMITS, ...(bug?.changes ?? [])];
   registerHooks({
     resolve(specifier, context, next) {
       const found = next(specifier, context);
       const replacement = REPLACED[pathOf(found.url)];
       return replacement ? { ...found, url: new URL(`file://${ROOT}${replacement}`).href } : found;
     },
+  });
+  changeCode([...SMALLER_LIMITS, ...(bug?.changes ?? [])]);
+}
+
+/** Changes the code of modules as they are loaded. @throws Error  when the code that is replaced is no longer there */
+export function changeCode(all: PlantedBug['changes']): void {
+  registerHooks({
     load(url, context, next) {
       const loaded = next(url, context);
       const changes = all.filter((change) => pathOf(url) === change.file);
