@@ -2,7 +2,7 @@ import { session } from './api.ts';
 import { problem } from './controls.ts';
 import { fill, h } from './dom.ts';
 import type { Place } from './format.ts';
-import { readPlace } from './format.ts';
+import { readPlace, readToken } from './format.ts';
 import { showDelivery } from './views/delivery.ts';
 import { showEvent, showEvents } from './views/events.ts';
 import { showJob } from './views/job.ts';
@@ -34,18 +34,16 @@ const LINKS = [
   ['events', 'Events'],
 ] as const;
 
-// A link that the operator created: its key leaves the address, and with it the history of the browser.
-const TOKEN_LINK = /^#token=([!-~]+)$/;
-
 let leave = new AbortController();
 let shown = '';
 
 addEventListener('hashchange', () => void show());
 void show();
 
+/** Signs in with the key of a link, and removes the key from the address and from the history of the browser. */
 function openTokenLink(): void {
-  const token = TOKEN_LINK.exec(location.hash)?.[1];
-  if (token === undefined) return;
+  const token = readToken(location.hash);
+  if (token === null) return;
   session.clear('admin');
   session.set('key', token);
   history.replaceState(null, '', '#/jobs');

@@ -58,3 +58,8 @@ export function readPlace(hash: string): Place {
     return { parts: [], query: {} };
   }
 }
+
+/** The key of a link that the operator created (`#token=…`); null for any other fragment. */
+export function readToken(hash: string): string | null {
+  return /^#token=([!-~]+)$/.exec(hash)?.[1] ?? null;
+}

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import { openEventReader } from '../../console/event-stream.ts';
-import { byteSize, clockTime, credits, headerLines, milliseconds, readPlace, withQuery } from '../../console/format.ts';
+import {
+  byteSize,
+  clockTime,
+  credits,
+  headerLines,
+  milliseconds,
+  readPlace,
+  readToken,
+  withQuery,
+} from '../../console/format.ts';
 import { memberText, prettyJson } from '../../console/json-text.ts';
 import { buildServer } from '../../src/http/server/server.ts';
 import { consoleRoutes } from '../../src/http/service/console.ts';
@@ -22,6 +31,17 @@ function openNode() {
   });
   return { app, [Symbol.asyncDispose]: () => app.close() };
 }
+
+test('the key of a link is read from a fragment of its own only', () => {
+  assert.deepEqual(['#token=vb_a1', '#token=', '#token=a b', '#/token=a', '#/jobs?token=a', ''].map(readToken), [
+    'vb_a1',
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+});
 
 test('the page runs nothing inline and loads nothing from elsewhere', async () => {
   await using node = openNode();

@@ -106,6 +106,43 @@ for (const [name, openEnvironment, skip] of OPENERS) {
     assert.deepEqual([large.sizeBytes, empty.sizeBytes], [12 * MEBIBYTE, 0]);
   });
 
+  test(`${name}: a part of the audio is read, and nothing of a deleted key`, { skip }, async () => {
+    await using fixture = await openEnvironment();
+    const { storage } = fixture;
+    const { key } = await storage.receive(chunksOf('0123456789'), { maxBytes: 10 });
+    const read = async (first: number, last: number) => {
+      const stream = await storage.read(key, { first, last });
+      return stream && Buffer.concat(await Array.fromAsync(stream)).toString();
+    };
+
+    const parts = [await read(0, 9), await read(3, 5), await read(9, 9)];
+    await storage.remove(key);
+
+    assert.deepEqual(parts, ['0123456789', '345', '9']);
+    assert.equal(await read(0, 9), null);
+  });
+
+  test(`${name}: a copy outlives its original, is as young as the copying, and there is none of a deleted key`, {
+    skip,
+  }, async () => {
+    await using fixture = await openEnvironment();
+    const { storage } = fixture;
+    const { key } = await storage.receive(chunksOf('audio'), { maxBytes: 5 });
+    fixture.age(key, 7_200_000);
+
+    const copied = (await storage.copy(key))!;
+    const old = (await Array.fromAsync(storage.listOlderThan(3_600_000))).flat();
+    await storage.remove(key);
+    const again = await storage.copy(key);
+
+    await using file = await storage.localPath(copied);
+    assert.equal(await readFile(file.path, 'utf8'), 'audio');
+    assert.ok(copied !== key && !old.includes(copied), `${copied} is in ${old.join()}`);
+    assert.equal(again, null);
+    await storage.remove(copied);
+    assert.deepEqual(await fixture.contents(), []);
+  });
+
   test(`${name}: an upload over the limit leaves nothing, small or large`, { skip }, async () => {
     await using fixture = await openEnvironment();
 
