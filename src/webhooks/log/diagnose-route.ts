@@ -7,7 +7,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { component, nullable, oneOf, Type } from '../../http/schema.ts';
+import { component, DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
 import { readTime } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
@@ -19,6 +19,9 @@ import { findLogged } from './log-store.ts';
 export type DiagnoseDeps = { db: Database; secretBox: SecretBox; config: Pick<Config, 'webhookHeaderPrefix'> };
 
 const VERDICTS = Object.keys(SIGNATURE_FIXES) as SignatureExplanation['verdict'][];
+
+// Of all characters only U+0000 is refused, as in all bodies.
+const textField = { type: 'string', [DOCUMENTED]: { pattern: '^[^\\u0000]*$' } };
 
 const answerSchema = Type.Object(
   {
@@ -70,10 +73,11 @@ export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
       body: Type.Object({
         headers: Type.Unsafe<Record<string, string | string[]>>({
           type: 'object',
-          additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-          examples: [{ 'X-Service-Signature': '5d4140…', 'X-Service-Timestamp': '2026-11-21T09:30:00.250Z' }],
+          additionalProperties: { anyOf: [textField, { type: 'array', items: textField }] },
+          [DOCUMENTED]: { propertyNames: { pattern: '^[!-9;-~]{1,100}$' } },
+          examples: [{ 'X-Service-Signature': '5d414002', 'X-Service-Timestamp': '2026-11-21T09:30:00.250Z' }],
         }),
-        body: Type.String({ examples: ['{"id": "evt_01kamz2f3q8r5t7v9wxyzabcde"}'] }),
+        body: Type.Unsafe<string>({ ...textField, examples: ['{"id": "evt_01kamz2f3q8r5t7v9wxyzabcde"}'] }),
         received_at: Type.Optional(
           Type.String({ format: 'date-time', description: 'Without it the age of the delivery is not checked.' }),
         ),

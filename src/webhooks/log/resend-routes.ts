@@ -3,7 +3,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { component, idSchema, oneOf, Type } from '../../http/schema.ts';
+import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
 import { readTime } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';
 import type { EventPlace } from '../deliveries/resend-store.ts';
@@ -23,6 +23,13 @@ export type ResendDeps = {
 const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
 const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
+
+// Another text is answered 404, as an unknown id is.
+const deliveryIdField = Type.String({
+  maxLength: 100,
+  examples: ['dlv_01kamz2f3q8r5t7v9wxyzabcde'],
+  [DOCUMENTED]: { pattern: '^dlv_[0-9a-hjkmnp-tv-z]{26}$' },
+});
 
 const redeliveredSchema = Type.Object(
   { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde') },
@@ -91,7 +98,7 @@ function redeliverMany({ db }: ResendDeps): Route {
     schema: {
       params: webhookParams,
       body: Type.Object({
-        delivery_ids: Type.Array(Type.String({ maxLength: 100, examples: ['dlv_01kamz2f3q8r5t7v9wxyzabcde'] }), {
+        delivery_ids: Type.Array(deliveryIdField, {
           minItems: 1,
           maxItems: MAX_REDELIVERED,
           description: "Ids of the webhook's delivery log.",
