@@ -8,6 +8,20 @@ const REFILLS = 'src/webhooks/scheduler/refills.ts';
 
 export const DELIVERY_BUGS: PlantedBug[] = [
   {
+    name: 'a limit per second counts half a second',
+    changes: [{ file: 'src/webhooks/scheduler/start-rates.ts', find: 'SPAN_MS = 1_000', replace: 'SPAN_MS = 500' }],
+  },
+  {
+    name: 'own headers are not sent',
+    changes: [
+      {
+        file: 'src/webhooks/deliveries/send.ts',
+        find: 'const headers = { ...signed, ...own };',
+        replace: 'const headers = signed;',
+      },
+    ],
+  },
+  {
     name: 'a failed attempt counts twice',
     changes: [{ file: FINISH, find: 'end + c.failures as failures', replace: 'end + 2 * c.failures as failures' }],
   },

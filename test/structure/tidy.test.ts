@@ -140,8 +140,6 @@ const ACROSS_SHARDS = [
   'src/jobs/queue/queue-position-store.ts',
   // The name of a file does not tell whose it is.
   'src/jobs/retention/audio-store.ts',
-  // A figure for the operator.
-  'src/webhooks/deliveries/backlog-store.ts',
   // A list and a figure for the operator.
   'src/webhooks/endpoints/operator-store.ts',
   'src/webhooks/endpoints/operator-store.ts',

@@ -354,6 +354,8 @@ create table webhooks (
 );
 -- shard last: the planner would otherwise use this index to look up a webhook by its id.
 create index webhooks_by_account on webhooks (account_id, id desc, shard);
+-- For the backlog: deliveries of these may wait.
+create index webhooks_limited on webhooks (shard, id) where max_per_second is not null;
 
 create table events (
   shard smallint not null,

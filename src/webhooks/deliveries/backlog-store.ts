@@ -1,6 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 
-/** Due deliveries, those in flight included. Retries that wait for their time are not counted. */
+/**
+ * Due deliveries, those in flight included. Retries that wait for their time are not counted, nor the deliveries of webhooks
+ * with a limit per second, which wait as their owners want.
+ */
 export type Backlog = { due: number; oldestDueSeconds: number };
 
 /** Counts the backlog of all shards, for the metrics. */
@@ -10,9 +13,13 @@ export async function measureDeliveryBacklog(sql: Sql, now: Date | null = null):
     text: `
       -- every shard: a figure for the operator
       select count(*) as due,
-        coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(next_at)), 0)::float8 as "oldestDueSeconds"
-      from deliveries
-      where next_at <= coalesce($1::timestamptz, clock_timestamp())`,
+        coalesce(extract(epoch from coalesce($1::timestamptz, clock_timestamp()) - min(d.next_at)), 0)::float8 as "oldestDueSeconds"
+      from deliveries d
+      where d.next_at <= coalesce($1::timestamptz, clock_timestamp())
+        and not exists (
+          select from webhooks w
+          where w.shard = d.shard and w.id = d.webhook_id and w.max_per_second is not null
+        )`,
     values: [now],
   });
   return rows[0]!;
