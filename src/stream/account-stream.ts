@@ -105,7 +105,7 @@ class AccountStream {
       const nextFromMs = Math.max(horizon.startMs - this.#marginMs, horizon.nowMs - LONGEST_WINDOW_MS);
       const lists = this.#order.sources.map((source) => unseenRows<Row>(source, this.#fromMs, this.#seen));
       for await (const { row, key, frame } of mergeByTime(lists)) {
-        yield frameText({ ...frame, id: resumeId(frame, row, horizon) });
+        yield frameText({ ...frame, id: this.#resumeId(frame, row, horizon) });
         if (row.atMs >= nextFromMs) this.#seen.add(key, row.atMs);
         // Where the next read begins if this one fails.
         else this.#fromMs = row.atMs;
@@ -116,14 +116,15 @@ class AccountStream {
       if (!isDatabaseAway(cause)) throw cause;
     }
   }
-}
 
-/**
- * Where a client goes on that has this frame: all rows of earlier times were sent, but for those of transactions that
- * still run.
- */
-function resumeId(frame: Frame, { atMs }: Row, { startMs }: Horizon): string {
-  return frame.id !== null && atMs <= startMs ? frame.id : timeId(Math.min(atMs, startMs));
+  /**
+   * Where a client goes on that has this frame: all rows of earlier times were sent, but for those of transactions that
+   * still run. The stream begins `marginMs` before this place; half of it is for the writes that are late.
+   */
+  #resumeId(frame: Frame, { atMs }: Row, { startMs }: Horizon): string {
+    if (frame.id !== null && atMs - startMs <= this.#marginMs / 2) return frame.id;
+    return timeId(Math.min(atMs, startMs));
+  }
 }
 
 function timeId(timeMs: number): string {

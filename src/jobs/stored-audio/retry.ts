@@ -12,7 +12,7 @@ import { acceptOrder } from '../api/create.ts';
 import { permitPlan } from '../api/request.ts';
 import { locationOf, permitByEngine } from '../api/transcribe.ts';
 import type { UploadAdmission } from '../api/upload-admission.ts';
-import type { ClaimedJob, Job } from '../job.ts';
+import type { Job } from '../job.ts';
 import { showJob } from '../view.ts';
 
 export type RetryDeps = {
@@ -38,11 +38,12 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
   const request = { ...requestOf(job), plan: permitPlan('plan', plan ?? job.plan, account.plan) };
   await permitByEngine(db, request, 'plan');
   using _admitted = await deps.uploads.admit({ ...call, upload: { ...call.upload, contentLength: job.sizeBytes } });
-  const key = job.audioKey === null ? null : await storage.copy(job.audioKey);
-  if (key === null) throw new ApiError('conflict', 'The audio of this job is no longer stored; send it again.');
+  const stored = storedAudioOf(job);
+  const key = stored && (await storage.copy(stored.key));
+  if (!stored || !key) throw new ApiError('conflict', 'The audio of this job is not stored; send it again.');
   const order = {
     ...{ id: makeId('job', deps.clock), account, keyId: call.actor.key!.id, request, idempotency },
-    audio: { kind: 'stored' as const, key, ...audioOf(job as ClaimedJob) },
+    audio: { kind: 'stored' as const, ...stored, key },
     rate: request.plan === 'pro' ? config.creditRatePro : config.creditRateLite,
   };
   try {
@@ -63,6 +64,8 @@ function requestOf({ language, wordTimes, metadata, options }: Job) {
   return { language, wordTimes, metadata, options };
 }
 
-function audioOf({ filename, sizeBytes, format, durationMs }: ClaimedJob) {
-  return { filename, sizeBytes, format, durationMs };
+/** Null where the audio is erased, or was never fetched and probed. */
+function storedAudioOf({ audioKey: key, filename, sizeBytes, format, durationMs }: Job) {
+  if (key === null || sizeBytes === null || format === null || durationMs === null) return null;
+  return { key, filename, sizeBytes, format, durationMs };
 }
