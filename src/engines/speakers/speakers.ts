@@ -62,9 +62,9 @@ const NICENESS = 10;
 const TRIES = 2;
 const WARM_UP_SECONDS = 12;
 
-/** On one core the models take a tenth to a half of the audio's length. */
+/** On one core the models take a tenth to a half of the audio's length; while others transcribe, they get part of a core. */
 function defaultTimeoutMs(audioSeconds: number): number {
-  return 60_000 + audioSeconds * 1000;
+  return 60_000 + audioSeconds * 4000;
 }
 
 /** Finds speakers with the pulled speaker model, in a process for each recording; null without a model that works. */

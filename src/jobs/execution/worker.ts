@@ -22,7 +22,7 @@ const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 // A stop has 10 s in all; jobs that have not been handed back by then return to the queue when their leases end.
 const STOP_MS = 8_000;
-// While a job's speakers are searched for, which may take as long as the audio, another job is transcribed in its place.
+// While a job's speakers are searched for, which may take longer than the audio, another job is transcribed in its place.
 const JOBS_PER_PLACE = 2;
 
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
