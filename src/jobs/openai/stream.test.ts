@@ -53,33 +53,45 @@ test('a stream of silence has no delta', async () => {
   assert.deepEqual(all, [{ type: 'transcript.text.done', text: '', usage: { type: 'duration', seconds: 1 } }]);
 });
 
-/** Streams a job of three pieces whose first piece is `begun` before it is started again with these texts. */
+/** Streams a job of four pieces, of which two are made before it is started again with these texts. */
 async function restart(texts: string[]): Promise<{ all: Event[]; id: string }> {
   const [first, second] = [openFakeEngine(), openFakeEngine()];
   const before = await fixture.startWorker(first, { concurrency: 1 });
-  const { answer, events } = await fixture.streamText(account, wavFile(70));
-  (await first.nextCall()).say('begun');
-  const delta = (await events.next()).value;
+  const { answer, events } = await fixture.streamText(account, wavFile(100));
+  const all: Event[] = [];
+  for (const text of ['begun', 'and']) {
+    (await first.nextCall()).say(text);
+    all.push((await events.next()).value);
+  }
   await before.stop();
   const worker = await fixture.startWorker(second, { concurrency: 1 });
-  for (const text of texts) (await second.nextCall()).say(text);
-  const all = [delta, ...(await Array.fromAsync(events))];
+  for (const text of texts.slice(0, 3)) (await second.nextCall()).say(text);
+  all.push((await events.next()).value);
+  (await second.nextCall()).say(texts[3]!);
+  all.push(...(await Array.fromAsync(events)));
   await fixture.ended(account, jobIdOf(answer.headers));
   await worker.stop();
   return { all, id: jobIdOf(answer.headers) };
 }
 
 test('a job that is started again sends no part of its text twice', async () => {
-  const { all } = await restart(['begun', 'and', 'ended']);
+  const { all } = await restart(['begun', 'and', 'more', 'ended']);
 
-  assert.equal(deltasOf(all).join(''), 'begun and ended');
-  assert.deepEqual(all.at(-1)!.text, 'begun and ended');
+  assert.deepEqual(deltasOf(all), ['begun', ' and', ' more', ' ended']);
+  assert.equal(all.at(-1)!.text, 'begun and more ended');
+});
+
+test('a job that is started again and cut elsewhere goes on where its text had come', async () => {
+  const { all } = await restart(['begun and', 'now', 'more', 'ended']);
+
+  assert.equal(deltasOf(all).join(''), 'begun and now more ended');
+  assert.equal(all.at(-1)!.text, 'begun and now more ended');
 });
 
 test('a stream whose text changes by a restart ends with an error that names the job', async () => {
-  const { all, id } = await restart(['anew', 'and', 'ended']);
+  const { all, id } = await restart(['anew', 'and', 'more', 'ended']);
 
-  assert.deepEqual(deltasOf(all), ['begun']);
+  assert.deepEqual(deltasOf(all), ['begun', ' and']);
   assert.deepEqual(all.at(-1), {
     error: {
       message: `The text was made again, and differs from what was sent. Read the job at /v1/jobs/${id}.`,
@@ -91,10 +103,20 @@ test('a stream whose text changes by a restart ends with an error that names the
   });
 });
 
-test('a shorter text after a restart is an error too', async () => {
-  const { all } = await restart(['beg', '', '']);
+test('a text that is shorter after a restart than what was sent is an error too', async () => {
+  const [first, second] = [openFakeEngine(), openFakeEngine()];
+  const before = await fixture.startWorker(first, { concurrency: 1 });
+  const { answer, events } = await fixture.streamText(account, wavFile(50));
+  (await first.nextCall()).say('begun');
+  const delta = (await events.next()).value;
+  await before.stop();
+  const worker = await fixture.startWorker(second, { concurrency: 1 });
+  for (const text of ['be', '']) (await second.nextCall()).say(text);
+  const rest = await Array.fromAsync(events);
+  await fixture.ended(account, jobIdOf(answer.headers));
+  await worker.stop();
 
-  assert.deepEqual([deltasOf(all), all.at(-1)!.error!['type']], [['begun'], 'conflict']);
+  assert.deepEqual([delta.delta, rest.length, rest[0]!.error!['type']], ['begun', 1, 'conflict']);
 });
 
 test('a job that fails, is canceled or is erased ends its stream with the error', async () => {
@@ -151,6 +173,15 @@ test('an account has at most 100 streams: one more is answered 429, and neither 
   assert.equal((refused as { type?: string }).type, 'rate_limited');
   assert.deepEqual(after, before);
   assert.equal(list.data.length, 1);
+});
+
+test('requests that are refused when their job is made use up no stream', async () => {
+  const poor = await fixture.account({ credits: 0.001 });
+
+  for (let sent = 0; sent < 101; sent += 1) {
+    const refused = await fixture.streamText(poor, wavFile(1)).catch((error: unknown) => error);
+    assert.equal((refused as { type?: string }).type, 'insufficient_balance');
+  }
 });
 
 test('the end of the service ends a stream with an error', async () => {

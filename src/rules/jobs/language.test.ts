@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WHISPER_LANGUAGES } from '../../models/catalogue.ts';
-import { modelLanguage, remoteLanguage } from './language.ts';
+import { canonicalLanguages, modelLanguage, remoteLanguage } from './language.ts';
 
 const LARGE_V3 = [...WHISPER_LANGUAGES, 'yue'];
 
@@ -51,4 +51,8 @@ test('a remote server is sent the primary code in the spelling of Whisper', () =
   const sent = ['fil', 'jv', 'nb-NO', 'en-US', 'zh-TW', 'he', 'yue', 'xx'].map(remoteLanguage);
 
   assert.deepEqual(sent, ['tl', 'jw', 'no', 'en', 'zh', 'he', 'yue', 'xx']);
+});
+
+test("a model's codes are shown in their canonical spelling, each once", () => {
+  assert.deepEqual(canonicalLanguages(['zh', 'jw', 'en', 'jv', 'tl', 'no good']), ['en', 'fil', 'jv', 'no good', 'zh']);
 });
