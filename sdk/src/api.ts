@@ -9,6 +9,17 @@ export type OpenAiTranscriptionEvent =
       delta: string;
     }
   | {
+      type: 'transcript.text.segment';
+      id: string;
+      start: number;
+      end: number;
+      text: string;
+      /**
+       * Null where the speakers were not found.
+       */
+      speaker: string | null;
+    }
+  | {
       type: 'transcript.text.done';
       text: string;
       usage: {
@@ -499,7 +510,7 @@ export interface Transcript {
   segments: Segment[];
 }
 /**
- * More than text and usage only with verbose_json.
+ * More than text and usage only with verbose_json and diarized_json.
  */
 export interface OpenAiTranscription {
   text: string | null;

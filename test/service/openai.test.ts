@@ -1,24 +1,32 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import test from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { putSpeakerModels } from '../fixtures/audio/voices/models.ts';
+import { conversation } from '../fixtures/audio/voices/voices.ts';
 import { wavOf } from '../fixtures/audio/wav.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const TEXT = 'hello quiet world';
 const said = (text: string) => ({ body: JSON.stringify({ text }) });
 
 const server = await openSpeechServer(said('from afar'));
-const service = await openService({
-  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
-  ENGINE_PRO: `openai:${server.baseUrl}#large`,
-  TRANSCRIBE_CONCURRENCY: '1',
-  RATE_LIMIT_TRANSCRIBE: '9/600',
-});
+const dataDir = temporaryFolder();
+await putSpeakerModels(path.join(dataDir, 'models'));
+const service = await openService(
+  {
+    ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+    ENGINE_PRO: `openai:${server.baseUrl}#large`,
+    TRANSCRIBE_CONCURRENCY: '1',
+    RATE_LIMIT_TRANSCRIBE: '9/600',
+  },
+  dataDir,
+);
 test.after(async () => {
   await service[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
@@ -86,7 +94,7 @@ test('errors arrive as the classes of the official client', async () => {
 
   const unknownKey = await ask(stranger);
   const streaming = await ask(client, { stream: true, response_format: 'srt' });
-  const format = await ask(client, { response_format: 'diarized_json' });
+  const format = await ask(client, { response_format: 'rttm' });
   const granularity = await ask(client, { response_format: 'verbose_json', timestamp_granularities: ['letter'] });
   const pro = await ask(client, { model: 'pro' });
   const notAudio = await ask(client, { file: noise });
@@ -247,11 +255,11 @@ test('the official client lists the plans as models, with what their engines can
   assert.ok(Number.isSafeInteger(created));
   assert.deepEqual(model, {
     ...{ id: 'lite', object: 'model', owned_by: 'verbatim', engine: 'tone', languages: null },
-    ...{ features: ['words'], licence: null, attribution: null },
+    ...{ features: ['words', 'diarize'], licence: null, attribution: null },
   });
   assert.deepEqual(
     [models[1]!.id, models[1]!['engine'], models[1]!['features']],
-    ['pro', 'large', ['words', 'prompt', 'keywords', 'translate']],
+    ['pro', 'large', ['words', 'prompt', 'keywords', 'translate', 'diarize']],
   );
   assert.deepEqual(
     ofLite.map(({ id }) => id),
@@ -278,4 +286,47 @@ test('the official client translates where the engine of the plan can, and learn
   assert.ok(refused instanceof OpenAI.BadRequestError);
   assert.equal(refused.param, 'model');
   assert.deepEqual([data.length, data[0].translated_to], [1, 'en']);
+});
+
+test('the official client is told who says what, also by a stream', async () => {
+  const client = await openClient('lite');
+  const talk = conversation([
+    { voice: 1, text: 'good morning to you' },
+    { voice: 0, text: 'hello how are you today', pauseSeconds: 0.7 },
+    { voice: 1, text: 'that is nice', pauseSeconds: 0.7 },
+  ]);
+  const common = { model: 'gpt-4o-transcribe-diarize', response_format: 'diarized_json' as const };
+  const file = () => toFile(wavOf(talk.pcm), 'talk.wav');
+
+  const request = { ...common, file: await file(), chunking_strategy: 'auto' as const };
+  const answer = (await client.audio.transcriptions.create(request)) as unknown as OpenAI.Audio.TranscriptionDiarized;
+  const stream = await client.audio.transcriptions.create({ ...common, file: await file(), stream: true });
+  const events = await Array.fromAsync(stream);
+
+  const spoken = answer.segments.map(({ speaker, text }) => [speaker, text]);
+  assert.deepEqual(spoken, [
+    ['A', 'good morning to you'],
+    ['B', 'hello how are you today'],
+    ['A', 'that is nice'],
+  ]);
+  assert.equal(answer.text, spoken.map(([, text]) => text).join(' '));
+  const segments = events.filter((event) => event.type === 'transcript.text.segment');
+  assert.deepEqual(segments, answer.segments);
+  assert.equal(events.map((event) => ('delta' in event ? event.delta : '')).join(''), answer.text);
+  assert.equal(events.at(-1)!.type, 'transcript.text.done');
+});
+
+test('prompt, keywords and languages of the official client reach the engine', async () => {
+  const client = await openClient('pro');
+  const before = server.requests.length;
+  const context = { prompt: 'A lecture.', keywords: ['Kennedy', 'Cape Canaveral'], languages: ['en'] };
+
+  await client.audio.transcriptions.create({ file: await speech(), model: 'pro', ...context });
+  const { data } = await read(client, '/v1/jobs');
+
+  const [fields] = server.requests[before]!.form.split('name="file"');
+  assert.match(fields!, /name="prompt"\r\n\r\nA lecture\. Kennedy, Cape Canaveral\r\n/);
+  assert.match(fields!, /name="language"\r\n\r\nen\r\n/);
+  const { languages: _, ...options } = context;
+  assert.deepEqual(data[0].options, { language: 'en', ...options });
 });

@@ -60,12 +60,14 @@ const MAX_STALL_MS = 30_000;
 const PULL_SPEAKERS = 'verbatim models pull speakers, then a restart.';
 const SECONDS_PER_DAY = 86_400;
 
+type OptionFields = Record<'translate_to' | 'diarize', string>;
+
 /** The form and the answers of an upload endpoint. */
 export type RequestFormat<Request extends UploadRequest, Result extends Answer> = {
   fieldBytes: Readonly<Record<string, number>>;
   listFields?: readonly string[];
-  /** The field of the form that is at fault when the plan's engine cannot translate. */
-  translationField: 'translate_to' | 'model';
+  /** The fields of the form that ask for these options: they are at fault where the plan cannot serve the option. */
+  optionFields: OptionFields;
   /** The field that may be sent in place of the file, and in a JSON body; absent where there is none. */
   insteadOfFile?: string;
   /** @throws ApiError  naming the first field that is not valid */
@@ -91,7 +93,7 @@ type TranscribeAnswer =
 export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer> = {
   fieldBytes: FIELD_BYTES,
   listFields: REPEATED_OPTIONS,
-  translationField: 'translate_to',
+  optionFields: { translate_to: 'translate_to', diarize: 'diarize' },
   insteadOfFile: 'audio_url',
   readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
@@ -160,7 +162,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     }
     const request = format.readRequest(form, account.plan);
     permitExpiry(deps.config, request);
-    await permitByEngine(deps.db, request, format.translationField);
+    await permitByEngine(deps.db, request, format.optionFields);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
@@ -217,15 +219,21 @@ function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { options 
 export async function permitByEngine(
   db: Database,
   { language, plan, options }: Pick<UploadRequest, 'language' | 'plan' | 'options'>,
-  translationField: string,
+  optionFields: OptionFields,
 ): Promise<void> {
   if (language === null && !options.translate_to && !options.diarize) return;
   const engine = await findPlanEngine(db, plan);
   if (options.translate_to && engine?.features.includes('translate') === false) {
-    throw refusal(translationField, `The engine of the ${plan} plan cannot translate; ask for the spoken language.`);
+    throw refusal(
+      optionFields.translate_to,
+      `The engine of the ${plan} plan cannot translate; ask for the spoken language.`,
+    );
   }
   if (options.diarize && engine?.features.includes('diarize') === false) {
-    throw refusal('diarize', `There is no speaker model. The operator of the service can add it: ${PULL_SPEAKERS}`);
+    throw refusal(
+      optionFields.diarize,
+      `There is no speaker model. The operator of the service can add it: ${PULL_SPEAKERS}`,
+    );
   }
   const known = engine?.languages ?? null;
   if (language === null || known === null || modelLanguage(language, known) !== null) return;

@@ -1,4 +1,5 @@
 import type { Answer } from '../../http/route.ts';
+import type { Static } from '../../http/schema.ts';
 import { component, nullable, oneOf, Type } from '../../http/schema.ts';
 import type { Job } from '../job.ts';
 import { renderTranscript } from '../transcript.ts';
@@ -25,11 +26,21 @@ export const openAiAnswerSchema = Type.Object(
     segments: Type.Optional(Type.Array(Type.Unknown())),
     words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), start: Type.Number(), end: Type.Number() }))),
   },
-  component('OpenAiTranscription', EXAMPLE, 'More than text and usage only with verbose_json.'),
+  component('OpenAiTranscription', EXAMPLE, 'More than text and usage only with verbose_json and diarized_json.'),
 );
 
+/** A segment in diarized_json, and an event of a stream of that format. */
+export const diarizedSegmentSchema = Type.Object({
+  type: Type.Literal('transcript.text.segment'),
+  id: Type.String({ examples: ['seg_001'] }),
+  start: Type.Number({ minimum: 0 }),
+  end: Type.Number({ minimum: 0 }),
+  text: Type.String(),
+  speaker: nullable(Type.String(), 'Null where the speakers were not found.'),
+});
+
 type StoredPart = { start: number; end: number; text: string; confidence: number | null };
-type StoredSegment = StoredPart & { words?: StoredPart[] };
+type StoredSegment = StoredPart & { words?: StoredPart[]; speaker?: string | null };
 
 /** A completed job in the format of the request. */
 export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'body' | 'contentType'> {
@@ -38,6 +49,8 @@ export function renderOpenAi(job: Job, request: OpenAiRequest): Pick<Answer, 'bo
       return { body: { text: job.transcript, usage: usageOf(job) } };
     case 'verbose_json':
       return { body: { ...verbose(job, request), usage: usageOf(job) } };
+    case 'diarized_json':
+      return { body: { ...diarized(job), usage: usageOf(job) } };
     default:
       return renderTranscript(job, request.format);
   }
@@ -48,9 +61,26 @@ export function usageOf(job: Job): { type: 'duration'; seconds: number } {
   return { type: 'duration', seconds: Math.ceil((job.durationMs ?? 0) / 1000) };
 }
 
+/** The segments of a completed job with their speakers. */
+export function diarizedSegments(job: Job): Static<typeof diarizedSegmentSchema>[] {
+  return storedSegments(job).map(({ start, end, text, speaker = null }, index) => {
+    const id = `seg_${String(index + 1).padStart(3, '0')}`;
+    return { type: 'transcript.text.segment', id, start, end, text, speaker };
+  });
+}
+
+function storedSegments(job: Job): StoredSegment[] {
+  return JSON.parse(job.segments ?? '[]') as StoredSegment[];
+}
+
+function diarized(job: Job) {
+  const duration = (job.durationMs ?? 0) / 1000;
+  return { task: 'transcribe', duration, text: job.transcript, segments: diarizedSegments(job) };
+}
+
 function verbose(job: Job, { granularities, options }: OpenAiRequest) {
   const translation = options.translate_to ?? null;
-  const segments = JSON.parse(job.segments ?? '[]') as StoredSegment[];
+  const segments = storedSegments(job);
   const words = segments.flatMap((segment) => segment.words ?? []);
   return {
     task: translation ? 'translate' : 'transcribe',

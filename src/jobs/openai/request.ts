@@ -8,12 +8,14 @@ import type { RequestFields } from '../request-fields.ts';
 import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import { fileSchema, languageSchema } from '../schemas.ts';
 
-const FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
-const STREAMED_FORMATS: readonly string[] = ['json', 'text'];
+const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+const FORMATS = [...TRANSLATION_FORMATS, 'diarized_json'] as const;
+const STREAMED_FORMATS: readonly string[] = ['json', 'text', 'diarized_json'];
 const GRANULARITIES = ['segment', 'word'] as const;
 
 const GRANULARITY_FIELD = 'timestamp_granularities[]';
 const KEYWORDS_FIELD = 'keywords[]';
+const LANGUAGES_FIELD = 'languages[]';
 const IGNORED_BYTES = 64 * 1024;
 
 // Fields of that API without a meaning here. They are accepted and ignored, so that its clients need no change.
@@ -34,11 +36,19 @@ export const TRANSCRIPTION_FIELDS = {
   fieldBytes: {
     ...Object.fromEntries(['model', 'language', 'response_format', 'stream'].map((name) => [name, WORD_BYTES])),
     [GRANULARITY_FIELD]: WORD_BYTES,
+    [LANGUAGES_FIELD]: WORD_BYTES,
     prompt: OPTION_FIELD_BYTES.prompt,
     [KEYWORDS_FIELD]: OPTION_FIELD_BYTES.keywords,
     ...Object.fromEntries(IGNORED.map((name) => [name, IGNORED_BYTES])),
   },
-  listFields: [GRANULARITY_FIELD, KEYWORDS_FIELD, 'include[]', 'known_speaker_names[]', 'known_speaker_references[]'],
+  listFields: [
+    GRANULARITY_FIELD,
+    KEYWORDS_FIELD,
+    LANGUAGES_FIELD,
+    'include[]',
+    'known_speaker_names[]',
+    'known_speaker_references[]',
+  ],
 };
 
 /** As above, of a translation. */
@@ -58,22 +68,30 @@ const commonFields = {
     }),
   ),
   language: Type.Optional(languageSchema),
-  response_format: Type.Optional(oneOf(FORMATS, { default: 'json' })),
   prompt: optionFormFields.prompt,
 };
 
 /** The form of POST /v1/audio/translations, for the API reference; `readTranslationRequest` reads the fields. */
-export const translationForm = Type.Object(commonFields);
+export const translationForm = Type.Object({
+  ...commonFields,
+  response_format: Type.Optional(oneOf(TRANSLATION_FORMATS, { default: 'json' })),
+});
 
 /** The form of POST /v1/audio/transcriptions, for the API reference; `readTranscriptionRequest` reads the fields. */
 export const transcriptionForm = Type.Object({
   ...commonFields,
+  response_format: Type.Optional(
+    oneOf(FORMATS, { default: 'json', description: 'diarized_json labels who says what; it needs the speaker model.' }),
+  ),
   [GRANULARITY_FIELD]: Type.Optional(Type.Array(oneOf(GRANULARITIES), { description: 'With verbose_json.' })),
   [KEYWORDS_FIELD]: optionFormFields.keywords,
+  [LANGUAGES_FIELD]: Type.Optional(
+    Type.Array(languageSchema, { description: 'One is taken like language; of several, the model detects which.' }),
+  ),
   stream: Type.Optional(
     oneOf(['true', 'false'], {
       default: 'false',
-      description: 'true: the text as server-sent events; only with response_format json or text.',
+      description: 'true: the text as server-sent events; with response_format json, text or diarized_json.',
     }),
   ),
 });
@@ -90,34 +108,48 @@ export type OpenAiRequest = UploadRequest & {
  * @throws ApiError  naming the first field at fault
  */
 export function readTranscriptionRequest(given: RequestFields, accountPlan: Plan): OpenAiRequest {
-  const common = readCommonFields(given, accountPlan);
+  const { options, ...common } = readCommonFields(given, accountPlan, FORMATS);
   const isStream = readBoolean(given.fields, 'stream');
   if (isStream && !STREAMED_FORMATS.includes(common.format)) {
-    throw refusal('response_format', `With stream=true, response_format must be ${STREAMED_FORMATS.join(' or ')}.`);
+    throw refusal(
+      'response_format',
+      `With stream=true, response_format must be one of ${STREAMED_FORMATS.join(', ')}.`,
+    );
   }
   const granularities = readGranularities(given.lists);
   const wordTimes = common.format === 'verbose_json' && granularities.includes('word');
-  return { ...common, isStream, granularities, wordTimes };
+  const speakers = common.format === 'diarized_json' ? { diarize: true } : {};
+  return { ...common, options: { ...options, ...speakers }, isStream, granularities, wordTimes };
 }
 
 /** As `readTranscriptionRequest`, of POST /v1/audio/translations. */
 export function readTranslationRequest(given: RequestFields, accountPlan: Plan): OpenAiRequest {
-  const { options, ...common } = readCommonFields(given, accountPlan);
+  const { options, ...common } = readCommonFields(given, accountPlan, TRANSLATION_FORMATS);
   const translation = { ...options, translate_to: 'en' as const };
   return { ...common, options: translation, isStream: false, granularities: ['segment'], wordTimes: false };
 }
 
-function readCommonFields({ fields, lists }: RequestFields, accountPlan: Plan) {
+function readCommonFields(
+  { fields, lists }: RequestFields,
+  accountPlan: Plan,
+  formats: readonly OpenAiRequest['format'][],
+) {
   return {
-    format: readChoice(fields, 'response_format', FORMATS) ?? 'json',
+    format: readChoice(fields, 'response_format', formats) ?? ('json' as const),
     plan: readModel(fields, accountPlan),
     isAsync: false,
     audioUrl: null,
     metadata: null,
-    // Some clients send an empty language to have it detected.
-    language: fields.get('language') === '' ? null : readLanguage(fields),
+    language: readSpokenLanguage({ fields, lists }),
     options: readContext({ fields, lists }),
   };
+}
+
+/** Some clients send an empty language to have it detected. */
+function readSpokenLanguage({ fields, lists }: RequestFields): string | null {
+  const given = [...(lists.get(LANGUAGES_FIELD) ?? []), fields.get('language') ?? ''].filter((code) => code !== '');
+  const languages = given.map((code) => readLanguage(new Map([['language', code]])));
+  return fields.get('language') || languages.length === 1 ? languages.at(-1)! : null;
 }
 
 /** The options that the OpenAI API has too. Some clients send an empty prompt. */

@@ -44,7 +44,7 @@ function transcriptionRoute(deps: OpenAiDeps): Route {
     ...TRANSCRIPTION_FIELDS,
     ...ANSWERS,
     readRequest: readTranscriptionRequest,
-    openEarly: (request, key, call) => (request.isStream ? openTextStream(deps, key, call) : null),
+    openEarly: (request, key, call) => (request.isStream ? openTextStream(deps, key, call, request.format) : null),
   };
   return defineRoute({
     ...COMMON,
@@ -72,8 +72,8 @@ function translationRoute(deps: OpenAiDeps): Route {
 
 type OpenAiFormat = RequestFormat<OpenAiRequest, Answer & { status: 200 }>;
 
-const ANSWERS: Pick<OpenAiFormat, 'translationField' | 'answerCompleted' | 'answerOpen'> = {
-  translationField: 'model',
+const ANSWERS: Pick<OpenAiFormat, 'optionFields' | 'answerCompleted' | 'answerOpen'> = {
+  optionFields: { translate_to: 'model', diarize: 'response_format' },
   answerCompleted: (job, request) => ({
     status: 200,
     ...renderOpenAi(job, request),

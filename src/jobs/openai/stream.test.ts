@@ -190,7 +190,7 @@ test('the end of the service ends a stream with an error', async () => {
   const { json } = await fixture.transcribe(account, wavFile(1), { async: 'true' });
   const key = { shard: account.shard, accountId: account.id, id: json.id };
   const call = { signal: new AbortController().signal, actor: { requestId: 'req_test' } };
-  using early = openTextStream({ ...deps, notifications }, key, call as never);
+  using early = openTextStream({ ...deps, notifications }, key, call as never, 'json');
   const { stream } = early.answer(json);
 
   const frames = Array.fromAsync(stream!);

@@ -7,12 +7,14 @@ import type { Clock } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import type { EarlyAnswer, UploadCall } from '../api/transcribe.ts';
 import { failureOf, locationOf } from '../api/transcribe.ts';
+import type { Job } from '../job.ts';
 import type { JobKey } from '../store.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import type { TextEvent } from '../stream/text-stream.ts';
 import { streamText } from '../stream/text-stream.ts';
-import { usageOf, usageSchema } from './answer.ts';
+import { diarizedSegmentSchema, diarizedSegments, usageOf, usageSchema } from './answer.ts';
+import type { OpenAiRequest } from './request.ts';
 
 export type TextStreamDeps = { db: Database; clock: Clock; notifications: JobNotifications };
 
@@ -20,6 +22,7 @@ export type TextStreamDeps = { db: Database; clock: Clock; notifications: JobNot
 export const openAiStreamSchema = Type.Union(
   [
     Type.Object({ type: Type.Literal('transcript.text.delta'), delta: Type.String() }),
+    diarizedSegmentSchema,
     Type.Object({ type: Type.Literal('transcript.text.done'), text: Type.String(), usage: usageSchema }),
   ],
   component(
@@ -37,6 +40,7 @@ export function openTextStream(
   deps: TextStreamDeps,
   key: JobKey & { accountId: string },
   { signal, actor }: UploadCall,
+  format: OpenAiRequest['format'],
 ): EarlyAnswer<Answer & { status: 200 }> {
   const subscription = subscribeForStream(deps.notifications, key);
   let isAnswered = false;
@@ -44,7 +48,8 @@ export function openTextStream(
     answer(job) {
       isAnswered = true;
       const events = streamText(deps, key, subscription, signal);
-      const answer = answerEvents(writeEvents(events, key.id, actor.requestId), subscription, signal);
+      const frames = writeEvents(events, { jobId: key.id, requestId: actor.requestId, format });
+      const answer = answerEvents(frames, subscription, signal);
       const headers = { ...answer.headers, location: locationOf(job), 'x-job-id': job.id };
       return { ...answer, headers };
     },
@@ -54,27 +59,27 @@ export function openTextStream(
   };
 }
 
-async function* writeEvents(
-  events: AsyncIterable<TextEvent>,
-  jobId: string,
-  requestId: string,
-): AsyncGenerator<string> {
+type StreamContext = { jobId: string; requestId: string; format: OpenAiRequest['format'] };
+
+async function* writeEvents(events: AsyncIterable<TextEvent>, context: StreamContext): AsyncGenerator<string> {
+  const { jobId, requestId, format } = context;
   // The client gets the head of the answer at once.
   yield `: ${jobId}\n\n`;
-  for await (const event of events) yield writeEvent(event, jobId, requestId);
+  for await (const event of events) {
+    if (event.kind === 'idle') yield ': keep-alive\n\n';
+    else if (event.kind === 'delta') yield frame({ type: 'transcript.text.delta', delta: event.text });
+    else if (event.kind === 'ended' && event.job.state === 'completed') yield* lastEvents(event.job, format);
+    else yield `data: ${writeProblem(problemOf(errorOf(event, jobId)), requestId)}\n\n`;
+  }
 }
 
-function writeEvent(event: TextEvent, jobId: string, requestId: string): string {
-  if (event.kind === 'idle') return ': keep-alive\n\n';
-  const data = eventData(event) ?? writeProblem(problemOf(errorOf(event, jobId)), requestId);
-  return `data: ${data}\n\n`;
+function* lastEvents(job: Job, format: OpenAiRequest['format']): Generator<string> {
+  if (format === 'diarized_json') for (const segment of diarizedSegments(job)) yield frame(segment);
+  yield frame({ type: 'transcript.text.done', text: job.transcript, usage: usageOf(job) });
 }
 
-/** Null for an event that is an error. */
-function eventData(event: TextEvent): string | null {
-  if (event.kind === 'delta') return writeJson({ type: 'transcript.text.delta', delta: event.text });
-  if (event.kind !== 'ended' || event.job.state !== 'completed') return null;
-  return writeJson({ type: 'transcript.text.done', text: event.job.transcript, usage: usageOf(event.job) });
+function frame(data: object): string {
+  return `data: ${writeJson(data)}\n\n`;
 }
 
 function errorOf(event: TextEvent, jobId: string): ApiError {

@@ -36,7 +36,7 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
     throw new ApiError('conflict', `The job is ${job.state}. Wait for its end, or cancel it first.`);
   }
   const request = { ...requestOf(job), plan: permitPlan('plan', plan ?? job.plan, account.plan) };
-  await permitByEngine(db, request, 'plan');
+  await permitByEngine(db, request, { translate_to: 'plan', diarize: 'plan' });
   using _admitted = await deps.uploads.admit({ ...call, upload: { ...call.upload, contentLength: job.sizeBytes } });
   const stored = storedAudioOf(job);
   const key = stored && (await storage.copy(stored.key));

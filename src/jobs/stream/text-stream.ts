@@ -63,7 +63,8 @@ export async function* streamText(
 /** The text from the start of the audio to the end of each piece that was not read before, or that of the completed job. */
 async function* textsOf(db: Database, job: Job, attempt: Attempt): AsyncGenerator<string> {
   if (job.state === 'completed') yield job.transcript ?? '';
-  if (job.state !== 'processing') return;
+  // Speakers divide segments, which changes the spaces in languages without spaces: the text is known at the end only.
+  if (job.state !== 'processing' || job.options.diarize) return;
   if (job.lease !== attempt.lease) Object.assign(attempt, { lease: job.lease, pieces: 0, text: '' });
   while (true) {
     const page = { firstNumber: attempt.pieces, limit: PIECES_PER_READ };
