@@ -31,18 +31,16 @@ export async function findJob(
 
 export type JobKey = { shard: number; id: string };
 
-/** The ids of those of the jobs that have ended or were deleted. */
-export async function findEnded(sql: Sql, jobs: JobKey[]): Promise<string[]> {
-  const rows = await sql.rows<{ id: string }>({
-    name: 'find_open_jobs',
+/** Whether the jobs have ended, without those that do not exist. */
+export async function findEnds(sql: Sql, jobs: JobKey[]): Promise<{ id: string; hasEnded: boolean }[]> {
+  return await sql.rows({
+    name: 'find_job_ends',
     text: `
-      select id
+      select id, completed_at is not null as "hasEnded"
       from jobs
-      where shard = any($1::smallint[]) and id = any($2::text[]) and completed_at is null`,
+      where shard = any($1::smallint[]) and id = any($2::text[])`,
     values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });
-  const open = new Set(rows.map((row) => row.id));
-  return jobs.map((job) => job.id).filter((id) => !open.has(id));
 }
 
 function camelCase(name: string): string {

@@ -3,7 +3,7 @@ import { listenAndPoll } from '../../db/listen-and-poll.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { JobKey } from '../store.ts';
-import { findEnded } from '../store.ts';
+import { findEnds } from '../store.ts';
 
 /** Reports the end of jobs, whichever process ends them. */
 export type CompletionWaiter = {
@@ -11,6 +11,13 @@ export type CompletionWaiter = {
   subscribe(job: JobKey): { ended: Promise<void> } & Disposable;
   /** Resolves every `ended`, although the jobs have not ended: the callers read their jobs again. */
   close(): Promise<void>;
+};
+
+type Awaited = {
+  job: JobKey;
+  resolvers: Set<() => void>;
+  /** A job that was found and is gone was deleted; one that was never found is about to be inserted. */
+  wasFound: boolean;
 };
 
 // Only for notifications that were lost with their connection.
@@ -26,7 +33,7 @@ export async function openCompletionWaiter({
   clock: Clock;
   log: Log;
 }): Promise<CompletionWaiter> {
-  const subscriptions = new Map<string, { job: JobKey; resolvers: Set<() => void> }>();
+  const subscriptions = new Map<string, Awaited>();
   let isClosed = false;
 
   function resolve(id: string): void {
@@ -35,8 +42,17 @@ export async function openCompletionWaiter({
 
   async function poll(): Promise<void> {
     if (subscriptions.size === 0) return;
-    const jobs = [...subscriptions.values()].map(({ job }) => job);
-    for (const id of await findEnded(db, jobs)) resolve(id);
+    const polled = [...subscriptions.values()];
+    const ends = await findEnds(
+      db,
+      polled.map(({ job }) => job),
+    );
+    const endOf = new Map(ends.map(({ id, hasEnded }) => [id, hasEnded]));
+    for (const subscription of polled) {
+      const hasEnded = endOf.get(subscription.job.id) ?? subscription.wasFound;
+      if (hasEnded) resolve(subscription.job.id);
+      subscription.wasFound ||= endOf.has(subscription.job.id);
+    }
   }
 
   const listening = await listenAndPoll(
@@ -53,8 +69,9 @@ export async function openCompletionWaiter({
   return {
     subscribe(job) {
       const ended = Promise.withResolvers<void>();
-      const { resolvers } = subscriptions.get(job.id) ?? { resolvers: new Set() };
-      subscriptions.set(job.id, { job, resolvers: resolvers.add(ended.resolve) });
+      const known = subscriptions.get(job.id) ?? { job, resolvers: new Set(), wasFound: false };
+      const resolvers = known.resolvers.add(ended.resolve);
+      subscriptions.set(job.id, known);
       if (isClosed) ended.resolve();
       return {
         ended: ended.promise,
