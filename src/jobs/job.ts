@@ -55,6 +55,8 @@ export type Job = {
   segments: string | null;
   /** Null until the job has completed, and where the request did not ask for them or they were not found. */
   speakers: SpeakerTime[] | null;
+  /** The words that the segments do not show, made by `packWords`; absent where they were not read. */
+  words?: string | null;
   /** Empty until the job has ended. */
   warnings: Warning[];
   errorType: JobErrorType | null;
@@ -83,6 +85,8 @@ export type Outcome =
       /** JSON text as the API shows it. */
       segments: string;
       speakers: SpeakerTime[] | null;
+      /** As in `Job`. */
+      words: string | null;
       warnings: Warning[];
       durationMs: number;
       /** The waveform, from `PeakCollector`; absent: none. */

@@ -7,7 +7,7 @@ const COLUMNS =
   speakers warnings error_type error_message error_reason error_http_status created_at started_at completed_at
   expires_at`.split(/\s+/);
 
-/** A job's columns without its segments, which are long. @param table  the name of jobs in the statement */
+/** A job's columns without its segments and words, which are long. @param table  the name of jobs in the statement */
 function columnsOf(table: string): string {
   return COLUMNS.map((name) => `${table}.${name} as "${camelCase(name)}"`).join(', ');
 }
@@ -16,15 +16,19 @@ export const JOB_COLUMNS = `${columnsOf('jobs')}, jobs.segments`;
 /** The columns of a job in a list: null in place of its segments. */
 export const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
 
+/** Null for a job that does not exist, or is of another account. @param withWords  reads the packed words too */
 export async function findJob(
   sql: Sql,
   { shard, accountId, id }: { shard: number; accountId: string; id: string },
+  { withWords = false } = {},
 ): Promise<Job | null> {
   const rows = await sql.rows<Job>({
     name: 'find_job',
     isBrief: true,
-    text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3`,
-    values: [shard, id, accountId],
+    text: `select ${JOB_COLUMNS}, case when $4::boolean then words end as words
+      from jobs
+      where shard = $1 and id = $2 and account_id = $3`,
+    values: [shard, id, accountId, withWords],
   });
   return rows[0] ?? null;
 }

@@ -1,8 +1,10 @@
 import type { Segment, Transcript, Word } from '../engines/engine.ts';
 import { RawJson } from '../platform/json.ts';
+import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
 import type { Job } from './job.ts';
+import { unpackWords } from './packed-words.ts';
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
@@ -43,7 +45,8 @@ export function segmentsJson({ segments }: Transcript, wordTimes: boolean): stri
 }
 
 /**
- * A completed job's transcript as a file: its body, a string or for json a value, and its content type.
+ * A completed job's transcript as a file: its body, a string or for json a value, and its content type. Shaped captions
+ * have the times of the words where the job was read with them.
  * @param style  of srt and vtt
  */
 export function renderTranscript(
@@ -54,7 +57,7 @@ export function renderTranscript(
   if (format === 'json') return { body: transcriptJson(job) };
   if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
   const { shape, hasNames } = style;
-  const segments = storedSegments(job, hasNames);
+  const segments = readSegments(job, hasNames);
   return format === 'srt'
     ? { body: toSrt(segments, shape), contentType: 'application/x-subrip; charset=utf-8' }
     : { body: toVtt(segments, shape), contentType: 'text/vtt; charset=utf-8' };
@@ -72,13 +75,15 @@ export function transcriptJson(job: TranscriptJob) {
   };
 }
 
-function storedSegments(job: Job, hasNames: boolean) {
+/** The segments with their words, from wherever they are stored. */
+function readSegments({ segments, words }: Job, hasNames: boolean): CaptionSegment[] {
   type Stored = { start: number; end: number; text: string; speaker?: string | null; words?: Stored[] };
   const read = ({ start, end, text }: Stored) => ({ startSeconds: start, endSeconds: end, text });
-  const stored = JSON.parse(job.segments ?? '[]') as Stored[];
-  return stored.map((segment) => ({
+  const stored = JSON.parse(segments ?? '[]') as Stored[];
+  const packed = words ? unpackWords(stored.map(read), words) : [];
+  return stored.map((segment, i) => ({
     ...read(segment),
-    words: segment.words?.map(read) ?? [],
+    words: segment.words?.map(read) ?? packed[i] ?? [],
     name: hasNames ? (segment.speaker ?? null) : null,
   }));
 }

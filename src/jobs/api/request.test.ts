@@ -17,6 +17,7 @@ test('without fields, the plan is that of the account and the answer is synchron
     responseFormat: 'json',
     captions: null,
     captionNames: false,
+    readsWords: false,
   });
 });
 

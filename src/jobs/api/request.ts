@@ -28,6 +28,8 @@ export type UploadRequest = JobRequest & {
   isAsync: boolean;
   /** Null for audio that is uploaded. */
   audioUrl: AudioUrl | null;
+  /** Whether the answer needs the words of a job that does not show them; false when absent. */
+  readsWords?: boolean;
 };
 
 /** The validated fields of POST /v1/transcribe. */
@@ -66,6 +68,7 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
   if (isAsync && responseFormat !== 'json') {
     throw refusal('response_format', 'response_format must be json when async is true; ask the job for other formats.');
   }
+  const captions = readCaptionFields(fields, responseFormat);
   return {
     plan: readPlan(fields, accountPlan),
     isAsync,
@@ -75,8 +78,9 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
     options: readOptions(given),
     responseFormat,
-    captions: readCaptionFields(fields, responseFormat),
+    captions,
     captionNames: readCaptionNames(fields, responseFormat),
+    readsWords: captions !== null,
   };
 }
 

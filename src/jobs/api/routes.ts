@@ -201,7 +201,7 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
     async handle({ account, params, query: { format = 'json', version = 'edited', speakers = 'false', ...given } }) {
       const captions = captionOptions(given, format);
       const hasNames = captionNames(speakers === 'true', format);
-      const job = await jobOr404(db, account, params.id);
+      const job = await jobOr404(db, account, params.id, { withWords: captions !== null });
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }

@@ -134,7 +134,8 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   if (early !== null) return early.answer(job);
   if (request.isAsync) return format.answerOpen(job);
   await waitAtMost(deps.clock, completion.ended, deps.config.syncWaitMs, call.signal);
-  const ended = await findJob(deps.db, { shard: account.shard, accountId: account.id, id });
+  const key = { shard: account.shard, accountId: account.id, id };
+  const ended = await findJob(deps.db, key, { withWords: request.readsWords ?? false });
   return answerEnded(ended ?? job, request, format);
 }
 

@@ -36,7 +36,7 @@ const endJobIf = (condition: string): string => `
       ended as (
         update jobs
         set state = $state, model = $model, detected_language = $detectedLanguage, transcript = $transcript,
-          segments = $segments, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
+          segments = $segments, words = $packedWords, speakers = $speakers::jsonb, warnings = $warnings::jsonb, peaks = $peaks,
           duration_ms = $durationMs, cost_units = $costUnits, error_type = $errorType, error_message = $errorMessage,
           error_reason = $errorReason, error_http_status = $errorHttpStatus, progress = $progress, next_at = null,
           completed_at = $completedAt, expires_at = $expiresAt
@@ -127,7 +127,7 @@ function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, '
     warnings: JSON.stringify(ended.warnings),
   };
   return {
-    ...{ ...ended, ...lists, peaks },
+    ...{ ...ended, ...lists, peaks, packedWords: ended.words ?? null },
     ...eventValues(event, { webhookId: null, firstDelayMs, now: null }),
     ...usageValues(ended, rate),
   };

@@ -78,6 +78,7 @@ function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcom
     transcript: outcome.transcript,
     segments: outcome.segments,
     speakers: outcome.speakers,
+    words: outcome.words,
     warnings: outcome.warnings,
     durationMs: outcome.durationMs,
     costUnits: chargedUnits('completed', { audioUnits, transcribedUnits }),

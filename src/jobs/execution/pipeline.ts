@@ -16,6 +16,7 @@ import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
+import { packWords } from '../packed-words.ts';
 import { speakerBounds } from '../speaker-options.ts';
 import { findSpeakers } from '../speakers/find-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
@@ -223,6 +224,7 @@ function completed(job: ClaimedJob, engine: Engine, result: Result): Outcome {
     language: transcript.language,
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
+    words: job.wordTimes ? null : packWords(transcript.segments),
     speakers,
     warnings: toWarnings(found),
     durationMs,

@@ -47,6 +47,7 @@ const COMPLETED: Outcome = {
   transcript: 'late',
   segments: '[]',
   speakers: null,
+  words: null,
   warnings: [],
   durationMs: 1000,
 };
