@@ -88,7 +88,8 @@ function options(): string {
       'The fields of `POST /v1/transcribe`, as multipart form data. All but the file may be left out. Other fields and values are answered',
       '400 with the field in `param`. [Transcription](transcription.md) explains how they work together.',
     ),
-    table(['field', 'value', 'meaning'], rows),
+    // Not padded: a longer cell would change every line of a table that changes often.
+    [['field', 'value', 'meaning'], ['---', '---', '---'], ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n'),
   );
 }
 

@@ -78,6 +78,15 @@ export interface TranscribeByUrl {
    */
   keywords?: string[];
   /**
+   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.
+   *
+   * @maxItems 200
+   */
+  replacements?: {
+    from: string;
+    to: string;
+  }[];
+  /**
    * Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.
    */
   translate_to?: 'en';
@@ -145,6 +154,15 @@ export interface JobOptions {
    * @maxItems 100
    */
   keywords?: string[];
+  /**
+   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.
+   *
+   * @maxItems 200
+   */
+  replacements?: {
+    from: string;
+    to: string;
+  }[];
   /**
    * Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot.
    */

@@ -33,6 +33,24 @@ test('keywords are trimmed, and the same one counts once', () => {
   });
 });
 
+test('replacements are trimmed and in the form of Unicode that engines write', () => {
+  const replacements = JSON.stringify([
+    { from: ' cooper netties ', to: 'Kubernetes' },
+    { from: 'e\u0301cole', to: 'É' },
+    { from: 'C++', to: '…' },
+  ]);
+
+  assert.deepEqual(read({ replacements }), {
+    replacements: [
+      { from: 'cooper netties', to: 'Kubernetes' },
+      { from: 'école', to: 'É' },
+      { from: 'C++', to: '…' },
+    ],
+  });
+});
+
+const pairs = (count: number) => Array.from({ length: count }, (_, i) => ({ from: `a${i}`, to: 'b' }));
+
 const REFUSED: [name: string, values: string[]][] = [
   ['prompt', ['']],
   ['prompt', [' \n']],
@@ -40,6 +58,25 @@ const REFUSED: [name: string, values: string[]][] = [
   ['prompt', ['a\u001bb']],
   ['prompt', ['\ud800']],
   ['prompt', ['x'.repeat(1001)]],
+  ['replacements', ['']],
+  ['replacements', ['a=b']],
+  ['replacements', ['null']],
+  ['replacements', ['[]']],
+  ['replacements', ['{"from":"a","to":"b"}']],
+  ['replacements', ['[null]']],
+  ['replacements', ['["a"]']],
+  ['replacements', ['[{"from":"a"}]']],
+  ['replacements', ['[{"from":"a","to":1}]']],
+  ['replacements', ['[{"from":"a","to":"b","case":true}]']],
+  ['replacements', ['[{"from":" ","to":"b"}]']],
+  ['replacements', ['[{"from":"a","to":""}]']],
+  ['replacements', ['[{"from":"--","to":"b"}]']],
+  ['replacements', ['[{"from":"a\\u0000","to":"b"}]']],
+  ['replacements', ['[{"from":"a","to":"\\ud800"}]']],
+  ['replacements', ['[{"from":"a","to":"b\\nc"}]']],
+  ['replacements', ['[{"from":"New  York","to":"b"},{"from":"new york","to":"c"}]']],
+  ['replacements', [JSON.stringify([{ from: 'x'.repeat(101), to: 'b' }])]],
+  ['replacements', [JSON.stringify(pairs(201))]],
   ['keywords', ['']],
   ['keywords', ['Kennedy', ' - ']],
   ['keywords', ['a/b']],

@@ -1,6 +1,8 @@
 import type { TSchema } from '../http/schema.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
 import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
+import { MAX_REPLACEMENT_CHARS, MAX_REPLACEMENTS, readReplacementList } from '../rules/transcript/replacement-list.ts';
+import type { Replacement } from '../rules/transcript/replacements.ts';
 import type { RequestFields } from './request-fields.ts';
 import { readNumber, refusal, WORD_BYTES } from './request-fields.ts';
 import type { SpeakerOptions } from './speaker-options.ts';
@@ -15,6 +17,8 @@ export type JobOptions = {
   prompt?: string;
   /** Words and phrases that the engine should know. */
   keywords?: string[];
+  /** Applied to what the engine gives. */
+  replacements?: Replacement[];
   /** The language of the text, where it is not to be the spoken one. */
   translate_to?: 'en';
   /** The job is erased so long after its end. */
@@ -36,6 +40,7 @@ type OptionField<Value> = {
 
 type OptionFields = { [Name in keyof JobOptions]-?: OptionField<NonNullable<JobOptions[Name]>> };
 
+const MAX_REPLACEMENTS_BYTES = 32 * 1024;
 const MAX_PROMPT_CHARS = 1_000;
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD_CHARS = 50;
@@ -45,7 +50,11 @@ const MAX_DELETE_AFTER_SECONDS = 3_650 * 86_400;
 const UTF8_BYTES_PER_CHAR = 4;
 // Engines give other characters a meaning of their own.
 const KEYWORD = /^[\p{L}\p{M}\p{N} '.-]*[\p{L}\p{N}][\p{L}\p{M}\p{N} '.-]*$/u;
+const REPLACEMENTS_MEANING =
+  'Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.';
 const CONTROL_CHARACTERS = /(?![\t\n\r])\p{Cc}/u;
+
+const phraseSchema = Type.String({ minLength: 1, maxLength: MAX_REPLACEMENT_CHARS });
 
 const FIELDS: OptionFields = {
   prompt: {
@@ -67,6 +76,18 @@ const FIELDS: OptionFields = {
     maxBytes: MAX_KEYWORD_CHARS * UTF8_BYTES_PER_CHAR,
     isRepeated: true,
     read: readKeywords,
+  },
+  replacements: {
+    schema: Type.Array(Type.Object({ from: phraseSchema, to: phraseSchema }), {
+      maxItems: MAX_REPLACEMENTS,
+      description: REPLACEMENTS_MEANING,
+    }),
+    form: Type.String({
+      description: `${REPLACEMENTS_MEANING} A JSON array of \`{"from", "to"}\`, at most ${MAX_REPLACEMENTS}.`,
+      examples: ['[{"from":"cooper netties","to":"Kubernetes"}]'],
+    }),
+    maxBytes: MAX_REPLACEMENTS_BYTES,
+    read: readReplacements,
   },
   translate_to: {
     schema: oneOf(['en'], {
@@ -180,6 +201,12 @@ function readTranslateTo(text: string): 'en' {
 function readDeleteAfter(text: string): number {
   const name = 'delete_after_seconds';
   return readNumber(new Map([[name, text]]), name, { min: 0, max: MAX_DELETE_AFTER_SECONDS, isWhole: true })!;
+}
+
+function readReplacements(text: string): Replacement[] {
+  const list = readReplacementList(text);
+  if (list.kind === 'invalid') throw refusal('replacements', list.message);
+  return list.replacements;
 }
 
 function readPrompt(text: string): string {

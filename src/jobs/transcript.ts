@@ -3,8 +3,8 @@ import { RawJson } from '../platform/json.ts';
 import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
+import { unpackWords } from '../rules/transcript/packed-words.ts';
 import type { Job } from './job.ts';
-import { unpackWords } from './packed-words.ts';
 
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'vtt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];

@@ -160,7 +160,7 @@ create table jobs (
   segments text,
   -- The list of speakers as the API returns it; null where nobody asked for it, and where they were not found.
   speakers jsonb,
-  -- The words of segments that were asked for without words, packed by jobs/packed-words.ts; null without any.
+  -- The words of segments that were asked for without words, packed by rules/transcript/packed-words.ts; null without any.
   words text,
   -- Written when the job ends: rules/jobs/warnings.ts.
   warnings jsonb not null default '[]',

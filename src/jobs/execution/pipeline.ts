@@ -14,9 +14,10 @@ import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
+import { packWords } from '../../rules/transcript/packed-words.ts';
+import { openReplacer } from '../../rules/transcript/replacements.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
-import { packWords } from '../packed-words.ts';
 import { speakerBounds } from '../speaker-options.ts';
 import { findSpeakers } from '../speakers/find-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
@@ -129,6 +130,7 @@ async function transcribePieces(
   const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
+  const replace = job.options.replacements ? openReplacer(job.options.replacements) : null;
   const results = lookAhead(pieces, {
     // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
@@ -143,7 +145,7 @@ async function transcribePieces(
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
       return {
-        done: { startSeconds, transcript: sanitiseTranscript(given, seconds) },
+        done: { startSeconds, transcript: replaceIn(sanitiseTranscript(given, seconds), replace) },
         isWhole,
         endSample: endOf(piece),
       };
@@ -158,6 +160,10 @@ async function transcribePieces(
     deps.onPiece(done, { progress: progress.transcribed(endSeconds), transcribedMs, isWhole });
   }
   return transcripts;
+}
+
+function replaceIn(transcript: Transcript, replace: ReturnType<typeof openReplacer> | null): Transcript {
+  return replace ? { ...transcript, segments: transcript.segments.map(replace) } : transcript;
 }
 
 /** What the engine is given beside the audio. */

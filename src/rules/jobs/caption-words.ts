@@ -26,7 +26,8 @@ export type CaptionWord = {
 type Span = { startMs: number; endMs: number };
 type Part = Pick<CaptionWord, 'text' | 'width' | 'space'>;
 
-const NO_SPACES =
+/** Characters of the scripts that are written without spaces between words. */
+export const NO_SPACES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../test/fixtures/random.ts';
-import type { Word } from '../engines/engine.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
 import { packWords, unpackWords } from './packed-words.ts';
 
 const SEED = 77;
+
+type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
 
 const word = (text: string, startSeconds: number, endSeconds: number, confidence: number | null = null): Word => ({
   text,
