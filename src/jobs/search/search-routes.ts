@@ -116,17 +116,20 @@ async function search(db: Database, account: Account, query: Static<typeof searc
   const jobIds = jobs.slice(0, query.limit).map(({ id }) => id);
   const chunks = await readMatchingChunks(db, owner, { tsquery, jobIds, limit: HITS_PER_JOB });
   const byJob = Map.groupBy(chunks, ({ jobId }) => jobId);
-  return pageOf(jobs, query.limit, (job) => showFound(job, byJob.get(job.id) ?? [], asked));
+  return pageOf(jobs, query.limit, (job) => showFound(job, byJob.get(job.id) ?? [], { query: asked, languages }));
 }
 
-function showFound(job: FoundJob, chunks: FoundChunk[], query: SearchQuery): Static<typeof foundSchema> {
-  const language = baseLanguage(job.language);
-  const languages = language === null ? [] : [language];
+function showFound(
+  job: FoundJob,
+  chunks: FoundChunk[],
+  { query, languages }: { query: SearchQuery; languages: readonly string[] },
+): Static<typeof foundSchema> {
+  const options = { language: baseLanguage(job.language), languages, stem: stemOf, limit: HITS_PER_JOB };
   return {
     job_id: job.id,
     created_at: job.createdAt.toISOString(),
     filename: job.filename,
     language: job.language,
-    hits: findHits(chunks, query, { languages, stem: stemOf, limit: HITS_PER_JOB }),
+    hits: findHits(chunks, query, options),
   };
 }

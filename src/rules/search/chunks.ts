@@ -1,5 +1,5 @@
 import type { Stem } from './search-query.ts';
-import { quoteLexeme, stemWord } from './search-query.ts';
+import { indexForms, quoteLexeme } from './search-query.ts';
 import { wordsIn } from './words.ts';
 
 /** A segment as it is searched and shown; the rest of a stored segment is left out. */
@@ -73,7 +73,7 @@ function overlapEnd(end: number, words: string[][]): number {
   return last;
 }
 
-/** The words with their positions and, of a language with a stemmer, their stems at the same positions. */
+/** The words with their positions, and their stems at the same positions. */
 function indexWords(
   words: string[],
   { tags, language, stem }: { tags: string[]; language: string | null; stem: Stem },
@@ -81,7 +81,7 @@ function indexWords(
   const positions = new Map<string, number[]>();
   for (const [index, word] of words.entries()) {
     const position = Math.min(index + 1, LAST_POSITION);
-    for (const lexeme of [word, ...(language === null ? [] : stemWord(language, word, stem))]) {
+    for (const lexeme of indexForms(word, language, stem)) {
       const known = positions.get(lexeme);
       if (known) known.push(position);
       else positions.set(lexeme, [position]);

@@ -1,6 +1,6 @@
 import type { SearchSegment } from './chunks.ts';
 import type { SearchQuery, SearchTerm, Stem } from './search-query.ts';
-import { stemWord } from './search-query.ts';
+import { formsOf, indexForms } from './search-query.ts';
 import type { TextWord } from './words.ts';
 import { wordsIn } from './words.ts';
 
@@ -12,26 +12,28 @@ export type SearchHit = SearchSegment & {
   highlights: [number, number][];
 };
 
-type IndexedWord = TextWord & { segment: number; forms: Set<string> };
+type IndexedWord = TextWord & { segment: number; forms: string[] };
 type Marks = { terms: Set<SearchTerm>; ranges: [number, number][] };
 
 /**
  * The segments that hold most terms of a query, in the order of the audio.
  * @param chunks     of one transcript
- * @param languages  in whose forms a word may stand: those of the query that the transcript is indexed with
+ * @param language   that the transcript is indexed in
+ * @param languages  in whose forms the words of the query may stand
  */
 export function findHits(
   chunks: { firstSegment: number; segments: SearchSegment[] }[],
   query: SearchQuery,
-  { languages, stem, limit }: { languages: string[]; stem: Stem; limit: number },
+  { language, limit, ...options }: { language: string | null; languages: readonly string[]; stem: Stem; limit: number },
 ): SearchHit[] {
   const segments = new Map<number, SearchSegment>();
   const marks = new Map<number, Marks>();
   const terms = query.flatMap((alternative) => alternative.terms);
+  const wanted = terms.map((term) => formsOf(term, options).map((forms) => new Set(forms)));
   for (const chunk of chunks) {
-    const words = indexedWords(chunk, { languages, stem });
+    const words = indexedWords(chunk, language, options.stem);
     for (const [index, segment] of chunk.segments.entries()) segments.set(chunk.firstSegment + index, segment);
-    for (const term of terms) markTerm(term, words, { languages, stem, marks });
+    for (const [index, term] of terms.entries()) markTerm(term, wanted[index]!, { words, marks });
   }
   return [...marks]
     .sort(([left, one], [right, other]) => other.terms.size - one.terms.size || left - right)
@@ -42,31 +44,25 @@ export function findHits(
 
 function indexedWords(
   { firstSegment, segments }: { firstSegment: number; segments: SearchSegment[] },
-  { languages, stem }: { languages: string[]; stem: Stem },
+  language: string | null,
+  stem: Stem,
 ): IndexedWord[] {
   return segments.flatMap(({ text }, index) =>
     wordsIn(text).map((word) => ({
       ...word,
       segment: firstSegment + index,
-      forms: new Set(languages.flatMap((language) => stemWord(language, word.word, stem))),
+      forms: indexForms(word.word, language, stem),
     })),
   );
 }
 
 function markTerm(
   term: SearchTerm,
-  words: IndexedWord[],
-  { languages, stem, marks }: { languages: string[]; stem: Stem; marks: Map<number, Marks> },
+  wanted: Set<string>[],
+  { words, marks }: { words: IndexedWord[]; marks: Map<number, Marks> },
 ): void {
-  const { words: wanted, isExact } = term;
-  const forms = wanted.map((word) => languages.flatMap((language) => stemWord(language, word, stem)));
-  const holds = (at: number, index: number) => {
-    const found = words[at + index];
-    if (!found) return false;
-    return found.word === wanted[index] || (!isExact && forms[index]!.some((form) => found.forms.has(form)));
-  };
-  for (let at = 0; at < words.length; at++) {
-    if (!wanted.every((_, index) => holds(at, index))) continue;
+  for (let at = 0; at + wanted.length <= words.length; at++) {
+    if (!wanted.every((forms, index) => words[at + index]!.forms.some((form) => forms.has(form)))) continue;
     for (const { segment, start, end } of words.slice(at, at + wanted.length)) {
       const known = marks.get(segment) ?? { terms: new Set(), ranges: [] };
       known.terms.add(term);

@@ -40,21 +40,40 @@ export function parseSearchQuery(text: string): SearchQuery | null {
  * @param languages  in whose forms a word may stand
  */
 export function tsqueryOf(query: SearchQuery, { tags, languages, stem }: TsqueryOptions): string {
-  const forms = (word: string) => [word, ...new Set(languages.flatMap((language) => stemWord(language, word, stem)))];
-  const one = ({ words, isExact }: SearchTerm) =>
-    words.map((word) => `(${(isExact ? [word] : forms(word)).map(quoteLexeme).join(' | ')})`).join(' <-> ');
+  const one = (term: SearchTerm) =>
+    formsOf(term, { languages, stem })
+      .map((forms) => `(${forms.map(quoteLexeme).join(' | ')})`)
+      .join(' <-> ');
   const alternatives = query.map(({ terms, excluded }) =>
     [...terms.map((term) => `(${one(term)})`), ...excluded.map((term) => `!(${one(term)})`)].join(' & '),
   );
   return [...tags.map(quoteLexeme), `(${alternatives.map((each) => `(${each})`).join(' | ')})`].join(' & ');
 }
 
-type TsqueryOptions = { tags: string[]; languages: string[]; stem: Stem };
+type TsqueryOptions = { tags: string[]; languages: readonly string[]; stem: Stem };
 
-/** The stem of a word as it is indexed: with its language, so that it is no word of another; none without a stemmer. */
-export function stemWord(language: string, word: string, stem: Stem): string[] {
-  const found = stem(language, word);
-  return found === null ? [] : [`${language}~${found}`];
+/**
+ * The forms in which a word is indexed: as it is written and, where that is another, its stem. The stem has its language, so
+ * that it is no word of another.
+ */
+export function indexForms(word: string, language: string | null, stem: Stem): string[] {
+  const found = language === null ? null : stem(language, word);
+  return found === null || found === word ? [word] : [word, `${language}~${found}`];
+}
+
+/** For each word of a term, the indexed forms of the words that it stands for: those with the same stem. */
+export function formsOf(
+  { words, isExact }: SearchTerm,
+  { languages, stem }: { languages: readonly string[]; stem: Stem },
+): string[][] {
+  if (isExact) return words.map((word) => [word]);
+  return words.map((word) => {
+    const stems = languages.flatMap((language) => {
+      const found = stem(language, word);
+      return found === null ? [] : [`${language}~${found}`, found];
+    });
+    return [...new Set([word, ...stems])];
+  });
 }
 
 /** A word as PostgreSQL reads it in a tsvector or tsquery. */
