@@ -271,7 +271,8 @@ create table transcript_chunks (
   words tsvector not null,
   primary key (shard, job_id, number)
 );
-create index transcript_chunks_by_word on transcript_chunks using gin (words);
+-- A small list of words to be sorted in: the job that finds it full waits 80 ms, and not 300 ms as with the default of 4 MB.
+create index transcript_chunks_by_word on transcript_chunks using gin (words) with (gin_pending_list_limit = 512);
 alter table transcript_chunks alter column words set statistics 0, alter column segments set statistics 0;
 
 -- Audio that is being fetched from a URL, for a queued job; deleted when the audio is stored or the job ends. A claim sets
