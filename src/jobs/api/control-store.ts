@@ -28,8 +28,10 @@ const CANCEL = defineStatement(
       ), canceled as (
         update jobs
         set state = 'canceled', cost_units = $costUnits, next_at = null, completed_at = (select moment from clock),
-          expires_at = date_trunc('milliseconds', (select moment from clock))
-            + (options ->> 'delete_after_seconds')::integer * interval '1 second'
+          expires_at = (
+            select date_trunc('milliseconds', moment) + $deleteAfterSeconds::integer * interval '1 second'
+            from clock
+          )
         where shard = $shard and id = $jobId and state in ('queued', 'processing')
         returning ${JOB_COLUMNS}
       ), swept as (
@@ -60,8 +62,11 @@ export async function cancelOpenJob(
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = job;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const usage = usageValues({ ...job, state: 'canceled', costUnits }, rate);
+  const deleteAfterSeconds = job.options.delete_after_seconds ?? null;
   const isWaiting = job.state === 'queued' && job.lease === 0 && job.audioKey !== null;
-  const [canceled] = await tx.rows<Job>(CANCEL({ ...settlement, ...usage, costUnits, isWaiting, now }));
+  const [canceled] = await tx.rows<Job>(
+    CANCEL({ ...settlement, ...usage, costUnits, isWaiting, deleteAfterSeconds, now }),
+  );
   notifyEnd(tx, jobId);
   return canceled!;
 }

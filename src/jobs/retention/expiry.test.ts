@@ -88,8 +88,9 @@ test('a job waits for its deliveries, for a day at most', async () => {
   const [settled, waiting] = [await send(account, 60), await send(account, 60)];
   for (const { id } of [settled, waiting]) await insertDelivery(account, id);
   await fixture.db.run({
-    text: 'delete from deliveries d using events e where e.id = d.event_id and e.job_id = $1',
-    values: [settled.id],
+    text: `delete from deliveries
+      where shard = $1 and event_id = (select id from events where shard = $1 and job_id = $2)`,
+    values: [account.shard, settled.id],
   });
 
   const due = await sweep(account, later(waiting, 60_000));
@@ -99,8 +100,9 @@ test('a job waits for its deliveries, for a day at most', async () => {
 
   assert.deepEqual([due, nextDay, left, overdue], [1, 0, 200, 1]);
   const dropped = await fixture.db.rows<{ status: string }>({
-    text: 'select a.status from attempts a join events e on e.id = a.event_id where e.job_id = $1',
-    values: [waiting.id],
+    text: `select status from attempts
+      where shard = $1 and event_id = (select id from events where shard = $1 and job_id = $2)`,
+    values: [account.shard, waiting.id],
   });
   assert.deepEqual(dropped, [{ status: 'dropped' }]);
 });
