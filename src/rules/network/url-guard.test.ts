@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { AllowedTarget } from './url-guard.ts';
-import { isPublicAddress, MAX_URL_CHARS, parseWebhookUrl } from './url-guard.ts';
+import { isPublicAddress, MAX_URL_CHARS, parseAudioUrl, parseWebhookUrl } from './url-guard.ts';
 
 const LOOPBACK_8443: AllowedTarget = { address: '127.0.0.1', prefixBits: 32, port: 8443 };
 const PRIVATE_443: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: null };
@@ -328,4 +328,39 @@ test('whatever is accepted of 20,000 mangled URLs reads the same again and has n
     assert.ok(found.literal === null || isPublicAddress(found.literal));
     assert.notEqual(found.hostname, 'localhost');
   }
+});
+
+const PLAIN_80: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: 80 };
+const AUDIO: [raw: string, allowed: AllowedTarget[], expected: string][] = [
+  ['https://example.com/a', [], 'ok https://example.com/a'],
+  [`https://example.com/${'a'.repeat(4096 - 20)}`, [], `ok https://example.com/${'a'.repeat(4096 - 20)}`],
+  [`https://example.com/${'a'.repeat(4096 - 19)}`, [], 'refused'],
+  ['http://example.com/a', [], 'refused'],
+  ['http://10.0.0.1/a', [], 'refused'],
+  ['http://10.0.0.1/a', [PLAIN_80], 'ok http://10.0.0.1/a'],
+  ['http://10.0.0.1:80/a', [PLAIN_80], 'ok http://10.0.0.1/a'],
+  ['http://10.0.0.1:8080/a', [PLAIN_80], 'refused'],
+  ['http://11.0.0.1/a', [PLAIN_80], 'refused'],
+  ['http://8.8.8.8/a', [PLAIN_80], 'refused'],
+  ['http://10.0.0.1:443/a', [PLAIN_80, PRIVATE_443], 'refused'],
+  ['https://10.0.0.1:80/a', [PLAIN_80], 'ok https://10.0.0.1:80/a'],
+  ['http://u:p@10.0.0.1/a', [PLAIN_80], 'refused'],
+  ['ftp://10.0.0.1/a', [PLAIN_80], 'refused'],
+  ['//10.0.0.1/a', [PLAIN_80], 'refused'],
+];
+for (const [raw, allowed, expected] of AUDIO) {
+  test(`of audio, ${raw.slice(0, 40)} is ${expected.split(' ')[0]} with ${allowed.length} exceptions`, () => {
+    const verdict = parseAudioUrl(raw, allowed);
+
+    assert.equal(verdict.kind === 'ok' ? `ok ${verdict.target.href}` : 'refused', expected);
+  });
+}
+
+test('whatever is refused for a webhook is refused for audio, but for its length', () => {
+  const refused = Object.values(REFUSED).flat();
+
+  assert.deepEqual(
+    refused.filter((raw) => String(raw).length < 300 && parseAudioUrl(raw, []).kind === 'ok'),
+    [],
+  );
 });
