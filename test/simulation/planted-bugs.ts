@@ -27,8 +27,8 @@ export const PLANTED_BUGS: PlantedBug[] = [
       },
       {
         file: END,
-        find: "where shard = $shard and id = $jobId and lease = $lease and state = 'processing'",
-        replace: "where shard = $shard and id = $jobId and $lease::int is not null and state = 'processing'",
+        find: "lease = $lease and state = 'processing'",
+        replace: "$lease::int is not null and state = 'processing'",
       },
     ],
   },
@@ -155,7 +155,11 @@ export const PLANTED_BUGS: PlantedBug[] = [
   {
     name: 'a job is accepted that the balance does not cover',
     changes: [
-      { file: ACCEPT, find: 'where $unlimited or exists (select from moved)', replace: 'where true or $unlimited' },
+      {
+        file: ACCEPT,
+        find: "insertJobIf('$unlimited or exists (select from moved)')",
+        replace: "insertJobIf('true or $unlimited')",
+      },
     ],
   },
   {
