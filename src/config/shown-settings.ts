@@ -31,7 +31,8 @@ export function showSettings(config: Config): ShownSetting[] {
     const byDefault = read(fallback);
     const value = plain(config[key]);
     const isDefault = 'value' in byDefault && JSON.stringify(plain(byDefault.value)) === JSON.stringify(value);
-    const isSecret = SECRETS.has(key) || SECRET_NAME.test(env) || URL_WITH_USER.test(JSON.stringify(value ?? ''));
+    const hasSecretName = SECRET_NAME.test(env) && typeof value !== 'number';
+    const isSecret = SECRETS.has(key) || hasSecretName || URL_WITH_USER.test(JSON.stringify(value ?? ''));
     const shown = isSecret && value !== null ? '(hidden)' : value;
     return { name: env, value: shown, is_default: isDefault, is_secret: isSecret, meaning };
   });
