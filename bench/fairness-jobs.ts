@@ -76,7 +76,16 @@ async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: n
       options: {},
       metadata: null,
     },
-    ...{ filename: null, format: 'wav', sizeBytes: 1, audioKey: id, durationMs: 1_000, unlimited: true, heldUnits: 0 },
+    ...{
+      filename: null,
+      format: 'wav',
+      sizeBytes: 1,
+      tracks: [],
+      audioKey: id,
+      durationMs: 1_000,
+      unlimited: true,
+      heldUnits: 0,
+    },
   });
   return id;
 }

@@ -107,6 +107,14 @@ export interface TranscribeByUrl {
    */
   max_speakers?: number;
   /**
+   * true: each channel is transcribed on its own, at most 8, and its segments carry its number; each distinct one is charged.
+   */
+  multichannel?: boolean;
+  /**
+   * The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first.
+   */
+  audio_track?: number | string;
+  /**
    * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */
   delete_after_seconds?: number;
@@ -134,6 +142,26 @@ export interface TranscribeByUrl {
    * Seconds between two captions. With srt and vtt; 0.083 where another of these is given.
    */
   min_gap?: number;
+}
+export interface AudioTrack {
+  /**
+   * Among the audio tracks, from 0.
+   */
+  index: number;
+  /**
+   * As the file says; null where it names none.
+   */
+  language: string | null;
+  /**
+   * As the file says.
+   */
+  title: string | null;
+  codec: string;
+  channels: number;
+  /**
+   * Whether the file marks the track as the one to play.
+   */
+  default: boolean;
 }
 /**
  * What the request asked for; what it left out is absent.
@@ -184,11 +212,23 @@ export interface JobOptions {
    */
   max_speakers?: number;
   /**
+   * true: each channel is transcribed on its own, at most 8, and its segments carry its number; each distinct one is charged.
+   */
+  multichannel?: boolean;
+  /**
+   * The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first.
+   */
+  audio_track?: number | string;
+  /**
    * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */
   delete_after_seconds?: number;
 }
 export interface Word {
+  /**
+   * From 0; with multichannel.
+   */
+  channel?: number;
   /**
    * Seconds from the start of the audio.
    */
@@ -205,6 +245,10 @@ export interface Word {
   speaker?: string | null;
 }
 export interface Segment {
+  /**
+   * From 0; with multichannel.
+   */
+  channel?: number;
   /**
    * Seconds from the start of the audio.
    */
@@ -243,6 +287,9 @@ export interface Warning {
     | 'keywords_unsupported'
     | 'speakers_unavailable'
     | 'speakers_uncertain'
+    | 'more_audio_tracks'
+    | 'duplicate_channels'
+    | 'silent_channel'
     | 'text_cut'
     | 'more_warnings';
   message: string;
@@ -277,6 +324,16 @@ export interface Job {
      * Origin and path of audio_url; null for an upload.
      */
     source: string | null;
+    /**
+     * Of the audio track that is transcribed; null while it is unknown.
+     */
+    channels: number | null;
+    /**
+     * The audio tracks of the file; empty while they are unknown.
+     *
+     * @maxItems 32
+     */
+    tracks: AudioTrack[];
   };
   /**
    * As the request carried it, unchanged; null without it.
@@ -419,6 +476,16 @@ export interface JobInList {
      * Origin and path of audio_url; null for an upload.
      */
     source: string | null;
+    /**
+     * Of the audio track that is transcribed; null while it is unknown.
+     */
+    channels: number | null;
+    /**
+     * The audio tracks of the file; empty while they are unknown.
+     *
+     * @maxItems 32
+     */
+    tracks: AudioTrack[];
   };
   /**
    * As the request carried it, unchanged; null without it.
@@ -499,6 +566,10 @@ export interface JobStreamEvents {
      * A number that came before replaces the earlier segment.
      */
     index: number;
+    /**
+     * From 0; with multichannel.
+     */
+    channel?: number;
     /**
      * Seconds from the start of the audio.
      */
@@ -1644,6 +1715,16 @@ export interface JobInEvent {
      * Origin and path of audio_url; null for an upload.
      */
     source: string | null;
+    /**
+     * Of the audio track that is transcribed; null while it is unknown.
+     */
+    channels: number | null;
+    /**
+     * The audio tracks of the file; empty while they are unknown.
+     *
+     * @maxItems 32
+     */
+    tracks: AudioTrack[];
   };
   /**
    * As the request carried it, unchanged; null without it.

@@ -18,3 +18,8 @@ export class AudioGoneError extends Error {
 export function tooLong(maxAudioSeconds: number): AudioError {
   return new AudioError(`The audio is longer than the limit of ${maxAudioSeconds} seconds. Send it in parts.`);
 }
+
+/** The error for audio without a single sample. */
+export function noSound(cause?: unknown): AudioError {
+  return new AudioError('The file holds no sound that can be decoded.', { cause });
+}

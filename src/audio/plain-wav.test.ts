@@ -59,11 +59,14 @@ for (const [what, bytes, { offset = HEADER_BYTES, length = SAMPLES_BYTES }] of P
     const noTools = { ...options, tools: { folder: '/nowhere' } };
 
     const found = findPlainWav(bytes, bytes.length);
-    const probed = await probeStart(startOf(bytes), options.maxAudioSeconds);
+    const probed = await probeStart(startOf(bytes), options);
     const pieces = await Array.fromAsync(decodePcm(file, noTools));
 
     assert.deepEqual(found, { offset, length });
-    assert.deepEqual(probed, { kind: 'audio', format: 'wav', durationMs: Math.ceil(length / 32) });
+    assert.deepEqual(probed, {
+      ...{ kind: 'audio', format: 'wav', durationMs: Math.ceil(length / 32) },
+      tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
+    });
     const samples = pieces.flatMap((piece) => [...piece]);
     assert.deepEqual(samples, [...PCM.subarray(0, length / 2)]);
   });
@@ -128,7 +131,7 @@ test('a plain WAV file over the limit is refused, and reading stops at the limit
   const file = await folder.write('upload', bytes);
   const short = { ...options, maxAudioSeconds: 2 };
 
-  const probed = await probeStart(startOf(bytes), 2);
+  const probed = await probeStart(startOf(bytes), { maxAudioSeconds: 2 });
 
   assert.match(probed?.kind === 'refused' ? probed.message : '', /longer than the limit of 2 seconds/);
   await assert.rejects(Array.fromAsync(decodePcm(file, short)), /longer than the limit/);

@@ -92,17 +92,26 @@ function samplesIn(block: Buffer): Pcm {
 }
 
 function findSamples(start: Buffer): { offset: number; claimedBytes: number } | null {
+  const wav = readWavHeader(start);
+  return wav !== null && isPlainFormat(wav.format) ? wav : null;
+}
+
+/**
+ * Where the samples of a WAV file start, how many bytes of them the header claims, and the format chunk before them.
+ * @param start  the file's first bytes
+ * @returns null when these are not the start of a WAV file, or end before its samples
+ */
+export function readWavHeader(start: Buffer): { offset: number; claimedBytes: number; format: Buffer } | null {
   if (start.toString('latin1', 0, 4) !== 'RIFF' || start.toString('latin1', 8, 12) !== 'WAVE') return null;
-  let isPlain = false;
+  let format: Buffer = Buffer.alloc(0);
   for (let at = 12; at + 8 <= start.length; ) {
     const name = start.toString('latin1', at, at + 4);
     const bytes = start.readUInt32LE(at + 4);
-    const body = start.subarray(at + 8, at + 8 + bytes);
     if (name === 'data') {
       const claimedBytes = UNKNOWN_LENGTHS.includes(bytes) ? Number.POSITIVE_INFINITY : bytes;
-      return isPlain ? { offset: at + 8, claimedBytes } : null;
+      return { offset: at + 8, claimedBytes, format };
     }
-    if (name === 'fmt ') isPlain = isPlainFormat(body);
+    if (name === 'fmt ') format = start.subarray(at + 8, at + 8 + bytes);
     // Chunks start at even offsets.
     at += 8 + bytes + (bytes % 2);
   }

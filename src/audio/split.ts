@@ -51,6 +51,11 @@ export async function* cutPieces(
   if (heldSamples > 0) yield { startSeconds: start / SAMPLE_RATE, samples: joined(parts), isWhole: start === 0 };
 }
 
+/** The position in the audio after a piece's last sample. */
+export function endSample({ startSeconds, samples }: Piece): number {
+  return Math.round(startSeconds * SAMPLE_RATE) + samples.length;
+}
+
 /** The sample in the middle of the quietest window; the latest of equal windows, so that silence gives long pieces. */
 function findCut(samples: Pcm, pieceMax: number, speech: Interval[]): number {
   const frames = Array.from({ length: Math.floor((pieceMax - CUT_FROM) / FRAME) }, (_, frame) => ({

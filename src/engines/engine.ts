@@ -6,6 +6,8 @@ export type Word = {
   confidence: number | null;
   /** Absent where speakers were not asked for; null where they are unknown. */
   speaker?: string | null;
+  /** From 0; absent where the channels were mixed. */
+  channel?: number;
 };
 
 /** A sentence or a phrase. `words` is empty for engines without word times. */
@@ -17,6 +19,7 @@ export type Segment = {
   confidence: number | null;
   /** As in words. */
   speaker?: string | null;
+  channel?: number;
   words: Word[];
 };
 

@@ -39,7 +39,7 @@ export const captionFields = Object.fromEntries(
 export const namesField = Type.Optional(
   oneOf(['true', 'false'], {
     default: 'false',
-    description: 'Whether srt and vtt show who speaks, for jobs with diarize=true.',
+    description: 'Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true.',
   }),
 );
 

@@ -1,4 +1,5 @@
 import type { Plan } from '../rules/accounts/plan.ts';
+import type { AudioTrack } from '../rules/channels/audio-tracks.ts';
 import type { JobState } from '../rules/jobs/job-state.ts';
 import type { Warning } from '../rules/jobs/warnings.ts';
 import type { FetchFailureReason } from '../rules/network/fetch-failure.ts';
@@ -33,6 +34,8 @@ export type Job = {
   /** Null until audio that is fetched from a URL was stored; likewise the size, the key and the length. */
   format: string | null;
   sizeBytes: number | null;
+  /** The file's audio tracks; empty while they are unknown. */
+  tracks: AudioTrack[];
   audioKey: string | null;
   /** Origin and path of the URL that the audio is fetched from; null for an upload. */
   audioSource: string | null;
@@ -91,6 +94,8 @@ export type Outcome =
       durationMs: number;
       /** The waveform, from `PeakCollector`; absent: none. */
       peaks?: Buffer;
+      /** The length of all transcribed channels together. */
+      chargedMs: number;
     }
   | {
       kind: 'failed';

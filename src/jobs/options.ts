@@ -1,10 +1,12 @@
 import type { TSchema } from '../http/schema.ts';
 import { component, oneOf, Type } from '../http/schema.ts';
+import type { TrackChoice } from '../rules/channels/audio-tracks.ts';
+import { readTrackChoice } from '../rules/channels/audio-tracks.ts';
 import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
 import { MAX_REPLACEMENT_CHARS, MAX_REPLACEMENTS, readReplacementList } from '../rules/transcript/replacement-list.ts';
 import type { Replacement } from '../rules/transcript/replacements.ts';
 import type { RequestFields } from './request-fields.ts';
-import { readNumber, refusal, WORD_BYTES } from './request-fields.ts';
+import { readBoolean, readNumber, refusal, WORD_BYTES } from './request-fields.ts';
 import type { SpeakerOptions } from './speaker-options.ts';
 import { checkSpeakerOptions, readDiarize, readSpeakerCount } from './speaker-options.ts';
 
@@ -21,6 +23,9 @@ export type JobOptions = {
   replacements?: Replacement[];
   /** The language of the text, where it is not to be the spoken one. */
   translate_to?: 'en';
+  /** Each channel on its own. */
+  multichannel?: boolean;
+  audio_track?: TrackChoice;
   /** The job is erased so long after its end. */
   delete_after_seconds?: number;
 } & SpeakerOptions;
@@ -54,6 +59,10 @@ const REPLACEMENTS_MEANING =
   'Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.';
 const CONTROL_CHARACTERS = /(?![\t\n\r])\p{Cc}/u;
 
+const MULTICHANNEL_MEANING =
+  'true: each channel is transcribed on its own, at most 8, and its segments carry its number; each distinct one is charged.';
+const AUDIO_TRACK_MEANING =
+  'The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first.';
 const phraseSchema = Type.String({ minLength: 1, maxLength: MAX_REPLACEMENT_CHARS });
 
 const FIELDS: OptionFields = {
@@ -115,6 +124,22 @@ const FIELDS: OptionFields = {
   }),
   min_speakers: speakerCount('min_speakers', 'The smallest number of speakers, with diarize=true.'),
   max_speakers: speakerCount('max_speakers', 'The largest number of speakers, with diarize=true.'),
+  multichannel: {
+    schema: Type.Boolean({ description: MULTICHANNEL_MEANING, examples: [true] }),
+    form: oneOf(['true', 'false', '1', '0'], { default: 'false', description: MULTICHANNEL_MEANING }),
+    maxBytes: WORD_BYTES,
+    read: (text) => readBoolean(new Map([['multichannel', text]]), 'multichannel'),
+  },
+  audio_track: {
+    schema: Type.Unsafe<TrackChoice>({
+      anyOf: [Type.Integer({ minimum: 0 }), Type.String()],
+      description: AUDIO_TRACK_MEANING,
+      examples: [1, 'de'],
+    }),
+    form: Type.String({ description: AUDIO_TRACK_MEANING, examples: ['1', 'de'] }),
+    maxBytes: WORD_BYTES,
+    read: readTrack,
+  },
   delete_after_seconds: {
     schema: Type.Integer({
       minimum: 0,
@@ -207,6 +232,12 @@ function readReplacements(text: string): Replacement[] {
   const list = readReplacementList(text);
   if (list.kind === 'invalid') throw refusal('replacements', list.message);
   return list.replacements;
+}
+
+function readTrack(text: string): TrackChoice {
+  const choice = readTrackChoice(text);
+  if (choice !== null) return choice;
+  throw refusal('audio_track', 'audio_track must be an index, 0 for the first audio track, or a language such as de.');
 }
 
 function readPrompt(text: string): string {

@@ -10,6 +10,8 @@ const moment = new Date(0);
 const job = {
   state: 'queued',
   language: null,
+  options: {},
+  tracks: [] as Job['tracks'],
   metadata: '{}',
   segments: null,
   costUnits: null,

@@ -11,6 +11,7 @@ import {
 } from '../http/schema.ts';
 import type { RawJson } from '../platform/json.ts';
 import { PLANS } from '../rules/accounts/plan.ts';
+import { TRACKS_MAX } from '../rules/channels/audio-tracks.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import type { WarningCode } from '../rules/jobs/warnings.ts';
 import { WARNING_MESSAGES } from '../rules/jobs/warnings.ts';
@@ -124,6 +125,7 @@ export const transcribeJson = Type.Object(
 );
 
 const timed = {
+  channel: Type.Optional(Type.Integer({ minimum: 0, maximum: 7, description: 'From 0; with multichannel.' })),
   start: Type.Number({ minimum: 0, description: 'Seconds from the start of the audio.' }),
   end: Type.Number({ minimum: 0 }),
   text: Type.String(),
@@ -136,6 +138,8 @@ const segmentSchema = Type.Object(
   component('Segment', { start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }),
 );
 
+const AUDIO_TRACK_EXAMPLE = { index: 0, language: 'en', title: null, codec: 'mp3', channels: 1, default: true };
+
 const warningSchema = Type.Object(
   {
     code: oneOf(Object.keys(WARNING_MESSAGES) as WarningCode[], { description: 'Later versions may add codes.' }),
@@ -144,6 +148,18 @@ const warningSchema = Type.Object(
     end: Type.Optional(Type.Number({ minimum: 0 })),
   },
   component('Warning', { code: 'text_cut', message: WARNING_MESSAGES.text_cut, start: 29.4, end: 58.8 }),
+);
+
+const audioTrackSchema = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, description: 'Among the audio tracks, from 0.' }),
+    language: nullable(Type.String(), 'As the file says; null where it names none.'),
+    title: nullable(Type.String(), 'As the file says.'),
+    codec: Type.String(),
+    channels: Type.Integer({ minimum: 0 }),
+    default: Type.Boolean({ description: 'Whether the file marks the track as the one to play.' }),
+  },
+  component('AudioTrack', AUDIO_TRACK_EXAMPLE),
 );
 
 const jobHead = {
@@ -162,6 +178,14 @@ const jobHead = {
     duration_seconds: nullable(Type.Number({ minimum: 0 })),
     size_bytes: nullable(Type.Integer({ minimum: 0 })),
     source: nullable(Type.String(), 'Origin and path of audio_url; null for an upload.'),
+    channels: nullable(
+      Type.Integer({ minimum: 0 }),
+      'Of the audio track that is transcribed; null while it is unknown.',
+    ),
+    tracks: Type.Array(audioTrackSchema, {
+      maxItems: TRACKS_MAX,
+      description: 'The audio tracks of the file; empty while they are unknown.',
+    }),
   }),
   metadata: rawJson<RawJson | null>({
     type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
@@ -215,7 +239,11 @@ export const JOB_EXAMPLE = {
   model: 'parakeet-tdt-0.6b-v3',
   language: 'en',
   translated_to: null,
-  audio: { filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765, source: null },
+  audio: {
+    ...{ filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765, source: null },
+    channels: 1,
+    tracks: [AUDIO_TRACK_EXAMPLE],
+  },
   metadata: { order: 42 },
   options: { language: 'en', keywords: ['Kennedy'] },
   text: 'Ask not what your country can do for you.',

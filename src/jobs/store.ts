@@ -2,8 +2,8 @@ import type { Sql } from '../db/database.ts';
 import type { Job } from './job.ts';
 
 const COLUMNS =
-  `shard id account_id key_id state plan language word_times options metadata filename format size_bytes audio_key audio_source
-  duration_ms unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript
+  `shard id account_id key_id state plan language word_times options metadata filename format size_bytes tracks audio_key
+  audio_source duration_ms unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript
   speakers warnings error_type error_message error_reason error_http_status created_at started_at completed_at
   expires_at`.split(/\s+/);
 

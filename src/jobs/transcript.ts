@@ -15,19 +15,18 @@ export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
 /** A completed job whose transcript is shown: as it was made, or edited since. */
 export type TranscriptJob = Job & { editedAt?: Date };
 
-/** An engine's transcript of one piece, and where in the audio the piece starts. */
-export type PieceTranscript = { startSeconds: number; transcript: Transcript };
+/** An engine's transcript of one piece, where in the audio the piece starts, and its channel where that is shown. */
+export type PieceTranscript = { startSeconds: number; transcript: Transcript; channel?: number };
 
-/** The pieces in order as one transcript. Times count from the start of the audio; the text can be stored. */
-export function joinPieces(pieces: PieceTranscript[]): Transcript {
-  const segments = pieces.flatMap(({ startSeconds, transcript }) =>
-    transcript.segments.map((segment) => ({
-      ...segment,
-      ...shifted(segment, startSeconds),
-      words: segment.words.map((word) => ({ ...word, ...shifted(word, startSeconds) })),
-    })),
-  );
-  return { segments, language: mainLanguage(pieces) };
+/** The segments of a piece. Times count from the start of the audio; the text can be stored. */
+export function placeSegments({ startSeconds, transcript, channel }: PieceTranscript): Segment[] {
+  const place = { ...(channel !== undefined && { channel }) };
+  return transcript.segments.map((segment) => ({
+    ...segment,
+    ...shifted(segment, startSeconds),
+    ...place,
+    words: segment.words.map((word) => ({ ...word, ...shifted(word, startSeconds), ...place })),
+  }));
 }
 
 /** The plain text of a transcript. */
@@ -36,7 +35,7 @@ export function textOf({ segments }: Transcript): string {
 }
 
 /** The segments as the JSON text that the API shows, with words only if the request wants them. */
-export function segmentsJson({ segments }: Transcript, wordTimes: boolean): string {
+export function segmentsJson({ segments }: { segments: readonly Segment[] }, wordTimes: boolean): string {
   const shown = segments.map((segment) => ({
     ...viewOf(segment),
     ...(wordTimes ? { words: segment.words.map(viewOf) } : {}),
@@ -77,15 +76,23 @@ export function transcriptJson(job: TranscriptJob) {
 
 /** The segments with their words, from wherever they are stored. */
 function readSegments({ segments, words }: Job, hasNames: boolean): CaptionSegment[] {
-  type Stored = { start: number; end: number; text: string; speaker?: string | null; words?: Stored[] };
+  type Stored = { start: number; end: number; text: string; words?: Stored[] } & Voice;
   const read = ({ start, end, text }: Stored) => ({ startSeconds: start, endSeconds: end, text });
   const stored = JSON.parse(segments ?? '[]') as Stored[];
   const packed = words ? unpackWords(stored.map(read), words) : [];
   return stored.map((segment, i) => ({
     ...read(segment),
+    ...(segment.channel !== undefined && { channel: segment.channel }),
     words: segment.words?.map(read) ?? packed[i] ?? [],
-    name: hasNames ? (segment.speaker ?? null) : null,
+    name: hasNames ? nameOf(segment) : null,
   }));
+}
+
+type Voice = { speaker?: string | null; channel?: number };
+
+/** The speaker, else the channel, which viewers count from one. */
+function nameOf({ speaker, channel }: Voice): string | null {
+  return speaker ?? (channel === undefined ? null : `Channel ${channel + 1}`);
 }
 
 function shifted(part: Word | Segment, offsetSeconds: number) {
@@ -101,21 +108,26 @@ function storable(text: string): string {
   return text.replaceAll('\u0000', '').toWellFormed();
 }
 
-/** The language with the most text: a single piece, of music for example, may be detected as any language. */
-function mainLanguage(pieces: PieceTranscript[]): string | null {
-  const counts = new Map<string, number>();
-  for (const { transcript } of pieces) {
-    const characters = transcript.segments.reduce((sum, segment) => sum + segment.text.length, 0);
-    if (transcript.language) {
-      counts.set(transcript.language, (counts.get(transcript.language) ?? 0) + characters);
-    }
+/** Counts the characters of text in each language that an engine reports. */
+export class LanguageCount {
+  readonly #characters = new Map<string, number>();
+
+  add({ language, segments }: Transcript): void {
+    if (!language) return;
+    const characters = segments.reduce((sum, segment) => sum + segment.text.length, 0);
+    this.#characters.set(language, (this.#characters.get(language) ?? 0) + characters);
   }
-  const [most] = [...counts].sort(([, left], [, right]) => right - left);
-  return most ? storable(most[0]) : null;
+
+  /** The language with the most text: a single piece, of music for example, may be detected as any language. */
+  main(): string | null {
+    const [most] = [...this.#characters].sort(([, left], [, right]) => right - left);
+    return most ? storable(most[0]) : null;
+  }
 }
 
-function viewOf({ startSeconds, endSeconds, text, confidence, speaker }: Word | Segment) {
+function viewOf({ startSeconds, endSeconds, text, confidence, speaker, channel }: Word | Segment) {
   return {
+    ...(channel !== undefined && { channel }),
     start: round(startSeconds),
     end: round(endSeconds),
     text,

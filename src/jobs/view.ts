@@ -1,5 +1,6 @@
 import type { Static } from '../http/schema.ts';
 import { RawJson } from '../platform/json.ts';
+import { channelsOf } from '../rules/channels/audio-tracks.ts';
 import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
 import type { ShownOptions } from './options.ts';
@@ -41,6 +42,8 @@ function partsOf(job: Job) {
         duration_seconds: job.durationMs === null ? null : job.durationMs / 1000,
         size_bytes: job.sizeBytes,
         source: job.audioSource,
+        channels: channelsOf(job.tracks, job.options.audio_track ?? null),
+        tracks: job.tracks,
       },
       metadata: rawOrNull(job.metadata),
       options: shownOptions(job),

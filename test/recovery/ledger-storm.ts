@@ -106,7 +106,15 @@ async function oneJob(storm: Storm): Promise<void> {
   const fate = random.next();
   const patience = random.integer(MAX_PIECES_BEFORE_CANCEL);
   const { key, sizeBytes } = await fixture.storage.receive(bytesOf(wavFile(seconds)), { maxBytes: 1e7 });
-  const audio = { kind: 'stored' as const, key, sizeBytes, filename: null, format: 'wav', durationMs: claimMs };
+  const audio = {
+    kind: 'stored' as const,
+    key,
+    sizeBytes,
+    filename: null,
+    format: 'wav',
+    durationMs: claimMs,
+    tracks: [],
+  };
   const id = makeId('job');
   try {
     const order = { id, account, keyId: null, request: REQUEST, audio, rate: RATE };

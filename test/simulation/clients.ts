@@ -100,6 +100,7 @@ export class Clients {
           sizeBytes: 1,
           format: 'wav',
           durationMs,
+          tracks: [],
         },
       },
     );

@@ -146,8 +146,16 @@ function shapeOf(value: object): string[] {
 test('the examples of events are of types that exist, and have the fields that the service sends', () => {
   const examples = blocks('json').map((text) => JSON.parse(text));
   const time = new Date();
-  const nothing = { language: null, segments: null, metadata: null, errorType: null, costUnits: null };
-  const job = showJob({ ...nothing, createdAt: time } as Job);
+  const nothing = {
+    language: null,
+    options: {},
+    tracks: [],
+    segments: null,
+    metadata: null,
+    errorType: null,
+    costUnits: null,
+  };
+  const job = showJob({ ...nothing, createdAt: time } as unknown as Job);
   const webhook = showWebhook({ createdAt: time, updatedAt: time } as WebhookRow);
 
   assert.ok(examples.length > 0 && examples.every(({ type }) => EVENT_TYPES.includes(type)));

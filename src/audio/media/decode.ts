@@ -1,6 +1,6 @@
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, AudioGoneError, tooLong } from '../audio-error.ts';
+import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
 import { openPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
@@ -13,20 +13,23 @@ const MEMORY_MAX_BYTES = 2 ** 30;
 const CPU_SECONDS = { base: 60, perAudioSecond: 1 / 10 };
 // Counts only the time that ffmpeg takes for a chunk: between chunks, decoding pauses while the engine transcribes.
 const STALL_MAX_MS = 60_000;
+/** All channels as one. */
+const MIXED = ['-ac', '1', '-f', 's16le'];
 
-type DecodeOptions = AudioOptions & { stallMaxMs?: number };
+/** `track` is the index of the audio track; the first when absent. */
+export type DecodeOptions = AudioOptions & { stallMaxMs?: number; track?: number };
 
 /**
- * The first audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
+ * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
  * The limit applies to the decoded samples, whatever the header claims.
  * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
  * @throws AudioGoneError  when there is no file
  */
 export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
-  const { maxAudioSeconds, signal } = options;
-  const plain = await openPlainWav(path).catch(rethrowGone);
+  const { maxAudioSeconds, signal, track = 0 } = options;
+  const plain = track === 0 ? await openPlainWav(path).catch(rethrowGone) : null;
   let samples = 0;
-  for await (const pcm of plain ?? decodeSandboxed(path, options)) {
+  for await (const pcm of plain ?? wholeFrames(decodeSandboxed(path, MIXED, options), 1)) {
     signal?.throwIfAborted();
     samples += pcm.length;
     if (samples > maxAudioSeconds * SAMPLE_RATE) throw tooLong(maxAudioSeconds);
@@ -35,39 +38,48 @@ export async function* decodePcm(path: string, options: DecodeOptions): AsyncGen
   signal?.throwIfAborted();
 }
 
-function rethrowGone(cause: NodeJS.ErrnoException): never {
-  throw cause.code === 'ENOENT' ? new AudioGoneError({ cause }) : cause;
-}
-
-async function* decodeSandboxed(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
-  const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS } = options;
-  const sandboxed = await openSandboxed('ffmpeg', decodeArguments(maxAudioSeconds), {
+/**
+ * The output of ffmpeg, in the sandbox, for an audio track at 16 000 samples per second and channel.
+ * @param output  ffmpeg's options for the channels and the form of the output
+ * @throws AudioError, AudioGoneError  as `decodePcm`, but for the limit of the length
+ */
+export async function* decodeSandboxed(
+  path: string,
+  output: readonly string[],
+  options: DecodeOptions,
+): AsyncGenerator<Buffer> {
+  const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0 } = options;
+  const sandboxed = await openSandboxed('ffmpeg', [...decodeArguments(maxAudioSeconds, track), ...output, 'pipe:1'], {
     tools,
     input: path,
     signal,
     memoryMaxBytes: MEMORY_MAX_BYTES,
     cpuMaxSeconds: Math.ceil(CPU_SECONDS.base + maxAudioSeconds * CPU_SECONDS.perAudioSecond),
-  });
+  }).catch(rethrowGone);
   try {
-    let samples = 0;
-    for await (const pcm of wholeSamples(withStallLimit(sandboxed, stallMaxMs))) {
-      samples += pcm.length;
-      yield pcm;
+    let bytes = 0;
+    for await (const chunk of withStallLimit(sandboxed, stallMaxMs)) {
+      bytes += chunk.length;
+      yield chunk;
     }
     signal?.throwIfAborted();
-    await assertDecoded(sandboxed, samples);
+    await assertDecoded(sandboxed, bytes);
   } finally {
     sandboxed.close();
   }
 }
 
-function decodeArguments(maxAudioSeconds: number): string[] {
+function rethrowGone(cause: NodeJS.ErrnoException): never {
+  throw cause.code === 'ENOENT' ? new AudioGoneError({ cause }) : cause;
+}
+
+function decodeArguments(maxAudioSeconds: number, track: number): string[] {
   return [
     ...['-nostdin', ...UNTRUSTED_INPUT],
     // Before -i it limits the input: decoded silence is a thousand times the size of its file. One second past the limit
     // shows that the audio is too long.
     ...['-t', String(maxAudioSeconds + 1), ...INPUT],
-    ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(SAMPLE_RATE), '-f', 's16le', 'pipe:1'],
+    ...['-map', `0:a:${track}`, '-vn', '-sn', '-dn', '-ar', String(SAMPLE_RATE)],
   ];
 }
 
@@ -81,26 +93,27 @@ async function* withStallLimit(sandboxed: SandboxedProcess, stallMaxMs: number):
   }
 }
 
-/** Bytes as samples, copied; a sample may be split over two chunks. */
-async function* wholeSamples(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pcm> {
+/** Bytes as samples, copied, in chunks of whole frames of so many channels; a frame may be split over two chunks of bytes. */
+export async function* wholeFrames(chunks: AsyncIterable<Buffer>, channels: number): AsyncGenerator<Pcm> {
+  const frameBytes = channels * BYTES_PER_SAMPLE;
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    const samples = Math.floor(bytes.length / BYTES_PER_SAMPLE);
-    const pcm = new Int16Array(samples);
-    bytes.copy(Buffer.from(pcm.buffer), 0, 0, samples * BYTES_PER_SAMPLE);
-    rest = bytes.subarray(samples * BYTES_PER_SAMPLE);
-    if (samples > 0) yield pcm;
+    const used = bytes.length - (bytes.length % frameBytes);
+    const pcm = new Int16Array(used / BYTES_PER_SAMPLE);
+    bytes.copy(Buffer.from(pcm.buffer), 0, 0, used);
+    rest = bytes.subarray(used);
+    if (used > 0) yield pcm;
   }
 }
 
-async function assertDecoded(sandboxed: SandboxedProcess, samples: number): Promise<void> {
+async function assertDecoded(sandboxed: SandboxedProcess, bytes: number): Promise<void> {
   const { code } = await sandboxed.ended;
   const cause = new Error(`ffmpeg ended with ${code}: ${sandboxed.stderrEnd()}`);
   if (code === null) throw new AudioError('The audio takes too much time or memory to decode.', { cause });
-  if (code !== 0 && samples > 0) {
+  if (code !== 0 && bytes > 0) {
     throw new AudioError('The audio cannot be decoded to its end; the file may be damaged.', { cause });
   }
   // ffmpeg ends with 0 for a truncated file, after its samples, and for some damaged files, without any.
-  if (samples === 0) throw new AudioError('The file holds no sound that can be decoded.', { cause });
+  if (bytes === 0) throw noSound(cause);
 }

@@ -1,3 +1,6 @@
+import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
+import { audioTrack, TRACKS_MAX } from '../../rules/channels/audio-tracks.ts';
+
 /** The requested part of ffprobe's JSON output; every field may be missing, most numbers are text. */
 export type ProbedFile = {
   format?: { format_name?: string; duration?: string; bit_rate?: string; tags?: { major_brand?: string } };
@@ -10,9 +13,9 @@ export type ProbedStream = {
   channels?: number;
   duration?: string;
   bits_per_sample?: number;
-  disposition?: { attached_pic?: number };
-  /** The length of a Matroska track, such as 00:00:08.640000000. */
-  tags?: { DURATION?: string };
+  disposition?: { attached_pic?: number; default?: number };
+  /** DURATION is the length of a Matroska track, such as 00:00:08.640000000. */
+  tags?: { DURATION?: string; language?: string; title?: string };
 };
 
 // Speech lies within these limits. At a rate of 1 Hz a few kilobytes would be hours of audio.
@@ -20,9 +23,23 @@ export const SAMPLE_RATE_MIN_HZ = 4000;
 export const SAMPLE_RATE_MAX_HZ = 384_000;
 export const CHANNELS_MAX = 8;
 
-/** Why the file's first audio track is refused, as a sentence for the client; null when it is accepted. */
-export function reasonToRefuse(file: ProbedFile): string | null {
-  const audio = firstAudio(file);
+/** The file's audio tracks, in the order of ffmpeg's stream specifiers. */
+export function audioTracks(file: ProbedFile): AudioTrack[] {
+  const streams = audioStreams(file);
+  return streams.slice(0, TRACKS_MAX).map((stream, index) =>
+    audioTrack(index, {
+      ...stream.tags,
+      codec: stream.codec_name ?? 'unknown',
+      channels: stream.channels ?? 0,
+      // Only some formats can mark a track.
+      isDefault: streams.length === 1 || stream.disposition?.default === 1,
+    }),
+  );
+}
+
+/** Why an audio track is refused, as a sentence for the client; null when it is accepted. */
+export function reasonToRefuse(file: ProbedFile, index: number): string | null {
+  const audio = audioStreams(file)[index];
   if (audio === undefined) return 'The file holds no audio track.';
   const sampleRateHz = Number(audio.sample_rate);
   const channels = audio.channels ?? 0;
@@ -34,9 +51,9 @@ export function reasonToRefuse(file: ProbedFile): string | null {
   return null;
 }
 
-/** The length of the audio in seconds, as the file claims it; null when it claims none. */
-export function claimedSeconds(file: ProbedFile, sizeBytes: number): number | null {
-  const audio = firstAudio(file);
+/** The length of an audio track in seconds, as the file claims it; null when it claims none. */
+export function claimedSeconds(file: ProbedFile, index: number, sizeBytes: number): number | null {
+  const audio = audioStreams(file)[index];
   // The track's own length comes first: a video may be longer than its audio.
   const claimed =
     [audio?.duration, taggedSeconds(audio), file.format?.duration].map(Number).find((seconds) => seconds > 0) ?? null;
@@ -55,8 +72,8 @@ export function formatName(file: ProbedFile): string {
   return first;
 }
 
-function firstAudio(file: ProbedFile): ProbedStream | undefined {
-  return file.streams?.find((stream) => stream.codec_type === 'audio');
+function audioStreams(file: ProbedFile): ProbedStream[] {
+  return (file.streams ?? []).filter((stream) => stream.codec_type === 'audio');
 }
 
 function taggedSeconds(audio: ProbedStream | undefined): number | undefined {

@@ -1,6 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import type { InputAudioTrack, InputFormat } from 'mediabunny';
+import type { AudioCodec, InputAudioTrack, InputFormat } from 'mediabunny';
 import { BufferSource, FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
+import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
+import { audioTrack } from '../../rules/channels/audio-tracks.ts';
 import { CHANNELS_MAX, SAMPLE_RATE_MAX_HZ, SAMPLE_RATE_MIN_HZ } from './ffprobe-answer.ts';
 import type { HeaderRequest, HeaderResponse, MediaHeader, ProbedMedia } from './header-probe.ts';
 
@@ -20,6 +22,24 @@ const NAMES = new Map<InputFormat, { audio: string; video: string }>([
   [FLAC, { audio: 'flac', video: 'flac' }],
 ]);
 
+/** The names of codecs that ffmpeg calls otherwise. */
+const FFMPEG_CODECS: Partial<Record<AudioCodec, string>> = {
+  'pcm-s16': 'pcm_s16le',
+  'pcm-s16be': 'pcm_s16be',
+  'pcm-s24': 'pcm_s24le',
+  'pcm-s24be': 'pcm_s24be',
+  'pcm-s32': 'pcm_s32le',
+  'pcm-s32be': 'pcm_s32be',
+  'pcm-f32': 'pcm_f32le',
+  'pcm-f32be': 'pcm_f32be',
+  'pcm-f64': 'pcm_f64le',
+  'pcm-f64be': 'pcm_f64be',
+  'pcm-u8': 'pcm_u8',
+  'pcm-s8': 'pcm_s8',
+  ulaw: 'pcm_mulaw',
+  alaw: 'pcm_alaw',
+};
+
 parentPort!.on('message', async ({ id, media }: HeaderRequest) => {
   const header = await readHeader(media).catch(() => null);
   parentPort!.postMessage({ id, header } satisfies HeaderResponse);
@@ -28,15 +48,26 @@ parentPort!.on('message', async ({ id, media }: HeaderRequest) => {
 async function readHeader(media: ProbedMedia): Promise<MediaHeader | null> {
   using input = new Input({ formats: FORMATS, source: openSource(media) });
   const name = NAMES.get(await input.getFormat());
-  // decode.ts tells ffmpeg to decode the first audio track too.
-  const [track] = await input.getAudioTracks();
-  if (name === undefined || track === undefined || !(await isWithinLimits(track))) return null;
+  const [track, ...others] = await input.getAudioTracks();
+  // Which of several tracks ffmpeg counts as the first, ffprobe knows.
+  if (name === undefined || track === undefined || others.length > 0 || !(await isWithinLimits(track))) return null;
   // The duration in Matroska metadata is that of the whole video: the audio may end earlier.
   const claimed = name.video === name.audio || name.video === 'mp4' ? await track.getDurationFromMetadata() : null;
   const seconds = claimed ?? (await track.computeDuration());
   if (!(seconds > 0 && Number.isFinite(seconds))) return null;
   const videoTracks = await input.getVideoTracks();
-  return { format: videoTracks.length > 0 ? name.video : name.audio, seconds };
+  return { format: videoTracks.length > 0 ? name.video : name.audio, seconds, track: await describe(track) };
+}
+
+async function describe(track: InputAudioTrack): Promise<AudioTrack> {
+  const codec = (await track.getCodec())!;
+  return audioTrack(0, {
+    language: await track.getLanguageCode(),
+    title: (await track.getName()) ?? '',
+    codec: FFMPEG_CODECS[codec] ?? codec,
+    channels: await track.getNumberOfChannels(),
+    isDefault: true,
+  });
 }
 
 function openSource(media: ProbedMedia): BufferSource | FilePathSource {

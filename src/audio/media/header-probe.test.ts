@@ -9,15 +9,20 @@ const SPEECH = toneSpeech('a few words');
 const SECONDS = SPEECH.length / 16_000;
 const video = ['-f', 'lavfi', '-i', 'color=c=blue:s=64x64:r=10:d=5', '-map', '0:a', '-map', '1:v'];
 
-const KNOWN: { file: string; format: string; encode: string[] }[] = [
-  { file: 'a.wav', format: 'wav', encode: ['-ar', '44100', '-ac', '2'] },
-  { file: 'a.mp3', format: 'mp3', encode: [] },
-  { file: 'a.m4a', format: 'm4a', encode: [] },
-  { file: 'a.ogg', format: 'ogg', encode: ['-c:a', 'libopus'] },
-  { file: 'a.flac', format: 'flac', encode: [] },
-  { file: 'a.webm', format: 'webm', encode: ['-c:a', 'libopus'] },
-  { file: 'a.mp4', format: 'mp4', encode: [...video, '-c:v', 'mpeg4'] },
-  { file: 'a.mkv', format: 'mkv', encode: [...video, '-c:v', 'mpeg4'] },
+const KNOWN: { file: string; format: string; codec: string; channels?: number; encode: string[] }[] = [
+  { file: 'a.wav', format: 'wav', codec: 'pcm_s16le', channels: 2, encode: ['-ar', '44100', '-ac', '2'] },
+  { file: 'a.mp3', format: 'mp3', codec: 'mp3', encode: [] },
+  { file: 'a.m4a', format: 'm4a', codec: 'aac', encode: [] },
+  { file: 'a.ogg', format: 'ogg', codec: 'opus', encode: ['-c:a', 'libopus'] },
+  { file: 'a.flac', format: 'flac', codec: 'flac', encode: [] },
+  { file: 'a.webm', format: 'webm', codec: 'opus', encode: ['-c:a', 'libopus'] },
+  { file: 'a.mp4', format: 'mp4', codec: 'aac', encode: [...video, '-c:v', 'mpeg4'] },
+  {
+    file: 'a.mkv',
+    format: 'mkv',
+    codec: 'vorbis',
+    encode: [...video, '-c:v', 'mpeg4', '-metadata:s:a:0', 'language=ger'],
+  },
 ];
 
 const bytesOf = async (path: string) => Uint8Array.from(await readFile(path));
@@ -26,7 +31,7 @@ test('the format and the length of common files are read from their headers', as
   await using folder = await openTestFolder();
   const probe = openHeaderProbe({ maxMs: 30_000 });
 
-  for (const { file, format, encode } of KNOWN) {
+  for (const { file, format, codec, channels = 1, encode } of KNOWN) {
     await t.test(file, async () => {
       const path = await folder.encode(file, SPEECH, ...encode);
 
@@ -35,6 +40,8 @@ test('the format and the length of common files are read from their headers', as
 
       assert.deepEqual(inMemory, header);
       assert.equal(header?.format, format);
+      const language = encode.includes('language=ger') ? 'de' : null;
+      assert.deepEqual(header.track, { index: 0, language, title: null, codec, channels, default: true });
       assert.ok(Math.abs(header.seconds - SECONDS) < 0.1, `${header.seconds} of ${SECONDS}`);
     });
   }
@@ -53,6 +60,7 @@ test('other files are left to ffprobe', async (t) => {
     ['a video without audio', silent],
     ['a format that the probe does not know', await folder.encode('a.wma', SPEECH)],
     ['a large file', large],
+    ['two audio tracks', await folder.encode('a.mka', SPEECH, '-map', '0:a', '-map', '0:a')],
   ];
 
   for (const [what, path] of others)
@@ -71,7 +79,7 @@ test('a file that hangs or crashes the thread is left to ffprobe, and the next f
   for (const name of ['spin', 'fill', 'throw']) {
     await t.test(name, async () => {
       assert.equal(await probe({ path: await folder.write(name, 'x') }), null);
-      assert.deepEqual(await probe({ path: await folder.write('fine', 'x') }), { format: 'wav', seconds: 1 });
+      assert.equal((await probe({ path: await folder.write('fine', 'x') }))?.seconds, 1);
     });
   }
 });

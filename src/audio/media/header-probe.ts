@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
 
-/** The short name of a file's format and the length of its audio, as its headers state them. */
-export type MediaHeader = { format: string; seconds: number };
+/** The short name of a file's format, and the length and form of its only audio track, as its headers state them. */
+export type MediaHeader = { format: string; seconds: number; track: AudioTrack };
 
 /** A file on the disk, or all bytes of a small one, in memory that nothing else uses: they are moved to the thread. */
 export type ProbedMedia = { path: string } | { bytes: Uint8Array<ArrayBuffer> };
@@ -19,7 +20,7 @@ const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 /**
  * Reads the headers of an untrusted file in a worker thread, in JavaScript: this takes a few ms, the start of ffprobe 100 ms
  * of CPU time. A file that exceeds the time or memory limit terminates the thread; the next file starts a new thread.
- * @returns null unless the file certainly contains audio; the caller then uses ffprobe
+ * @returns null unless the file certainly contains one audio track; the caller then uses ffprobe
  */
 export type HeaderProbe = (media: ProbedMedia) => Promise<MediaHeader | null>;
 

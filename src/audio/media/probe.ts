@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
+import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.ts';
+import { audioTrack, findTrack, listTracks, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { tooLong } from '../audio-error.ts';
 import type { FileStart } from '../file-start.ts';
 import { findPlainWav, plainSeconds } from '../plain-wav.ts';
@@ -7,23 +9,28 @@ import type { SandboxBounds } from '../sandbox/bounded-process.ts';
 import { runSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { ProbedFile } from './ffprobe-answer.ts';
-import { claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
+import { audioTracks, claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
 import type { ProbedMedia } from './header-probe.ts';
 import { openHeaderProbe } from './header-probe.ts';
 
 export type ProbeResult =
   /**
-   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims, else an upper estimate; when time
-   * runs out it is the length that was read so far, which may be 0.
+   * `format` is a short name such as mp3, or unknown. `durationMs` is what the file claims of the chosen track, else an upper
+   * estimate; when time runs out it is the length that was read so far, which may be 0. `tracks` are then unknown: empty.
    */
-  { kind: 'audio'; format: string; durationMs: number } | { kind: 'refused'; message: string };
+  | { kind: 'audio'; format: string; durationMs: number; tracks: AudioTrack[] }
+  /** `param` names the field of the request that is at fault, if one is. */
+  | { kind: 'refused'; message: string; param?: string };
 
 export type AudioOptions = { tools: ToolPaths; maxAudioSeconds: number; signal?: AbortSignal };
+/** `track` is the audio track that is to be transcribed; the first when it is null or absent. */
+export type ProbeOptions = { maxAudioSeconds: number; track?: TrackChoice | null };
 
 /** Runs work as soon as a permit is free. */
 type Limit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 const NOT_MEDIA = 'The file is not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
+const TRACK_FIELD = 'audio_track';
 // Both programs together. The header probe takes up to 1 s before, so a whole probe takes up to 3 s.
 const PROGRAMS_MAX_MS = 2_000;
 const BOUNDS = { memoryMaxBytes: 2 ** 29, cpuMaxSeconds: 3, stdoutMaxBytes: 256 * 1024 };
@@ -32,60 +39,102 @@ const LOWEST_BITS_PER_SECOND = 4750;
 /** One per process; its thread starts with the first file. */
 const probeHeader = openHeaderProbe();
 
+/** The only track of a plain WAV file. */
+const PLAIN_TRACK = audioTrack(0, { codec: 'pcm_s16le', channels: 1, isDefault: true });
+
 /**
- * The format and length of a plain WAV file, or of a small file whose headers are easily read, without reading the file; null
+ * The format, length and track of a plain WAV file, or of a small file whose headers are easily read, without reading the file; null
  * for other files, which `probeAudio` reads.
  */
-export async function probeStart(start: FileStart, maxAudioSeconds: number): Promise<ProbeResult | null> {
+export async function probeStart(start: FileStart, options: ProbeOptions): Promise<ProbeResult | null> {
   const plain = findPlainWav(start.first(), start.sizeBytes);
-  if (plain !== null) return checkLength('wav', plainSeconds(plain), maxAudioSeconds);
+  if (plain !== null) {
+    const refusal = refuseTrack([PLAIN_TRACK], options);
+    return refusal ?? checkLength({ format: 'wav', seconds: plainSeconds(plain), tracks: [PLAIN_TRACK] }, options);
+  }
   const bytes = start.whole();
-  return bytes === null ? null : await probeHeaders({ bytes }, maxAudioSeconds);
+  return bytes === null ? null : await probeHeaders({ bytes }, options);
 }
 
 /**
- * The format and length that a file's headers claim, within 3 s; a job's price follows from the decoded length, not from this.
+ * The format, length and tracks that a file's headers claim, within 3 s; a job's price follows from the decoded length, not from this.
  * ffprobe and ffmpeg run, in the sandbox, only for files that the header probe cannot read.
  * @param path   made by this service, never by a client
  * @param limit  bounds how many programs run at once; no bound unless given
  */
 export async function probeAudio(
   path: string,
-  options: AudioOptions,
+  options: AudioOptions & ProbeOptions,
   limit: Limit = (work) => work(),
 ): Promise<ProbeResult> {
-  return (await probeHeaders({ path }, options.maxAudioSeconds)) ?? (await limit(() => probeByPrograms(path, options)));
+  return (await probeHeaders({ path }, options)) ?? (await limit(() => probeByPrograms(path, options)));
 }
 
-/** Null for files that the header probe cannot read, and for long ones: ffprobe says whether they are too long. */
-async function probeHeaders(media: ProbedMedia, maxAudioSeconds: number): Promise<ProbeResult | null> {
+/**
+ * Null for files that the header probe cannot read, for long ones, and where a track was chosen: ffprobe says which tracks there
+ * are, and whether the chosen one is too long.
+ */
+async function probeHeaders(
+  media: ProbedMedia,
+  { maxAudioSeconds, track = null }: ProbeOptions,
+): Promise<ProbeResult | null> {
+  if (track !== null) return null;
   const header = await probeHeader(media);
   if (header === null || header.seconds > maxAudioSeconds) return null;
-  return { kind: 'audio', format: header.format, durationMs: Math.ceil(header.seconds * 1000) };
+  return {
+    kind: 'audio',
+    format: header.format,
+    durationMs: Math.ceil(header.seconds * 1000),
+    tracks: [header.track],
+  };
 }
 
-async function probeByPrograms(path: string, { tools, signal, maxAudioSeconds }: AudioOptions): Promise<ProbeResult> {
+async function probeByPrograms(path: string, options: AudioOptions & ProbeOptions): Promise<ProbeResult> {
+  const { tools, signal, maxAudioSeconds } = options;
   const endsAtMs = performance.now() + PROGRAMS_MAX_MS;
   const bounds = () => ({ ...BOUNDS, input: path, tools, signal, wallMs: Math.max(1, endsAtMs - performance.now()) });
   const file = await readHeaders(bounds());
-  if (file === 'out of time') return { kind: 'audio', format: 'unknown', durationMs: 0 };
+  if (file === 'out of time') return unreadInTime(options);
   if (file === null) return refused(NOT_MEDIA);
-  const reason = reasonToRefuse(file);
+  const tracks = audioTracks(file);
+  const refusal = tracks.length > 0 ? refuseTrack(tracks, options) : null;
+  if (refusal !== null) return refusal;
+  const index = trackIndex(tracks, options.track ?? null) ?? 0;
+  const reason = reasonToRefuse(file, index);
   if (reason !== null) return refused(reason);
   const { size: sizeBytes } = await stat(path);
   const seconds =
-    claimedSeconds(file, sizeBytes) ??
-    (await walkPackets(bounds())) ??
+    claimedSeconds(file, index, sizeBytes) ??
+    (await walkPackets(index, bounds())) ??
     Math.min(maxAudioSeconds, (sizeBytes * 8) / LOWEST_BITS_PER_SECOND);
-  return checkLength(formatName(file), seconds, maxAudioSeconds);
+  return checkLength({ format: formatName(file), seconds, tracks }, options);
 }
 
-function checkLength(format: string, seconds: number, maxAudioSeconds: number): ProbeResult {
+function checkLength(
+  { format, seconds, tracks }: { format: string; seconds: number; tracks: AudioTrack[] },
+  { maxAudioSeconds }: ProbeOptions,
+): ProbeResult {
   if (seconds > maxAudioSeconds) return refused(tooLong(maxAudioSeconds).message);
-  return { kind: 'audio', format, durationMs: Math.ceil(seconds * 1000) };
+  return { kind: 'audio', format, durationMs: Math.ceil(seconds * 1000), tracks };
 }
 
-function refused(message: string): ProbeResult {
+/** The decoder decides. It cannot look for a language. */
+function unreadInTime({ track }: ProbeOptions): ProbeResult {
+  if (typeof track !== 'string') return { kind: 'audio', format: 'unknown', durationMs: 0, tracks: [] };
+  return {
+    ...refused('The languages of the audio tracks take too long to read. Choose the track by its index.'),
+    param: TRACK_FIELD,
+  };
+}
+
+/** Null when there is the chosen track. */
+function refuseTrack(tracks: AudioTrack[], { track = null }: ProbeOptions): ProbeResult | null {
+  if (findTrack(tracks, track) !== null) return null;
+  const message = `The file has no audio track ${track}. Its audio tracks are: ${listTracks(tracks)}.`;
+  return { ...refused(message), param: TRACK_FIELD };
+}
+
+function refused(message: string): Extract<ProbeResult, { kind: 'refused' }> {
   return { kind: 'refused', message };
 }
 
@@ -97,8 +146,8 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
     'format=format_name,duration,bit_rate',
     'format_tags=major_brand',
     'stream=codec_type,codec_name,sample_rate,channels,duration,bits_per_sample',
-    'stream_disposition=attached_pic',
-    'stream_tags=DURATION',
+    'stream_disposition=attached_pic,default',
+    'stream_tags=DURATION,language,title',
   ];
   const args = [...UNTRUSTED_INPUT, '-show_entries', entries.join(':'), '-of', 'json', ...INPUT];
   const ran = await runSandboxed('ffprobe', args, bounds);
@@ -110,8 +159,8 @@ async function readHeaders(bounds: RunBounds): Promise<ProbedFile | 'out of time
  * The time in seconds of the last packet, or of the last one read when time runs out. For files whose headers lack a
  * length, such as recordings of a browser; nothing is decoded.
  */
-async function walkPackets(bounds: RunBounds): Promise<number | null> {
-  const output = ['-map', '0:a:0', '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
+async function walkPackets(index: number, bounds: RunBounds): Promise<number | null> {
+  const output = ['-map', `0:a:${index}`, '-c', 'copy', '-f', 'null', '-progress', 'pipe:1', '-'];
   const ran = await runSandboxed('ffmpeg', ['-nostdin', ...UNTRUSTED_INPUT, ...INPUT, ...output], bounds);
   if (ran === null || (ran.code !== 0 && ran.code !== null)) return null;
   const last = ran.stdout.match(/out_time_us=(\d+)/g)?.at(-1);

@@ -132,6 +132,8 @@ create table jobs (
   -- Null while the audio is fetched from a URL, and when that failed; likewise the size and the length.
   format text,
   size_bytes bigint,
+  -- The file's audio tracks as the API shows them; empty while they are unknown.
+  tracks jsonb not null default '[]',
   -- Where the audio is in the storage; null until it is fetched, and once it is erased.
   audio_key text,
   -- Origin and path of the URL of the audio; null for an upload.

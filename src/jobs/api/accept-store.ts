@@ -24,7 +24,7 @@ export type NewJob = Pick<
 >;
 
 /** The job's audio, which is stored. */
-type StoredAudioOfJob = Pick<ClaimedJob, 'format' | 'sizeBytes' | 'audioKey' | 'durationMs' | 'heldUnits'>;
+type StoredAudioOfJob = Pick<ClaimedJob, 'format' | 'sizeBytes' | 'tracks' | 'audioKey' | 'durationMs' | 'heldUnits'>;
 
 /** The job's audio, which is to be fetched. */
 type AudioToFetch = {
@@ -39,9 +39,9 @@ const insertJobIf = (condition: string): string => `
       job as (
         insert into jobs
           (shard, id, account_id, key_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
-           audio_key, audio_source, duration_ms, unlimited, held_units, next_at, created_at)
+           tracks, audio_key, audio_source, duration_ms, unlimited, held_units, next_at, created_at)
         select $shard::smallint, $jobId, $accountId, $keyId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata,
-          $filename, $format, $sizeBytes, $audioKey, $audioSource, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+          $filename, $format, $sizeBytes, $tracks::jsonb, $audioKey, $audioSource, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
         from clock
         where ${condition}
         returning ${JOB_COLUMNS}
@@ -90,7 +90,8 @@ export async function acceptJob(
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
   const pairs = pairValues(metadataPairs(job.metadata));
-  const values = { ...job, ...hold, ...pairs, options: JSON.stringify(job.options), now };
+  const [options, tracks] = [JSON.stringify(job.options), JSON.stringify(job.tracks)];
+  const values = { ...job, ...hold, ...pairs, options, tracks, now };
   const [accepted] = await sql.rows<Job>(ACCEPT(values));
   if (accepted) notifyDue(sql);
   return accepted ?? null;
@@ -101,7 +102,7 @@ export async function acceptJob(
  * known. The job does not count as waiting until its audio is stored.
  */
 export async function acceptFetch(sql: Sql, job: NewJob & AudioToFetch, now: Date | null = null): Promise<Job> {
-  const unknown = { format: null, sizeBytes: null, audioKey: null, durationMs: null, heldUnits: 0 };
+  const unknown = { format: null, sizeBytes: null, tracks: '[]', audioKey: null, durationMs: null, heldUnits: 0 };
   const pairs = pairValues(metadataPairs(job.metadata));
   const values = { ...job, ...unknown, ...pairs, options: JSON.stringify(job.options), jobId: job.id, now };
   const [accepted] = await sql.rows<Job>(ACCEPT_FETCH(values));

@@ -5,6 +5,8 @@ import type { Database, Sql } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
+import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
+import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
@@ -21,6 +23,7 @@ type StoredAudio = {
   /** As the probe found it. */
   format: string;
   durationMs: number;
+  tracks: AudioTrack[];
 };
 
 export type NewAudio = StoredAudio | RemoteAudio;
@@ -90,11 +93,12 @@ function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
 
 async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): Promise<Job> {
   const { account, rate } = order;
-  const units = costUnits(audio.durationMs, rate);
+  const units = costUnits(audio.durationMs * channelsToHold(audio.tracks, order.request.options), rate);
   const job = await acceptJob(sql, {
     ...newJob(order),
     format: audio.format,
     sizeBytes: audio.sizeBytes,
+    tracks: audio.tracks,
     audioKey: audio.key,
     durationMs: audio.durationMs,
     heldUnits: account.unlimited ? 0 : units,

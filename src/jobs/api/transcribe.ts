@@ -1,4 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
+import type { ProbeOptions } from '../../audio/media/probe.ts';
 import { probeAudio, probeStart } from '../../audio/media/probe.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
@@ -204,7 +205,7 @@ async function audioOf(
   account: Account,
   { file, request }: { file: StoredFile | null; request: UploadRequest },
 ): Promise<NewAudio> {
-  if (file !== null) return { kind: 'stored', ...file, ...(await probe(deps, account, file)) };
+  if (file !== null) return { kind: 'stored', ...file, ...(await probe(deps, account, file, request)) };
   return await deps.audioUrls.permit(request.audioUrl!, account.id);
 }
 
@@ -250,20 +251,27 @@ async function findResumable({ db }: TranscribeDeps, account: Account, id: strin
   return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
 }
 
-async function probe(deps: TranscribeDeps, account: Account, file: StoredFile) {
-  const { start, key } = file;
-  const result = (await probeStart(start, deps.config.maxAudioSeconds)) ?? (await probeFile(deps, account, key));
-  if (result.kind === 'refused') throw new ApiError('unprocessable_audio', result.message);
-  return { format: result.format, durationMs: result.durationMs };
+async function probe(
+  deps: TranscribeDeps,
+  account: Account,
+  { start, key }: StoredFile,
+  { options }: UploadRequest,
+): Promise<Pick<Extract<NewAudio, { kind: 'stored' }>, 'format' | 'durationMs' | 'tracks'>> {
+  const wanted = { maxAudioSeconds: deps.config.maxAudioSeconds, track: options.audio_track ?? null };
+  const result = (await probeStart(start, wanted)) ?? (await probeFile(deps, account, key, wanted));
+  if (result.kind === 'audio') {
+    const { format, durationMs, tracks } = result;
+    return { format, durationMs, tracks };
+  }
+  throw new ApiError('unprocessable_audio', result.message, result.param ? { param: result.param } : {});
 }
 
-async function probeFile(deps: TranscribeDeps, account: Account, key: string) {
-  const { storage, tools, config, probes } = deps;
+async function probeFile(deps: TranscribeDeps, account: Account, key: string, wanted: ProbeOptions) {
+  const { storage, tools, probes } = deps;
   // Jobs that were made during the upload may have taken the last credit, and probes cost processor time.
   await deps.uploads.requireCredit(account);
   await using file = await storage.localPath(key);
-  const options = { tools, maxAudioSeconds: config.maxAudioSeconds };
-  return await probeAudio(file.path, options, (work) => probes(account.id, work));
+  return await probeAudio(file.path, { ...wanted, tools }, (work) => probes(account.id, work));
 }
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(

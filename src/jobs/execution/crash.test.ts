@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { channelsWav } from '../../../test/fixtures/audio/test-audio.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
@@ -16,20 +17,37 @@ const CRASH_WORKER = fileURLToPath(new URL('../../../test/fixtures/processes/cra
 const MOST_STEPS = 60;
 const PRO_RATE = 2;
 
-for (const { title, seconds, holds } of [
+const twoChannels = (seconds: number) => {
+  const left = new Int16Array(seconds * 16_000);
+  return channelsWav([left.fill(3_000), left.map((sample, at) => (at % 8 < 4 ? sample : -sample))]);
+};
+
+for (const { title, seconds, holds, audio = wavFile, channels = 1, every = 1 } of [
   { title: 'a job', seconds: 0.1, holds: 1 },
   { title: 'a job that is longer than it claims', seconds: 0.3, holds: 2 },
+  {
+    title: 'a job of two channels that are longer than they claim',
+    seconds: 0.3,
+    holds: 3,
+    audio: twoChannels,
+    channels: 2,
+    // Each step takes four runs of ffmpeg.
+    every: 3,
+  },
 ]) {
   test(`${title} ends exactly once, at whichever statement or commit its worker is killed`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account({ credits: 100 });
     let stopAt = 1;
+    let jobs = 0;
 
-    for (let isAllDone = false; !isAllDone; stopAt++) {
+    for (let isAllDone = false; !isAllDone; stopAt += every) {
       assert.ok(stopAt < MOST_STEPS, 'the worker never finished');
-      const { id } = (await fixture.transcribe(account, wavFile(0.1), { async: 'true' })).json;
+      jobs += 1;
+      const fields = { async: 'true', multichannel: String(channels > 1) };
+      const { id } = (await fixture.transcribe(account, audio(0.1), fields)).json;
       const [name] = await fixture.files();
-      await writeFile(path.join(fixture.folder, name!), wavFile(seconds));
+      await writeFile(path.join(fixture.folder, name!), audio(seconds));
       await runAndKill(fixture.db.url, fixture.folder, stopAt);
       isAllDone = (await fixture.files()).length === 0 && (await fixture.job(account, id)).status === 'completed';
 
@@ -51,7 +69,7 @@ for (const { title, seconds, holds } of [
     // Read the queue, claim, read the job, end it with ledger and event, notify, erase: fewer steps would mean that the worker's steps were not counted.
     assert.ok(stopAt > 6, `${stopAt} steps`);
     const [balance] = await fixture.db.rows({ text: 'select amount, held from accounts' });
-    const spent = (stopAt - 1) * costUnits(seconds * 1000, PRO_RATE);
+    const spent = jobs * costUnits(channels * seconds * 1000, PRO_RATE);
     assert.deepEqual(balance, { amount: unitsFromCredits(100) - spent, held: 0 });
   });
 }

@@ -70,7 +70,7 @@ function endOf(job: ClaimedJob, running: RunningJob, { outcome, rate }: { outcom
       errorMessage: outcome.message,
     };
   }
-  const audioUnits = costUnits(outcome.durationMs, rate);
+  const audioUnits = costUnits(outcome.chargedMs, rate);
   return {
     ...before,
     state: 'completed',

@@ -134,11 +134,11 @@ class Execution {
         this.#progress = progress;
       },
       cover: openHold(job, { rate, grow: (decodedUnits) => this.#growHold(decodedUnits) }),
-      onPiece: (piece, { progress, transcribedMs, isWhole }) => {
+      onPiece: (segments, { progress, transcribedMs, isWhole }) => {
         this.#progress = progress;
         // A piece that is all of the audio is stored with the end of the job.
         if (isWhole) return;
-        this.#partialResults.add(piece, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
+        this.#partialResults.add(segments, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
       },
     };
   }

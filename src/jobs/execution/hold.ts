@@ -34,8 +34,15 @@ export async function growHold(db: Database, job: ClaimedJob, decodedUnits: numb
 /** The balance does not cover the audio up to `decodedMs`; the message is for the client. */
 export type Shortage = { decodedMs: number; message: string };
 
-/** Makes the hold cover the audio up to `decodedMs` before more of it is transcribed; null when it does. */
-export type Cover = (decodedMs: number) => Promise<Shortage | null>;
+/**
+ * How much of the audio is about to be transcribed.
+ * @property decodedMs  its length from the start
+ * @property chargedMs  the length that is charged: that of all channels together
+ */
+export type Decoded = { decodedMs: number; chargedMs: number };
+
+/** Makes the hold cover the audio before more of it is transcribed; null when it does. */
+export type Cover = (decoded: Decoded) => Promise<Shortage | null>;
 
 /**
  * The hold of a job that is processed. Uses the database only when more was decoded than is held, so not while the length
@@ -48,9 +55,9 @@ export function openHold(
   { rate, grow }: { rate: number; grow: (decodedUnits: number) => Promise<Exclude<Growth, { kind: 'lost' }>> },
 ): Cover {
   let { heldUnits } = job;
-  return async (decodedMs) => {
+  return async ({ decodedMs, chargedMs }) => {
     if (job.unlimited) return null;
-    const decodedUnits = costUnits(decodedMs, rate);
+    const decodedUnits = costUnits(chargedMs, rate);
     if (holdGrowthUnits({ heldUnits, decodedUnits }) === 0) return null;
     const growth = await grow(decodedUnits);
     if (growth.kind === 'short') return { decodedMs, message: shortageMessage(decodedMs, decodedUnits, growth) };

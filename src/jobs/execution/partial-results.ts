@@ -1,14 +1,14 @@
 import type { Database } from '../../db/database.ts';
+import type { Segment } from '../../engines/engine.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClaimedJob } from '../job.ts';
 import { savePieces } from '../queue/piece-store.ts';
-import type { PieceTranscript } from '../transcript.ts';
-import { joinPieces, segmentsJson } from '../transcript.ts';
+import { segmentsJson } from '../transcript.ts';
 
-/** Stores the transcripts of a job's pieces while the job is processed, for its event streams. */
+/** Stores the segments of a job's pieces while the job is processed, for its event streams. */
 export type PartialResults = {
   /** Never waits and never fails: the job does not depend on its event streams. */
-  add(piece: PieceTranscript, reached: { progress: number; transcribedUnits: number }): void;
+  add(segments: readonly Segment[], reached: { progress: number; transcribedUnits: number }): void;
   /** Resolves when no write is under way. */
   close(): Promise<void>;
 };
@@ -35,9 +35,11 @@ export function openPartialResults(job: ClaimedJob, { db, log }: { db: Database;
   }
 
   return {
-    add(piece, reached) {
-      const segments = segmentsJson(joinPieces([piece]), job.wordTimes);
-      unsaved.push({ segments, transcribedUnits: reached.transcribedUnits });
+    add(segments, reached) {
+      unsaved.push({
+        segments: segmentsJson({ segments }, job.wordTimes),
+        transcribedUnits: reached.transcribedUnits,
+      });
       progress = reached.progress;
       writing ??= write()
         .catch((cause: unknown) => log.warn({ job_id: job.id, err: cause }, 'could not store partial results'))

@@ -1,15 +1,17 @@
 import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
-import { decodePcm } from '../../audio/media/decode.ts';
-import type { Piece } from '../../audio/split.ts';
-import { cutPieces } from '../../audio/split.ts';
+import type { ChannelPiece } from '../../audio/cut-channels.ts';
+import { cutChannels } from '../../audio/cut-channels.ts';
+import { cutPieces, endSample } from '../../audio/split.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Engine, Pcm, Transcript } from '../../engines/engine.ts';
+import type { Engine, Pcm, Segment, Transcript } from '../../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
+import { Extent } from '../../rules/channels/extent.ts';
+import { SegmentOrder } from '../../rules/channels/segment-order.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
@@ -19,12 +21,12 @@ import { openReplacer } from '../../rules/transcript/replacements.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
 import { speakerBounds } from '../speaker-options.ts';
-import { findSpeakers } from '../speakers/find-speakers.ts';
+import { findChannelSpeakers } from '../speakers/find-channel-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
-import { Recording } from '../speakers/recording.ts';
-import type { PieceTranscript } from '../transcript.ts';
-import { joinPieces, segmentsJson, textOf } from '../transcript.ts';
+import { Recordings } from '../speakers/recording.ts';
+import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcript.ts';
 import type { Cover, Shortage } from './hold.ts';
+import { audioWarnings, countSamples, coverPieces, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
 import { sanitiseTranscript } from './sanitised-transcript.ts';
@@ -45,8 +47,11 @@ export type PipelineDeps = {
   pieceTimeout?: PieceTimeout;
   /** Called before the engine is given a piece: audio that the balance does not cover is not transcribed. */
   cover: Cover;
-  /** Called for each piece that is transcribed, in the order of the audio. */
-  onPiece: (piece: PieceTranscript, reached: Reached) => void;
+  /**
+   * Called for each piece that is transcribed, in the order of the audio, with the segments that come next in the order of the
+   * transcript.
+   */
+  onPiece: (segments: readonly Segment[], reached: Reached) => void;
   /** Called when the engine is done with a job that does not end yet. */
   onTranscribed?: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
@@ -89,28 +94,32 @@ export async function runPipeline(
     await using file = await deps.storage.localPath(job.audioKey!);
     const bounds = speakerBounds(job.options);
     const progress = openProgress(job.durationMs / 1000, bounds === null ? 1 : TRANSCRIPTION_SHARE);
-    await using recording = new Recording(deps.storage, deps.minFreeDiskBytes);
-    const decoded = decodePcm(file.path, { ...deps, signal });
+    const audio = await openJobAudio(job, file.path, deps, signal);
+    const { channels, findings } = audio;
+    await using recordings = new Recordings(bounds === null ? 0 : channels.length, deps.storage, deps.minFreeDiskBytes);
     const peaks = new PeakCollector();
-    const counted = countSamples(bounds === null ? decoded : recording.record(decoded), { progress, peaks });
-    const findSpeech = async (audio: Pcm) => (await deps.detector?.find(audio, signal)) ?? null;
-    const cut = cutPieces(counted.chunks, findSpeech, engine.maxPieceSeconds);
-    const covered = coverPieces(cut, deps.cover);
-    const found = unsupportedOptions(job.options, engine);
-    const using = { engine, semaphore, progress, found };
-    const pieces = await transcribePieces(job, covered.pieces, using, deps, signal);
+    const counted = countSamples(recordings.record(audio.chunks), { progress, peaks });
+    const findSpeech = async (pcm: Pcm) => (await deps.detector?.find(pcm, signal)) ?? null;
+    const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, engine.maxPieceSeconds);
+    const covered = coverPieces(cutChannels(counted.chunks, channels.length, cutChannel), audio, deps.cover);
+    const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
+    const using = { engine, semaphore, progress, found, channels };
+    const transcript = await transcribePieces(job, covered.pieces, using, deps, signal);
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
-    const transcript = joinPieces(pieces);
-    const result = { durationMs, found, peaks: peaks.bytes() };
-    if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...result });
+    const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: peaks.bytes() };
+    if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });
     deps.onTranscribed?.();
     const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
     const finder = deps.speakerFinder ?? null;
     const log = deps.log.child({ job_id: job.id });
-    const search = { finder, recording, bounds, onProgress, found, log, signal };
-    return completed(job, engine, { ...(await findSpeakers(transcript, search)), ...result });
+    const recorded = recordings.channels.map((recording, position) => ({
+      channel: findings === null ? null : channels[position]!,
+      recording,
+    }));
+    const search = { finder, bounds, onProgress, found, log, signal };
+    return completed(job, engine, { ...(await findChannelSpeakers(transcript, recorded, search)), ...known });
   } catch (cause) {
     signal.throwIfAborted();
     if (cause instanceof AudioGoneError) return failed(engine, 'engine_error', `${cause.message} Send it again.`);
@@ -120,13 +129,15 @@ export async function runPipeline(
   }
 }
 
+type Using = LimitedEngine & { progress: Progress; found: FoundWarning[]; channels: readonly number[] };
+
 async function transcribePieces(
   job: ClaimedJob,
-  pieces: AsyncIterable<Piece>,
-  { engine, semaphore, progress, found }: LimitedEngine & { progress: Progress; found: FoundWarning[] },
+  pieces: AsyncIterable<ChannelPiece>,
+  { engine, semaphore, ...using }: Using,
   deps: PipelineDeps,
   signal: AbortSignal,
-): Promise<PieceTranscript[]> {
+): Promise<Transcript> {
   const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
@@ -135,8 +146,7 @@ async function transcribePieces(
     // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
     abort: () => unfinished.abort(),
-    work: async (piece) => {
-      const { startSeconds, samples, isWhole } = piece;
+    work: async ({ samples, ...piece }) => {
       const seconds = samples.length / SAMPLE_RATE;
       const timeoutMs = baseMs + perAudioSecondMs * seconds;
       const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal };
@@ -144,22 +154,38 @@ async function transcribePieces(
       const given = mayHoldSpeech
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
-      return {
-        done: { startSeconds, transcript: replaceIn(sanitiseTranscript(given, seconds), replace) },
-        isWhole,
-        endSample: endOf(piece),
-      };
+      const end = endSample({ ...piece, samples });
+      return { ...piece, end, transcript: replaceIn(sanitiseTranscript(given, seconds), replace) };
     },
   });
-  const transcripts: PieceTranscript[] = [];
-  for await (const { done, isWhole, endSample } of results) {
-    transcripts.push(done);
-    const endSeconds = endSample / SAMPLE_RATE;
-    if (done.transcript.isCut) found.push({ code: 'text_cut', startSeconds: done.startSeconds, endSeconds });
-    const transcribedMs = billedMs(endSample, SAMPLE_RATE);
-    deps.onPiece(done, { progress: progress.transcribed(endSeconds), transcribedMs, isWhole });
+  return await joinResults(job, results, using, deps.onPiece);
+}
+
+type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; transcript: Transcript };
+
+/** Puts the segments of the pieces in order, and reports how far the job has come. */
+async function joinResults(
+  job: ClaimedJob,
+  results: AsyncIterable<PieceResult>,
+  { progress, found, channels }: Omit<Using, keyof LimitedEngine>,
+  onPiece: PipelineDeps['onPiece'],
+): Promise<Transcript> {
+  const languages = new LanguageCount();
+  const segments: Segment[] = [];
+  const order = new SegmentOrder<Segment>(channels.length);
+  const extent = new Extent(channels.length, SAMPLE_RATE);
+  for await (const { channel: position, startSeconds, transcript, end, isWhole } of results) {
+    const endSeconds = end / SAMPLE_RATE;
+    const channel = job.options.multichannel ? { channel: channels[position]! } : {};
+    const next = order.add(placeSegments({ startSeconds, transcript, ...channel }), { position, endSeconds });
+    segments.push(...next);
+    languages.add(transcript);
+    if (transcript.isCut) found.push({ code: 'text_cut', startSeconds, endSeconds });
+    extent.reach(position, end);
+    const transcribedMs = extent.chargedMs();
+    onPiece(next, { progress: progress.transcribed(extent.meanSeconds()), transcribedMs, isWhole });
   }
-  return transcripts;
+  return { segments: [...segments, ...order.rest()], language: languages.main() };
 }
 
 function replaceIn(transcript: Transcript, replace: ReturnType<typeof openReplacer> | null): Transcript {
@@ -187,29 +213,6 @@ function unsupportedOptions(options: JobOptions, { features = [] }: Engine): Fou
   return missing.map((name) => ({ code: `${name}_unsupported` }));
 }
 
-function endOf({ startSeconds, samples }: Piece): number {
-  return Math.round(startSeconds * SAMPLE_RATE) + samples.length;
-}
-
-/**
- * Passes on each piece once the hold covers it. Ends, and ends the decoding, at the first piece that the hold does not
- * cover. The pieces that the engine has by then are covered, and are transcribed.
- */
-function coverPieces(
-  pieces: AsyncIterable<Piece>,
-  cover: Cover,
-): { pieces: AsyncIterable<Piece>; shortage: () => Shortage | null } {
-  let shortage: Shortage | null = null;
-  async function* covered() {
-    for await (const piece of pieces) {
-      shortage = await cover(billedMs(endOf(piece), SAMPLE_RATE));
-      if (shortage !== null) return;
-      yield piece;
-    }
-  }
-  return { pieces: covered(), shortage: () => shortage };
-}
-
 function insufficientBalance(engine: Engine, { message, decodedMs }: Shortage): Outcome {
   return { ...failed(engine, 'insufficient_balance', message), durationMs: decodedMs };
 }
@@ -218,44 +221,24 @@ type Result = {
   transcript: Transcript;
   speakers: SpeakerTime[] | null;
   durationMs: number;
+  chargedMs: number;
   found: readonly FoundWarning[];
   peaks: Buffer;
 };
 
-function completed(job: ClaimedJob, engine: Engine, result: Result): Outcome {
-  const { transcript, speakers, durationMs, found, peaks } = result;
+function completed(job: ClaimedJob, engine: Engine, { transcript, found, ...result }: Result): Outcome {
   return {
+    ...result,
     kind: 'completed',
     model: engine.name,
     language: transcript.language,
     transcript: textOf(transcript),
     segments: segmentsJson(transcript, job.wordTimes),
     words: job.wordTimes ? null : packWords(transcript.segments),
-    speakers,
     warnings: toWarnings(found),
-    durationMs,
-    peaks,
   };
 }
 
 function failed(engine: Engine, type: Failed['type'], message: string): Failed {
   return { kind: 'failed', type, message, model: engine.name };
-}
-
-/** Passes the chunks on, counts their samples and collects their peaks. */
-function countSamples(
-  pcm: AsyncIterable<Pcm>,
-  { progress, peaks }: { progress: Progress; peaks: PeakCollector },
-): { chunks: AsyncIterable<Pcm>; samples: () => number } {
-  let samples = 0;
-  async function* counted() {
-    for await (const chunk of pcm) {
-      samples += chunk.length;
-      peaks.add(chunk);
-      progress.decoded(samples / SAMPLE_RATE);
-      yield chunk;
-    }
-    progress.decodedAll();
-  }
-  return { chunks: counted(), samples: () => samples };
 }

@@ -50,6 +50,7 @@ const COMPLETED: Outcome = {
   words: null,
   warnings: [],
   durationMs: 1000,
+  chargedMs: 1000,
 };
 const endDeps = (fixture: Fixture) => ({
   ...{ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: true },
@@ -78,11 +79,8 @@ test('a job ends with its transcript, its cost and its event, and its audio is e
   assert.equal(job.language, 'en');
   assert.deepEqual([job.options, job.warnings], [{ language: 'en', timestamps: 'word' }, []]);
   assert.deepEqual(job.audio, {
-    filename: 'a.wav',
-    format: 'wav',
-    duration_seconds: 1.5,
-    size_bytes: 48_044,
-    source: null,
+    ...{ filename: 'a.wav', format: 'wav', duration_seconds: 1.5, size_bytes: 48_044, source: null, channels: 1 },
+    tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
   });
   assert.deepEqual(job.segments, [
     {

@@ -9,6 +9,7 @@ import { delayBeforeNextTryMs } from '../../rules/network/fetch-failure.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import type { JobMetrics } from '../job.ts';
 import { findKeysInUse } from '../retention/audio-store.ts';
+import { findJob } from '../store.ts';
 import { openAudioUrl } from './audio-url.ts';
 import type { FetchedAudio, FetchFileDeps } from './fetch-file.ts';
 import { fetchFile } from './fetch-file.ts';
@@ -122,7 +123,9 @@ class FetchExecution {
     const signal = AbortSignal.any([this.#signal, timeout.signal]);
     try {
       const given = openAudioUrl(this.#deps.secretBox, id, this.#fetch.request);
-      return { kind: 'fetched', audio: await fetchFile(this.#deps, { ...given, accountId }, signal) };
+      const job = await this.#retryWhileAway(() => findJob(this.#deps.db, this.#fetch));
+      const track = job?.options.audio_track ?? null;
+      return { kind: 'fetched', audio: await fetchFile(this.#deps, { ...given, accountId, track }, signal) };
     } catch (cause) {
       this.#signal.throwIfAborted();
       return this.#resultOf(cause);

@@ -9,6 +9,7 @@ import { UploadTooLargeError } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
+import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.ts';
 import type { AudioUrl } from './audio-url.ts';
 
 export type FetchFileDeps = {
@@ -21,7 +22,10 @@ export type FetchFileDeps = {
 };
 
 /** Audio in the storage, as the probe found it. */
-export type FetchedAudio = { key: string; sizeBytes: number; format: string; durationMs: number };
+export type FetchedAudio = { key: string; sizeBytes: number; format: string; durationMs: number; tracks: AudioTrack[] };
+
+/** `track` is the audio track that is to be transcribed; null for the first. */
+export type WantedFile = AudioUrl & { accountId: string; track: TrackChoice | null };
 
 // Media types that servers send with pages and messages in place of a file.
 const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$/;
@@ -35,7 +39,7 @@ const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$
  */
 export async function fetchFile(
   deps: FetchFileDeps,
-  { url, headers, accountId }: AudioUrl & { accountId: string },
+  { url, headers, accountId, track }: WantedFile,
   signal: AbortSignal,
 ): Promise<FetchedAudio> {
   const { storage, config } = deps;
@@ -47,7 +51,7 @@ export async function fetchFile(
   const stored = await store(deps, file, start);
   try {
     if (stored.sizeBytes === 0) throw new AudioError('The server sent an empty file.');
-    return { ...stored, ...(await probe(deps, stored.key, start, file.mediaType, signal)) };
+    return { ...stored, ...(await probe(deps, { ...stored, start, mediaType: file.mediaType, track }, signal)) };
   } catch (cause) {
     await storage.remove(stored.key);
     throw cause;
@@ -70,22 +74,22 @@ async function* observed(bytes: AsyncIterable<Uint8Array>, start: FileStart): As
   }
 }
 
+type ProbedFile = { key: string; start: FileStart; mediaType: string | null; track: TrackChoice | null };
+
 async function probe(
   { storage, tools, config, probes }: FetchFileDeps,
-  key: string,
-  start: FileStart,
-  mediaType: string | null,
+  { key, start, mediaType, track }: ProbedFile,
   signal: AbortSignal,
-): Promise<Pick<FetchedAudio, 'format' | 'durationMs'>> {
-  const { maxAudioSeconds } = config;
-  const result = (await probeStart(start, maxAudioSeconds)) ?? (await probeStored());
+): Promise<Pick<FetchedAudio, 'format' | 'durationMs' | 'tracks'>> {
+  const wanted = { maxAudioSeconds: config.maxAudioSeconds, track };
+  const result = (await probeStart(start, wanted)) ?? (await probeStored());
   if (result.kind === 'audio') return result;
   const hint = mediaType !== null && TEXT_TYPE.test(mediaType) ? ` The server says that it is ${mediaType}.` : '';
   throw new AudioError(result.message + hint);
 
   async function probeStored() {
     await using file = await storage.localPath(key);
-    return await probeAudio(file.path, { tools, maxAudioSeconds, signal }, (work) => probes(work, signal));
+    return await probeAudio(file.path, { ...wanted, tools, signal }, (work) => probes(work, signal));
   }
 }
 

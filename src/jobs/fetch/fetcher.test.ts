@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import test from 'node:test';
+import { channelsWav } from '../../../test/fixtures/audio/test-audio.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
@@ -73,7 +74,15 @@ test('a job with audio_url is queued at once, fetched, transcribed, and shows or
   const source = `${server.origin}/calls/a%20b.wav`;
   assert.equal(accepted.status, 202);
   assert.deepEqual(accepted.json.audio, {
-    ...{ filename: 'a b.wav', format: null, duration_seconds: null, size_bytes: null, source },
+    ...{
+      filename: 'a b.wav',
+      format: null,
+      duration_seconds: null,
+      size_bytes: null,
+      source,
+      channels: null,
+      tracks: [],
+    },
   });
   assert.deepEqual([accepted.json.status, accepted.json.queue_position], ['queued', undefined]);
   assert.ok(accepted.text.includes('"metadata":{"n":1.0}'));
@@ -92,6 +101,8 @@ test('a job with audio_url is queued at once, fetched, transcribed, and shows or
     duration_seconds: 1,
     size_bytes: WAV.length,
     source,
+    channels: 1,
+    tracks: [{ index: 0, language: null, title: null, codec: 'pcm_s16le', channels: 1, default: true }],
   });
   assert.equal(server.requests[0]!.headers.authorization, 'Bearer t0ken');
   assert.equal(server.requests[0]!.path, SECRET_URL);
@@ -102,6 +113,32 @@ test('a job with audio_url is queued at once, fetched, transcribed, and shows or
     values: ['escape'],
   });
   assert.doesNotMatch(JSON.stringify(stored), /s3cr3t|t0ken|X-Signature/);
+});
+
+test('the channels of fetched audio are held and charged, and a track that it does not have fails the job', async () => {
+  const other = Int16Array.from({ length: 16_000 }, (_, at) => (at % 50) * 100);
+  const stereo = channelsWav([other, other.toReversed()]);
+  await using environment = await openEnvironment(serveFile(stereo));
+  const { fixture, send, balance } = environment;
+  const account = await fixture.account({ credits: 10 });
+  await fixture.startFetcher();
+
+  const { json: both } = await send(account, { multichannel: true, audio_track: 0 });
+  const { json: none } = await send(account, { multichannel: true, audio_track: 'de' });
+  const failed = await fixture.ended(account, none.id);
+  await until('the hold', async () => (await balance(account)).held > 0);
+  const { held } = await balance(account);
+  await fixture.startWorker(openFakeEngine({ says: 'hello' }));
+  const job = await fixture.ended(account, both.id);
+
+  assert.deepEqual([failed.error.type, failed.cost], ['unprocessable_audio', 0]);
+  assert.match(failed.error.message, /no audio track de\. Its audio tracks are: 0\./);
+  assert.deepEqual([held, job.cost, job.audio.channels], [2 * 2e6, 0.066667, 2]);
+  assert.deepEqual(
+    job.segments.map(({ channel }: { channel: number }) => channel),
+    [0, 1],
+  );
+  assert.deepEqual(await balance(account), { amount: 600e6 - 2 * 2e6, held: 0 });
 });
 
 test('a form without a file may carry audio_url and its headers', async () => {

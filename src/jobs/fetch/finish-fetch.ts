@@ -1,5 +1,6 @@
 import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database, Sql } from '../../db/database.ts';
+import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/emit.ts';
 import { expiryOf } from '../execution/end.ts';
@@ -42,7 +43,8 @@ export async function queueFetched(
     const job = await lockFetchedJob(tx, claim);
     if (job === null || !(await deleteFetch(tx, claim))) return { kind: 'lost' };
     const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
-    const units = costUnits(audio.durationMs, deps.rates[job.plan]);
+    const channels = channelsToHold(audio.tracks, job.options);
+    const units = costUnits(audio.durationMs * channels, deps.rates[job.plan]);
     const hold = await holdForJob(tx, { account, jobId: job.id, units });
     if (hold.kind === 'short') return await endQueued(tx, deps, job, shortage(units, hold.missingUnits));
     await storeFetchedAudio(tx, claim, { ...audio, heldUnits: account.unlimited ? 0 : units });

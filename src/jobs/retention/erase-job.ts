@@ -21,5 +21,14 @@ export async function eraseJob(tx: Sql, job: Job): Promise<void> {
 
 /** The part of an erased job that its events keep. */
 function erased(job: Job): Job {
-  return { ...job, filename: null, audioSource: null, options: {}, metadata: null, transcript: null, segments: null };
+  return {
+    ...job,
+    filename: null,
+    tracks: [],
+    audioSource: null,
+    options: {},
+    metadata: null,
+    transcript: null,
+    segments: null,
+  };
 }

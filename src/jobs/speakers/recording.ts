@@ -26,16 +26,12 @@ export class Recording implements AsyncDisposable {
     this.#minFreeBytes = minFreeBytes;
   }
 
-  /** Passes the chunks on and writes them. A failure of the disk ends the recording, never the chunks. */
-  async *record(pcm: AsyncIterable<Pcm>): AsyncGenerator<Pcm> {
-    for await (const chunk of pcm) {
-      if (this.#failure === null) {
-        await this.#write(chunk).catch((cause: unknown) => {
-          this.#failure = cause;
-        });
-      }
-      yield chunk;
-    }
+  /** Writes a chunk. A failure of the disk ends the recording; it is thrown by `audio` only. */
+  async add(chunk: Pcm): Promise<void> {
+    if (this.#failure !== null) return;
+    await this.#write(chunk).catch((cause: unknown) => {
+      this.#failure = cause;
+    });
   }
 
   /** The audio that was recorded. @throws Error  when it could not be written, or there is none */
@@ -61,5 +57,27 @@ export class Recording implements AsyncDisposable {
       written += bytesWritten;
       this.#bytes += bytesWritten;
     }
+  }
+}
+
+/** A recording of each of several channels. */
+export class Recordings implements AsyncDisposable {
+  readonly channels: readonly Recording[];
+
+  /** @param minFreeBytes  of the disk that the recordings leave free */
+  constructor(channels: number, storage: RecordingStorage, minFreeBytes: number) {
+    this.channels = Array.from({ length: channels }, () => new Recording(storage, minFreeBytes));
+  }
+
+  /** Passes the chunks on and writes the samples of each channel. */
+  async *record(chunks: AsyncIterable<Pcm[]>): AsyncGenerator<Pcm[]> {
+    for await (const chunk of chunks) {
+      for (const [position, recording] of this.channels.entries()) await recording.add(chunk[position]!);
+      yield chunk;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const recording of this.channels) await recording[Symbol.asyncDispose]();
   }
 }

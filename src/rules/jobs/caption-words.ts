@@ -4,8 +4,12 @@ export type CaptionSegment = {
   startSeconds: number;
   endSeconds: number;
   words?: readonly { text: string; startSeconds: number; endSeconds: number }[];
+  /** Segments of several channels may overlap. */
+  channel?: number;
   /** Who speaks, to be shown; null or absent for no name. */
   name?: string | null;
+  /** Counts the changes of the name before this segment; 0 when absent. */
+  turn?: number;
 };
 
 /** The smallest part of a text that a line can begin with. */
@@ -21,6 +25,7 @@ export type CaptionWord = {
   /** The last word of its segment. */
   isLast: boolean;
   name: string | null;
+  turn: number;
 };
 
 type Span = { startMs: number; endMs: number };
@@ -49,17 +54,26 @@ export function captionWords(segments: readonly CaptionSegment[]): CaptionWord[]
       const startMs = Math.max(earliestMs, spans[i]!.startMs);
       const isLast = i === parts.length - 1;
       const endMs = Math.max(startMs, spans[i]!.endMs);
-      words.push({ ...part, startMs, endMs, isLast, name: segment.name ?? null });
+      words.push({ ...part, startMs, endMs, isLast, name: segment.name ?? null, turn: segment.turn ?? 0 });
       earliestMs = startMs;
     }
   }
   return words;
 }
 
-/** The words with the name before the first word of each speaker, as a part of that word. */
+/** The segments of all channels with their turns, so that a name is shown where it changes, in whichever channel. */
+export function countTurns(segments: readonly CaptionSegment[]): CaptionSegment[] {
+  let turn = 0;
+  return segments.map((segment, at) => {
+    if (at > 0 && (segment.name ?? null) !== (segments[at - 1]!.name ?? null)) turn += 1;
+    return { ...segment, turn };
+  });
+}
+
+/** The words with the name before the first word of each turn, as a part of that word. */
 export function prefixNames(words: readonly CaptionWord[]): CaptionWord[] {
   return words.map((word, at) => {
-    if (word.name === null || word.name === words[at - 1]?.name) return word;
+    if (word.name === null || word.turn === words[at - 1]?.turn) return word;
     const text = `${word.name}: ${word.text}`;
     return { ...word, text, width: widthOf(text) };
   });

@@ -32,6 +32,33 @@ test('captions end at sentences, lines at clauses; the times are those of the wo
   ]);
 });
 
+test('channels that speak at once are shaped each on its own, and their captions are in the order of their starts', () => {
+  const [left, right] = [spoken('one two three.', 1), spoken('four five six.', 1.2)];
+  const mixed = [
+    { ...left, channel: 0, name: 'L' },
+    { ...right, channel: 1, name: 'R' },
+    { ...spoken('seven', 2.3), channel: 0, name: 'L' },
+    { ...spoken('eight', 2.7), channel: 0, name: 'L' },
+  ];
+
+  const cues = shapeCaptions(mixed, CAPTION_DEFAULTS);
+
+  assert.deepEqual(
+    cues.map(({ lines, name }) => [name, ...lines]),
+    [
+      ['L', 'one two three.'],
+      ['R', 'four five six.'],
+      ['L', 'seven eight'],
+    ],
+  );
+  assert.ok(cues[0]!.endMs > cues[1]!.startMs, 'the captions overlap as the speech does');
+  const srt = toSrt(mixed, CAPTION_DEFAULTS).split('\n');
+  assert.deepEqual(
+    srt.filter((line) => /[a-z]/.test(line)),
+    ['L: one two three.', 'R: four five six.', 'L: seven eight'],
+  );
+});
+
 test('shaped captions are written as SRT and WebVTT', () => {
   const segments = [spoken('a <b> --> c', 0)];
 

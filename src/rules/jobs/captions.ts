@@ -1,5 +1,5 @@
 import type { CaptionSegment, CaptionWord } from './caption-words.ts';
-import { captionWords, prefixNames } from './caption-words.ts';
+import { captionWords, countTurns, prefixNames } from './caption-words.ts';
 
 /** What captions may look like. */
 export type CaptionOptions = {
@@ -48,15 +48,22 @@ const COST = {
 };
 
 /**
- * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears once and in order. Captions do not overlap and
- * none is longer than `maxDurationMs`. A line is longer than the limit only where a single word is. Speech that is faster
- * than `maxCharsPerSecond` stays so, and a caption is shorter than `minDurationMs` where the next one starts earlier.
+ * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears once and
+ * in order. Captions of one channel do not overlap, and none is longer than `maxDurationMs`. A line is longer than the limit
+ * only where a single word is. Speech that is faster than `maxCharsPerSecond` stays so, and a caption is shorter than
+ * `minDurationMs` where the next one starts earlier.
  */
 export function shapeCaptions(
   segments: readonly CaptionSegment[],
   options: CaptionOptions,
   { hasPrefixes }: { hasPrefixes: boolean } = { hasPrefixes: false },
 ): Cue[] {
+  const channels = Map.groupBy(countTurns(segments), ({ channel }) => channel);
+  const cues = [...channels.values()].flatMap((own) => shapeChannel(own, options, hasPrefixes));
+  return channels.size > 1 ? cues.sort((left, right) => left.startMs - right.startMs) : cues;
+}
+
+function shapeChannel(segments: readonly CaptionSegment[], options: CaptionOptions, hasPrefixes: boolean): Cue[] {
   const words = hasPrefixes ? prefixNames(captionWords(segments)) : captionWords(segments);
   const ends = bestDivision(words, options);
   return ends.map((end, i) => {
@@ -78,7 +85,7 @@ function bestDivision(words: CaptionWord[], options: CaptionOptions): number[] {
       pauseCost += (Math.max(0, pauseMs - NOTICED_PAUSE_MS) / 1000) * COST.pausePerSecond;
       const fits = filler.add(word) && word.endMs - words[from]!.startMs <= options.maxDurationMs;
       // A single word is a caption whatever its length.
-      const isOther = word.name !== words[from]!.name;
+      const isOther = word.turn !== words[from]!.turn;
       if (end - 1 > from && (!fits || pauseMs > LONGEST_PAUSE_MS || isOther)) break;
       const cost = best[from]!.cost + pauseCost + costOf(words, { from, end, width: filler.width }, options);
       const known = best[end];

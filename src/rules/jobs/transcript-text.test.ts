@@ -28,6 +28,26 @@ test('subtitles in WebVTT begin with their name and separate milliseconds with a
   );
 });
 
+const CALL: CaptionSegment[] = [
+  { ...said('Hello?', 0, 1.5), channel: 0, name: 'Channel 1' },
+  { ...said('Are you there?', 2, 4), channel: 0, name: 'Channel 1' },
+  { ...said('Yes,  I am.', 3, 5), channel: 1, name: 'Channel 2' },
+];
+
+test('text of several channels has a line for each segment', () => {
+  assert.equal(toText(CALL), 'Hello?\nAre you there?\nYes, I am.');
+  assert.equal(toText(CALL.slice(0, 2)), 'Hello? Are you there?');
+});
+
+test('captions of several channels keep the order of the segments, and may overlap', () => {
+  assert.equal(
+    toSrt(CALL),
+    `1\n00:00:00,000 --> 00:00:01,500\nChannel 1: Hello?\n
+2\n00:00:02,000 --> 00:00:04,000\nAre you there?\n
+3\n00:00:03,000 --> 00:00:05,000\nChannel 2: Yes, I am.\n`,
+  );
+});
+
 test('silence is empty text, empty subtitles, and a WebVTT head', () => {
   const silence = [said('', 0, 1), said(' \n ', 1, 2)];
 

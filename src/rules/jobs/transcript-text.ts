@@ -3,12 +3,13 @@ import { wholeMs } from './caption-words.ts';
 import type { CaptionOptions, Cue } from './captions.ts';
 import { shapeCaptions } from './captions.ts';
 
-/** The transcript as one line of text: segments joined by single spaces. */
-export function toText(segments: readonly Pick<CaptionSegment, 'text'>[]): string {
+/** The transcript as text: the segments joined by single spaces, those of several channels one per line. */
+export function toText(segments: readonly Pick<CaptionSegment, 'text' | 'channel'>[]): string {
+  const isOneChannel = segments.every(({ channel }) => channel === segments[0]!.channel);
   return segments
     .map((segment) => oneLine(segment.text))
     .filter((text) => text !== '')
-    .join(' ');
+    .join(isOneChannel ? ' ' : '\n');
 }
 
 /**

@@ -4,6 +4,10 @@ export const WARNING_MESSAGES = {
   keywords_unsupported: 'The engine of this plan takes no keywords; it transcribed without them.',
   speakers_unavailable: 'The speakers could not be found; the text is complete.',
   speakers_uncertain: 'There may be another number of speakers; say how many there are, if you know it.',
+  more_audio_tracks:
+    'The file has more than one audio track; the first was transcribed. Choose another one by audio_track.',
+  duplicate_channels: 'A channel sounds the same as an earlier one: it was neither transcribed nor charged again.',
+  silent_channel: 'A channel is silent throughout.',
   text_cut: 'The speech is too dense for the model: the text may lack the end of this part.',
   more_warnings: 'There are more warnings than a job shows; the message has their number.',
 } as const;

@@ -1,0 +1,93 @@
+import { AudioError } from '../../audio/audio-error.ts';
+import type { ChannelPiece } from '../../audio/cut-channels.ts';
+import type { TrackAudio } from '../../audio/media/track-audio.ts';
+import { openChannels, openMixed } from '../../audio/media/track-audio.ts';
+import { endSample } from '../../audio/split.ts';
+import type { Pcm } from '../../engines/engine.ts';
+import { SAMPLE_RATE } from '../../engines/engine.ts';
+import type { ToolPaths } from '../../platform/tools.ts';
+import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
+import { Extent } from '../../rules/channels/extent.ts';
+import type { PeakCollector } from '../../rules/jobs/peaks.ts';
+import type { FoundWarning } from '../../rules/jobs/warnings.ts';
+import type { ClaimedJob } from '../job.ts';
+import type { Cover, Shortage } from './hold.ts';
+import type { openProgress } from './progress.ts';
+
+/**
+ * The audio track that a job asked for: its distinct channels where that was asked for and it has several, else mixed.
+ * @throws AudioError, AudioGoneError  as `openChannels`
+ */
+export async function openJobAudio(
+  { tracks, options }: ClaimedJob,
+  path: string,
+  { tools, maxAudioSeconds }: { tools: ToolPaths; maxAudioSeconds: number },
+  signal: AbortSignal,
+): Promise<TrackAudio> {
+  const { multichannel = false, audio_track: choice = null } = options;
+  const track = trackIndex(tracks, choice);
+  if (track === null) throw new AudioError(`The file has no audio track ${choice}.`);
+  const decode = { tools, maxAudioSeconds, signal, track };
+  return multichannel && channelsOf(tracks, choice) !== 1 ? await openChannels(path, decode) : openMixed(path, decode);
+}
+
+/** What a client should know about the tracks and channels of its file. */
+export function audioWarnings({ tracks, options }: ClaimedJob, { findings }: TrackAudio): FoundWarning[] {
+  const found: FoundWarning[] = [];
+  if (tracks.length > 1 && options.audio_track === undefined) found.push({ code: 'more_audio_tracks' });
+  if (findings !== null && findings.copies.length > 0) found.push({ code: 'duplicate_channels' });
+  if (findings !== null && findings.silent.length > 0) found.push({ code: 'silent_channel' });
+  return found;
+}
+
+/**
+ * Passes on each piece once the hold covers it. Ends, and ends the decoding, at the first piece that the hold does not
+ * cover. The pieces that the engine has by then are covered, and are transcribed.
+ */
+export function coverPieces(
+  pieces: AsyncIterable<ChannelPiece>,
+  { channels }: TrackAudio,
+  cover: Cover,
+): { pieces: AsyncIterable<ChannelPiece>; shortage: () => Shortage | null } {
+  let shortage: Shortage | null = null;
+  const extent = new Extent(channels.length, SAMPLE_RATE);
+  async function* covered() {
+    for await (const piece of pieces) {
+      extent.reach(piece.channel, endSample(piece));
+      shortage = await cover({ decodedMs: extent.furthestMs(), chargedMs: extent.chargedMs() });
+      if (shortage !== null) return;
+      yield piece;
+    }
+  }
+  return { pieces: covered(), shortage: () => shortage };
+}
+
+/** Passes the chunks on, counts the samples of a channel and collects the peaks of all. */
+export function countSamples(
+  chunks: AsyncIterable<Pcm[]>,
+  { progress, peaks }: { progress: ReturnType<typeof openProgress>; peaks: PeakCollector },
+): { chunks: AsyncIterable<Pcm[]>; samples: () => number } {
+  let samples = 0;
+  async function* counted() {
+    for await (const chunk of chunks) {
+      samples += chunk[0]!.length;
+      peaks.add(loudest(chunk));
+      progress.decoded(samples / SAMPLE_RATE);
+      yield chunk;
+    }
+    progress.decodedAll();
+  }
+  return { chunks: counted(), samples: () => samples };
+}
+
+/** At each time the sample of the channel that is loudest then. */
+function loudest([first, ...others]: Pcm[]): Pcm {
+  if (others.length === 0) return first!;
+  const most = first!.slice();
+  for (const other of others) {
+    for (let at = 0; at < most.length; at += 1) {
+      if (Math.abs(other[at]!) > Math.abs(most[at]!)) most[at] = other[at]!;
+    }
+  }
+  return most;
+}
