@@ -94,6 +94,10 @@ for (const [name, values] of REFUSED) {
   });
 }
 
+test('an empty list of keywords, as a JSON body may have, is none', () => {
+  assert.deepEqual(read({ keywords: '' }, { keywords: [] }), {});
+});
+
 test('the longest keyword is accepted', () => {
   const longest = ['𝒳'.repeat(50), 'one two three four five six'];
 

@@ -212,7 +212,8 @@ function readOption(name: keyof JobOptions, { fields, lists }: RequestFields) {
   const field: OptionField<unknown> = FIELDS[name];
   if (field.isRepeated) {
     const values = lists.get(name);
-    return values && field.read(values);
+    // A JSON body may hold an empty list.
+    return values?.length ? field.read(values) : undefined;
   }
   const text = fields.get(name);
   return text === undefined ? undefined : field.read(text);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
+import { openAudioServer } from '../fixtures/servers/audio-server.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -25,6 +26,7 @@ const SHAPE = { max_line_length: '11', max_lines: '1', min_duration: '0', min_ga
 
 // The lite plan has a local engine, the pro plan a speech server.
 const speechServer = await openSpeechServer({ body: JSON.stringify({ text: 'Good morning', language: 'english' }) });
+const audioServer = await openAudioServer((_request, response) => void response.end(toneWav(TEXT)));
 const receiver = await openReceiver();
 const dataDir = temporaryFolder();
 const caFile = path.join(dataDir, 'receiver-ca.pem');
@@ -34,6 +36,7 @@ const service = await openService(
     ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
     ENGINE_PRO: `openai:${speechServer.baseUrl}#large`,
     WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+    AUDIO_URL_ALLOWED_TARGETS: `127.0.0.1/32:${audioServer.port}`,
     NODE_EXTRA_CA_CERTS: caFile,
     RATE_LIMIT_TRANSCRIBE: 'off',
   },
@@ -42,6 +45,7 @@ const service = await openService(
 after(async () => {
   await service[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
+  await audioServer[Symbol.asyncDispose]();
   await speechServer[Symbol.asyncDispose]();
 });
 const { key } = await service.account();
@@ -215,6 +219,20 @@ test('captions have the times of the words, at once and from a job, with and wit
   assert.deepEqual([atOnce, fromJob, fromJobWithWords, textOfCaptions(srt)], [srt, srt, srt, text]);
   assert.equal(vtt, `WEBVTT\n\n${srt.replace(/^\d+\n/gm, '').replace(/(\d),(\d{3})/g, '$1.$2')}`);
   assert.ok(jobs.every(({ segments }) => segments.every((segment) => !('words' in segment))));
+});
+
+test('a JSON body carries the same options as JSON values', async () => {
+  const options = { keywords: ['Kennedy', 'Gagarin'], replacements: [{ from: 'quiet', to: 'loud' }] };
+  const answer = await fetch(`${service.baseUrl}/v1/transcribe`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ audio_url: `${audioServer.origin}/a.wav`, plan: 'lite', ...options }),
+  });
+
+  const job = (await answer.json()) as Job;
+
+  assert.deepEqual([answer.status, job.options, codes(job)], [200, options, ['keywords_unsupported']]);
+  assert.equal(job.text, TEXT.replaceAll('quiet', 'loud'));
 });
 
 const REFUSED: [param: string, fields: Fields][] = [
