@@ -1,4 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
@@ -8,10 +9,14 @@ import { isId } from '../../rules/ids.ts';
 import type { SegmentChange } from '../../rules/jobs/transcript-edits.ts';
 import { areTooLong, changeEdits, unknownSegment } from '../../rules/jobs/transcript-edits.ts';
 import { transcriptSchema } from '../schemas.ts';
+import { replaceChunks } from '../search/chunk-store.ts';
+import { chunksOf } from '../search/search-index.ts';
 import type { TranscriptJob } from '../transcript.ts';
 import { transcriptJson } from '../transcript.ts';
 import { lockForEdit, saveEdits } from './edit-store.ts';
 import { segmentsOf, withEdits } from './edited-transcript.ts';
+
+export type EditDeps = { db: Database; config: Pick<Config, 'search'> };
 
 const MAX_CHANGES = 500;
 const MAX_SEGMENT_CHARS = 20_000;
@@ -30,7 +35,7 @@ const changesSchema = Type.Object({
 });
 
 /** The route that edits the transcript of a completed job. */
-export function editRoutes({ db }: { db: Database }): Route[] {
+export function editRoutes({ db, config }: EditDeps): Route[] {
   return [
     defineRoute({
       method: 'PATCH',
@@ -40,7 +45,7 @@ export function editRoutes({ db }: { db: Database }): Route[] {
       summary: "Edit the text of a completed job's segments",
       description:
         'The original stays beside the edited version. All formats of the transcript show the edited version, unless they ' +
-        'are asked for `version=original`; the job, its events and the list of jobs show the original.',
+        'are asked for `version=original`, and search finds its words; the job, its events and the list of jobs show the original.',
       errors: ['conflict', 'too_large'],
       tag: 'Transcription',
       schema: {
@@ -50,7 +55,11 @@ export function editRoutes({ db }: { db: Database }): Route[] {
       },
       async handle({ account, params, body, note }) {
         const changes = body.segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
-        const edited = await db.transaction((tx) => editTranscript(tx, account, params.id, changes));
+        const edited = await db.transaction(async (tx) => {
+          const job = await editTranscript(tx, account, params.id, changes);
+          if (config.search === 'on') await replaceChunks(tx, job, chunksOf(job));
+          return job;
+        });
         note({ job_id: edited.id, edited_segments: changes.length });
         return { status: 200, body: transcriptJson(edited) };
       },

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
 
 /**
@@ -30,6 +31,23 @@ export function chunkValues(jobCreatedAt: Date, chunks: TranscriptChunk[]) {
 export const deleteChunksOf = (jobIds: string): string => `
         delete from transcript_chunks
         where shard = $1 and job_id = any(${jobIds})`;
+
+const REPLACE = defineStatement(
+  { name: 'insert_chunks' },
+  `
+      with ${insertChunksIf('true')}
+      select`,
+);
+
+/** Replaces the chunks of a job whose transcript was edited, in the transaction that has locked the job. */
+export async function replaceChunks(
+  tx: Sql,
+  { shard, accountId, id: jobId, createdAt }: { shard: number; accountId: string; id: string; createdAt: Date },
+  chunks: TranscriptChunk[],
+): Promise<void> {
+  await tx.run({ name: 'delete_chunks', text: deleteChunksOf('array[$2::text]'), values: [shard, jobId] });
+  await tx.run(REPLACE({ shard, accountId, jobId, ...chunkValues(createdAt, chunks) }));
+}
 
 type Owner = { shard: number; accountId: string };
 

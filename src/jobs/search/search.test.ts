@@ -213,6 +213,26 @@ test('an erased job leaves no word behind in any table', async () => {
   assert.deepEqual((await search(account, 'xylographers')).data, []);
 });
 
+test('an edited transcript is found by its new words, until its job is erased', async () => {
+  const account = await fixture.account();
+  const id = await transcribed(account, ['Good morning', 'mister Kenedy']);
+  const edit = (text: string | null) => fixture.edit(account, id, [{ index: 1, text }]);
+  const found = async (q: string) => (await search(account, q)).data.map(marked);
+
+  assert.equal((await edit('Mister Kennedyx')).status, 200);
+  const edited = [await found('kennedyx'), await found('kenedy'), await found('morning')];
+  await fixture.db.run({ text: 'analyze' });
+  const places = await placesOf('kennedyx');
+  await edit(null);
+
+  assert.deepEqual(edited, [[[[1, 'Kennedyx']]], [], [[[0, 'morning']]]]);
+  assert.deepEqual(places, ['jobs', 'transcript_chunks']);
+  assert.deepEqual([await found('kennedyx'), await found('kenedy')], [[], [[[1, 'Kenedy']]]]);
+  await edit('Mister Kennedyx');
+  await fixture.erase(account, id);
+  assert.deepEqual(await placesOf('kennedyx'), []);
+});
+
 test('retention deletes the words with the job', async () => {
   const account = await fixture.account();
   const id = await transcribed(account, ['Quincunx']);
