@@ -15,6 +15,7 @@ const FAILED_JOB = {
   status: 'failed',
   text: null,
   segments: null,
+  speakers: null,
   error: { type: 'unprocessable_audio', message: 'The audio cannot be decoded.' },
   cost: 0,
   progress: 0,
