@@ -33,10 +33,17 @@ function openNode(server: AudioServer, receiver: Receiver, dataDir: string): Pro
   return openService(env, dataDir);
 }
 
-async function call(service: TestService, key: string, method: string, route: string, body?: object) {
+async function call(
+  service: TestService,
+  key: string,
+  method: string,
+  route: string,
+  body?: object,
+  more: Record<string, string> = {},
+) {
   const answer = await fetch(service.baseUrl + route, {
     method,
-    headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
+    headers: { ...more, 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
@@ -102,6 +109,23 @@ test('audio by URL comes back as exact text through a webhook, forbidden URLs ar
     ...receiver.requests.map(({ body }) => String(body)),
   ];
   for (const text of shown) assert.doesNotMatch(text, SECRETS);
+});
+
+test('a request that is repeated with its Idempotency-Key makes one job; with another URL it is a 409', async () => {
+  await using server = await openAudioServer(serve);
+  await using receiver = await openReceiver();
+  await using service = await openNode(server, receiver, temporaryFolder());
+  const { key } = await service.account();
+  const send = (name: string) => {
+    const body = { audio_url: `${server.origin}/${name}`, async: true };
+    return call(service, key, 'POST', '/v1/transcribe', body, { 'idempotency-key': 'once' });
+  };
+
+  const [first, again, other] = [await send('a.wav'), await send('a.wav'), await send('b.wav')];
+
+  assert.deepEqual([first.status, again.status, again.text], [202, 202, first.text]);
+  assert.deepEqual([other.status, other.json.error.type], [409, 'conflict']);
+  assert.equal((await call(service, key, 'GET', '/v1/jobs')).json.data.length, 1);
 });
 
 test('a fetch survives the kill of its process, a crash of the node and a stop', async () => {

@@ -433,6 +433,26 @@ test('a fetch of a process that ended begins again, and what the ended process w
   assert.deepEqual(await correctQueueCounts(fixture.db), []);
 });
 
+for (const [what, change, error] of [
+  ['an hour of fetching', 'spent_ms = 3600000', { type: 'audio_fetch_failed', reason: 'timeout' }],
+  ['a day without a finished try', `created_at = created_at - interval '25 hours'`, { type: 'engine_error' }],
+] as const) {
+  test(`${what} ends the job`, async () => {
+    await using environment = await openEnvironment(() => undefined);
+    const { fixture, send } = environment;
+    const account = await fixture.account();
+    const { id } = (await send(account)).json;
+    await fixture.db.run({ text: `update audio_fetches set ${change}` });
+
+    await fixture.startFetcher();
+    const job = await fixture.ended(account, id);
+
+    const { message: _message, ...rest } = job.error;
+    assert.deepEqual([job.status, rest], ['failed', error]);
+    assert.deepEqual(await environment.fetches(), []);
+  });
+}
+
 test('while the disk is full a fetch waits, and counts no try', async () => {
   await using environment = await openEnvironment(serveFile(WAV));
   const { fixture, send, server } = environment;
