@@ -590,7 +590,14 @@ export interface JobStreamEvents {
 export interface Transcript {
   version: 'original' | 'edited';
   text: string | null;
+  /**
+   * The spoken language.
+   */
   language: string | null;
+  /**
+   * The language of the text, where a translation was asked for.
+   */
+  translated_to: 'en' | null;
   duration_seconds: number;
   /**
    * When the shown version was last edited; null for the original.

@@ -297,7 +297,8 @@ export const transcriptSchema = Type.Object(
   {
     version: oneOf(['original', 'edited']),
     text: nullable(Type.String()),
-    language: nullable(Type.String()),
+    language: nullable(Type.String(), 'The spoken language.'),
+    translated_to: nullable(oneOf(['en']), 'The language of the text, where a translation was asked for.'),
     duration_seconds: Type.Number({ minimum: 0 }),
     edited_at: nullable(timeSchema, 'When the shown version was last edited; null for the original.'),
     segments: rawJson<RawJson>(Type.Array(segmentSchema)),

@@ -68,10 +68,16 @@ export function transcriptJson(job: TranscriptJob) {
     version: job.editedAt ? ('edited' as const) : ('original' as const),
     text: job.transcript,
     language: job.detectedLanguage ?? job.language,
+    translated_to: translatedTo(job),
     duration_seconds: (job.durationMs ?? 0) / 1000,
     edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };
+}
+
+/** The language of the text of a job that asked for a translation; else null. */
+export function translatedTo({ state, options }: Pick<Job, 'state' | 'options'>): 'en' | null {
+  return state === 'completed' ? (options.translate_to ?? null) : null;
 }
 
 /** The segments with their words, from wherever they are stored. */

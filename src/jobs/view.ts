@@ -5,6 +5,7 @@ import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
 import type { ShownOptions } from './options.ts';
 import type { jobInListSchema, jobSchema } from './schemas.ts';
+import { translatedTo } from './transcript.ts';
 
 /** A job as the API and the events show it, with its segments. Serialise it with `writeJson`, which keeps metadata unchanged. */
 export function showJob(job: Job): Static<typeof jobSchema> {
@@ -66,11 +67,6 @@ function partsOf(job: Job) {
 
 function shownOptions({ language, wordTimes, options }: Job): ShownOptions {
   return { ...(language !== null && { language }), ...(wordTimes && { timestamps: 'word' }), ...options };
-}
-
-/** The language of the text of a job that asked for a translation; else null. */
-function translatedTo({ state, options }: Pick<Job, 'state' | 'options'>): 'en' | null {
-  return state === 'completed' ? (options.translate_to ?? null) : null;
 }
 
 /** Why a job failed; null for other jobs. */

@@ -22,6 +22,7 @@ test('a translation reaches the engine, and the job shows the spoken language an
   const segment = { text: 'good morning', startSeconds: 0, endSeconds: 1, confidence: null, words: [] };
   call.answer({ language: 'de', segments: [segment] });
   const { json: job } = await answer;
+  const { json: file } = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id: job.id } });
   const plain = post('/v1/transcribe', {});
   const plainCall = await engine.nextCall();
   plainCall.say('guten morgen');
@@ -33,6 +34,7 @@ test('a translation reaches the engine, and the job shows the spoken language an
   assert.deepEqual([job.language, job.translated_to, job.text], ['de', 'en', 'good morning']);
   assert.deepEqual([job.options, job.warnings], [{ timestamps: 'word', translate_to: 'en' }, []]);
   assert.deepEqual(job.segments[0].words, []);
+  assert.deepEqual([file.language, file.translated_to], ['de', 'en']);
   assert.equal(plainJob.translated_to, null);
   assert.equal(JSON.parse(event!.body.toString()).data.job.translated_to, 'en');
 });
