@@ -20,11 +20,12 @@ for (const bug of PLANTED_BUGS.filter(({ name }) => name.includes(values.only)))
   if (!finding) process.exitCode = 1;
 }
 
-/** The first rule that a seed violates; null when none does. */
+/** The first rule that a seed violates, or the constraint of a table; null when none does. */
 function simulateWith({ name }: PlantedBug): string | null {
   const args = [here('run.ts'), '--seeds', values.seeds, '--bug', name];
   const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  return stderr.includes(' rules:') ? stderr.split('\n').slice(0, 2).join(' ').trim() : null;
+  if (stderr.includes(' rules:')) return stderr.split('\n').slice(0, 2).join(' ').trim();
+  return /violates \w+ constraint "\w+"/.exec(stderr)?.[0] ?? null;
 }
 
 /** The first test of the file that fails; null when none does. */
