@@ -135,7 +135,13 @@ const timed = {
 const wordSchema = Type.Object(timed, component('Word'));
 const segmentSchema = Type.Object(
   { ...timed, words: Type.Optional(Type.Array(wordSchema, { description: 'With timestamps=word.' })) },
-  component('Segment', { start: 0, end: 3.2, text: 'Ask not what your country can do for you.', confidence: 0.93 }),
+  component('Segment', {
+    channel: 0,
+    start: 0,
+    end: 3.2,
+    text: 'Ask not what your country can do for you.',
+    confidence: 0.93,
+  }),
 );
 
 const AUDIO_TRACK_EXAMPLE = { index: 0, language: 'en', title: null, codec: 'mp3', channels: 1, default: true };
