@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { channelsWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { putSpeakerModels } from '../fixtures/audio/voices/models.ts';
 import type { Utterance } from '../fixtures/audio/voices/voices.ts';
 import { conversation } from '../fixtures/audio/voices/voices.ts';
@@ -54,9 +54,13 @@ async function call(method: string, route: string, body?: FormData | string, as 
 }
 
 async function send(fields: Record<string, string>, pcm = talk.pcm) {
+  return await sendFile(fields, wavOf(pcm));
+}
+
+async function sendFile(fields: Record<string, string>, file: Uint8Array<ArrayBuffer>) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append('file', new Blob([new Uint8Array(wavOf(pcm))]), 'talk.wav');
+  form.append('file', new Blob([file]), 'talk.wav');
   return await call('POST', '/v1/transcribe', form);
 }
 
@@ -156,6 +160,33 @@ test('a search shows who said it', async () => {
 
   const found = json.data.find(({ job_id }: { job_id: string }) => job_id === id);
   assert.deepEqual(spokenIn(found.hits), [['C', 'we are both well']]);
+});
+
+test('with multichannel speakers are found in each channel, and named after it', async () => {
+  const other = conversation([
+    { voice: 2, text: 'where are they', pauseSeconds: 0.2 },
+    { voice: 1, text: 'over there', pauseSeconds: 8 },
+  ]);
+  const { status, json } = await sendFile(
+    { diarize: 'true', multichannel: 'true' },
+    new Uint8Array(channelsWav([talk.pcm, other.pcm])),
+  );
+
+  assert.deepEqual([status, json.warnings], [200, []]);
+  const named = (channel: number) =>
+    json.segments.filter((segment: Timed & { channel: number }) => segment.channel === channel);
+  assert.deepEqual(
+    spokenIn(named(0)),
+    SPOKEN.map(([speaker, text]) => [`0${speaker}`, text]),
+  );
+  assert.deepEqual(spokenIn(named(1)), [
+    ['1A', 'where are they'],
+    ['1B', 'over there'],
+  ]);
+  assert.deepEqual(
+    json.speakers.map(({ id }: { id: string }) => id),
+    ['0A', '0B', '0C', '1A', '1B'],
+  );
 });
 
 test('silence has an empty list of speakers', async () => {
