@@ -104,7 +104,7 @@ function describeBody(route: Route, schema: TSchema, components: JsonObject): Js
   const { required, media } = describeMedia(schema, components);
   const { jsonBody } = route.schema;
   return {
-    required,
+    required: required || route.upload === true,
     content: {
       [contentType]: { ...(route.upload && { encoding: encodingOf(strictSchema(schema).properties) }), ...media },
       ...(jsonBody && { 'application/json': describeMedia(jsonBody, components).media }),
