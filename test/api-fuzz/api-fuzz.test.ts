@@ -12,6 +12,11 @@ test('generated requests to every operation are answered as /openapi.json says',
 
   const { code, report } = await runSchemathesis(program!, environment);
 
-  assert.equal(code, 0, report.slice(-20_000));
+  assert.equal(code, 0, shortened(report));
   assert.match(report, /\b(\d{3,}) generated, \1 passed/);
 });
+
+/** The report without the ends of long lines, which are bodies. */
+function shortened(report: string): string {
+  return report.replace(/^(.{1000}).+$/gm, '$1 …').slice(-20_000);
+}

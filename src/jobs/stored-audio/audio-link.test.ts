@@ -28,6 +28,8 @@ test('no part of a link can be changed', () => {
     [job, OTHER.accountId, expiry, signature],
     [job, account, String(NOW + 61), signature],
     [job, account, expiry, links.make(OTHER, NOW + 60).split('.')[3]!],
+    // The same bytes, with other unused bits in the last character.
+    [job, account, expiry, withOtherBits(signature)],
     [job, account, expiry, ''],
     [job, account, expiry, 'A'.repeat(43)],
     [job, account, expiry, signature, signature],
@@ -46,3 +48,8 @@ test('links of an earlier key open as long as the key is listed', () => {
   assert.deepEqual(openAudioLinks(KEYS.join(',')).read(link, NOW * 1000), TARGET);
   assert.equal(openAudioLinks(KEYS[0]!).read(link, NOW * 1000), null);
 });
+
+function withOtherBits(base64url: string): string {
+  const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return base64url.slice(0, -1) + characters[characters.indexOf(base64url.at(-1)!) + 1]!;
+}

@@ -30,8 +30,10 @@ export function openAudioLinks(secretsKeysBase64: string): AudioLinks {
     read(link, nowMs) {
       const [, text = '', jobId = '', accountId = '', expiry = '', signature = ''] =
         /^(([^.]+)\.([^.]+)\.(\d{1,12}))\.([\w-]{43})$/.exec(link) ?? [];
-      const given = Buffer.from(signature, 'base64url');
-      if (!keys.some((key) => given.length === 32 && timingSafeEqual(sign(key, text), given))) return null;
+      // Compared as text: the last character holds bits that decoding would ignore.
+      const given = Buffer.from(signature);
+      const isGiven = (key: Buffer) => timingSafeEqual(Buffer.from(sign(key, text).toString('base64url')), given);
+      if (signature.length !== 43 || !keys.some(isGiven)) return null;
       if (Number(expiry) * 1000 <= nowMs || !isId('job', jobId) || !isId('acct', accountId)) return null;
       return { accountId, jobId };
     },
