@@ -9,8 +9,11 @@ import { findProgram, toolEnvironment } from '../../platform/tools.ts';
 import { rootArguments } from './sandbox-root.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
-/** bubblewrap: all protections. namespaces: `unshare` of util-linux. process: limits and, under root, another user. */
-export type SandboxKind = 'bubblewrap' | 'namespaces' | 'process' | 'none';
+/**
+ * bubblewrap: all protections. namespaces: `unshare` of util-linux. process: limits and, under root, another user. limits: limits
+ * only, where root cannot change the user or other users cannot enter the root folder.
+ */
+export type SandboxKind = 'bubblewrap' | 'namespaces' | 'process' | 'limits' | 'none';
 
 export type SandboxOrder = {
   tools: ToolPaths;
@@ -102,7 +105,7 @@ function commandOf(kind: SandboxKind, { tools, program, args, limits, input }: S
   };
   const [setpriv, prlimit] = [needed('setpriv'), needed('prlimit')];
   const inner = [...identity(kind, setpriv), prlimit, ...limitArguments(kind, limits), program, ...args];
-  if (kind === 'process') return inner;
+  if (kind === 'process' || kind === 'limits') return inner;
   if (kind === 'namespaces')
     return [setpriv, '--pdeathsig', 'KILL', needed('unshare'), ...namespaceArguments(), ...inner];
   const bwrap = needed('bwrap', 'bubblewrap');
@@ -116,6 +119,7 @@ function commandOf(kind: SandboxKind, { tools, program, args, limits, input }: S
 
 /** Whether processes can be limited: under root per user (each sandbox has its own), else per user namespace. */
 export function canLimitProcesses(kind: SandboxKind): boolean {
+  if (kind === 'limits') return false;
   if (isRoot()) return true;
   const [major = 0, minor = 0] = os.release().split('.').map(Number);
   // Before Linux 5.14 the limit counts all processes of the user, including the service's own.
@@ -146,6 +150,7 @@ function namespaceArguments(): string[] {
 function identity(kind: SandboxKind, setpriv: string): string[] {
   const none = ['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'];
   const endWithParent = kind === 'bubblewrap' ? [] : ['--pdeathsig', 'KILL'];
+  if (kind === 'limits') return [setpriv, '--no-new-privs', ...endWithParent];
   if (isRoot()) {
     const id = USERS.first + (nextUser++ % USERS.count);
     return [setpriv, `--reuid=${id}`, `--regid=${id}`, '--clear-groups', ...none, ...endWithParent];

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import net from 'node:net';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
@@ -14,6 +15,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { findProgram } from '../../platform/tools.ts';
 import { findSandbox } from './sandbox.ts';
 import type { SandboxKind } from './sandbox-process.ts';
+import { spawnSandboxed } from './sandbox-process.ts';
 
 const execFile = promisify((await import('node:child_process')).execFile);
 const ROOT = path.resolve(import.meta.dirname, '../../..');
@@ -100,7 +102,7 @@ for (const user of [...USERS, ...(isRoot ? USERS.map(behindHiddenProc) : [])]) {
 }
 
 for (const user of USERS) {
-  for (const kind of ['bubblewrap', 'namespaces', 'process']) {
+  for (const kind of ['bubblewrap', 'namespaces', 'process', 'limits']) {
     test(`as ${user.name}, a decoder in ${kind} ends with the service`, { skip: user.skip }, async () => {
       await using folder = await openTestFolder();
       // Identifies the decoder in the list of processes.
@@ -187,6 +189,36 @@ test('without bubblewrap the next kind is found, with the protections that it la
     assert.ok(missing.includes('files') && missing.includes('network') === (name === 'unshare'), missing.join());
     assert.equal(reason, 'bubblewrap: not allowed here');
   }
+});
+
+test('where root cannot change the user, CPU time, memory and files are still limited', {
+  skip: isRoot ? USERS[0]!.skip : 'only root changes the user',
+}, async () => {
+  await using folder = await openTestFolder();
+  fs.mkdirSync(path.join(folder.path, 'bin'));
+  const refusing = {
+    bwrap: 'exit 1',
+    unshare: 'exit 1',
+    setpriv: 'case "$*" in *--reuid*) exit 1 ;; esac; exec /usr/bin/setpriv "$@"',
+  };
+  for (const [name, script] of Object.entries(refusing)) {
+    await folder.write(`bin/${name}`, `#!/bin/sh\n${script}\n`);
+    fs.chmodSync(path.join(folder.path, 'bin', name), 0o755);
+  }
+  const tools = { folder: folder.path };
+
+  const { kind, missing } = await findSandbox(tools);
+
+  assert.equal(kind, 'limits');
+  assert.ok(missing.includes('capabilities') && missing.includes('network'), missing.join());
+  const limits = { memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 7 };
+  const order = { tools, program: '/bin/cat', args: ['/proc/self/limits'], limits, input: null };
+  const { child, ended } = spawnSandboxed(kind, order);
+  const [shown, { code }] = await Promise.all([text(child.stdout), ended]);
+  assert.equal(code, 0);
+  assert.match(shown, /Max cpu time +7 /);
+  assert.match(shown, /Max file size +0 /);
+  assert.match(shown, /Max address space +1073741824 /);
 });
 
 type Report = {

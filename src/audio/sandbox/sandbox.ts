@@ -22,6 +22,7 @@ const KINDS: { kind: SandboxKind; missing: Protection[] }[] = [
   { kind: 'bubblewrap', missing: [] },
   { kind: 'namespaces', missing: ['files', 'system_calls'] },
   { kind: 'process', missing: ['files', 'network', 'processes', 'ipc', 'system_calls'] },
+  { kind: 'limits', missing: ['files', 'network', 'processes', 'ipc', 'capabilities', 'system_calls'] },
 ];
 const CHECK_TIMEOUT_MS = 10_000;
 const CHECK_LIMITS = { memoryMaxBytes: 2 ** 30, cpuMaxSeconds: 10 };
