@@ -232,13 +232,14 @@ export class Reader {
   }
 
   async #searchShard(shard: number, search: Search): Promise<void> {
-    const { db, scheduler, databaseClock, metrics } = this.#deps;
+    const { db, scheduler, databaseClock, metrics, webhooks } = this.#deps;
     const nowMs = databaseClock.nowMs();
     const untilMs = search === 'missed' ? nowMs - FOUND_LATE_MS : nowMs + AHEAD_MS;
     const read = scheduler.beginRead();
     try {
       for (const first of await findWebhooksDue(db, { shard, untilMs })) {
-        if (search !== 'missed') scheduler.spill({ id: first.webhookId, shard }, search.fromMs);
+        const { webhookId: id } = first;
+        if (search !== 'missed') scheduler.spill({ id, shard, isHealthy: webhooks.get(id)?.isHealthy }, search.fromMs);
         else if (scheduler.found({ ...first, shard }, read)) metrics?.deliveriesFoundLate.inc();
       }
     } finally {

@@ -18,6 +18,9 @@ export type SchedulerLimits = StartLimits & {
   aheadMs: number;
 };
 
+/** So many turns of healthy webhooks come before one of a degraded webhook while both want one. */
+export const HEALTHY_PER_DEGRADED = 8;
+
 export const LIMITS: SchedulerLimits = {
   // About 8 MB without bodies.
   total: 20_000,

@@ -1,4 +1,5 @@
 import { Fifo } from './fifo.ts';
+import { HEALTHY_PER_DEGRADED } from './limits.ts';
 import type { Entry, Spill, WebhookQueue } from './webhook-queue.ts';
 
 /** A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`. */
@@ -27,8 +28,9 @@ const LOOK_AHEAD_MS = 2_000;
  */
 export class Refills<E extends Entry> {
   readonly #isLow: (webhook: WebhookQueue<E>) => boolean;
-  /** Webhooks that run low, in the order in which they are refilled. */
-  readonly #low = new Fifo<WebhookQueue<E>>();
+  /** Webhooks that run low, in the order in which they are refilled: a healthy one does not wait for many degraded ones. */
+  readonly #low = { healthy: new Fifo<WebhookQueue<E>>(), degraded: new Fifo<WebhookQueue<E>>() };
+  #healthyTaken = 0;
   readonly #open = new Map<number, WebhookQueue<E>>();
   readonly #spilled = new Set<WebhookQueue<E>>();
 
@@ -73,19 +75,27 @@ export class Refills<E extends Entry> {
   update(webhook: WebhookQueue<E>): void {
     if (webhook.isInRefills || !this.#needsRefill(webhook)) return;
     webhook.isInRefills = true;
-    this.#low.push(webhook);
+    (webhook.isHealthy ? this.#low.healthy : this.#low.degraded).push(webhook);
   }
 
   /** Whether a webhook may be waiting for a refill. */
   get isNeeded(): boolean {
-    return this.#low.size > 0;
+    return this.#low.healthy.size > 0 || this.#low.degraded.size > 0;
   }
 
   /** The next webhook to refill; null without any. */
   take(): WebhookQueue<E> | null {
-    for (let webhook = this.#low.shift(); webhook; webhook = this.#low.shift()) {
+    const { healthy, degraded } = this.#low;
+    const isDegradedNext = this.#healthyTaken >= HEALTHY_PER_DEGRADED;
+    return (isDegradedNext ? this.#takeOf(degraded) : null) ?? this.#takeOf(healthy) ?? this.#takeOf(degraded);
+  }
+
+  #takeOf(low: Fifo<WebhookQueue<E>>): WebhookQueue<E> | null {
+    for (let webhook = low.shift(); webhook; webhook = low.shift()) {
       webhook.isInRefills = false;
-      if (this.#needsRefill(webhook)) return webhook;
+      if (!this.#needsRefill(webhook)) continue;
+      this.#healthyTaken = low === this.#low.healthy ? this.#healthyTaken + 1 : 0;
+      return webhook;
     }
     return null;
   }

@@ -272,6 +272,23 @@ test('a refill of a recent range looks back for rows that were committed late, f
   assert.equal(fromMs(NOW_MS + 20_000), NOW_MS - 1);
 });
 
+test('a healthy webhook is refilled before degraded ones, which get every ninth refill meanwhile', () => {
+  const { scheduler } = newScheduler();
+  for (let i = 0; i < 20; i++) scheduler.spill({ id: `degraded-${i}`, shard: 0 });
+  for (let i = 0; i < 20; i++) scheduler.spill({ id: `healthy-${i}`, shard: 0, isHealthy: true });
+
+  const order = scheduler.refills(40, NOW_MS).map(({ webhookId }) => webhookId.split('-')[0]);
+
+  assert.deepEqual(order.slice(0, 20), [
+    ...Array<string>(8).fill('healthy'),
+    'degraded',
+    ...Array<string>(8).fill('healthy'),
+    'degraded',
+    ...Array<string>(2).fill('healthy'),
+  ]);
+  assert.equal(order.filter((kind) => kind === 'degraded').length, 20);
+});
+
 test('a webhook that comes new gets space when others with backlogs hang and fill the memory', () => {
   const { scheduler, offer, startAll } = newScheduler();
   for (let webhook = 0; webhook < 600; webhook++)

@@ -103,10 +103,14 @@ export class Scheduler<E extends Entry = Entry> {
   /**
    * Reads a webhook's rows again from a time on, all of them by default: for each webhook of a shard after `addShard`, and
    * when a record was refused.
+   * @param webhook.isHealthy  as last known, for a webhook that has nothing in memory
    */
-  spill({ id, shard }: { id: string; shard: number }, fromMs = Number.NEGATIVE_INFINITY): void {
+  spill(
+    { id, shard, isHealthy = false }: { id: string; shard: number; isHealthy?: boolean | undefined },
+    fromMs = Number.NEGATIVE_INFINITY,
+  ): void {
     if (!this.#shards.isOwned(shard)) return;
-    const settings = { id, shard, isHealthy: false, maySend: true, maxPerSecond: null };
+    const settings = { id, shard, isHealthy, maySend: true, maxPerSecond: null };
     const webhook = this.#webhooks.get(id) ?? this.#addWebhook(settings, 0);
     this.#refills.spill(webhook, fromMs);
   }

@@ -1,11 +1,9 @@
 import { Fifo } from './fifo.ts';
 import type { StartLimits } from './limits.ts';
+import { HEALTHY_PER_DEGRADED } from './limits.ts';
 import { StartRates } from './start-rates.ts';
 import { WakeHeap } from './wake-heap.ts';
 import type { Entry, Item, WebhookQueue } from './webhook-queue.ts';
-
-// So many attempts of healthy webhooks start for one of a degraded webhook while both have something due.
-const HEALTHY_PER_DEGRADED = 8;
 
 /**
  * Decides which webhook starts its next attempt: one attempt for each webhook in turn, healthy webhooks before degraded
