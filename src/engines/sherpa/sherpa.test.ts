@@ -5,25 +5,17 @@ import { copyFile, mkdir, symlink, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'node:test';
+import { SHERPA_OPTIONS } from '../../../test/fixtures/audio/sherpa-options.ts';
 import { openTestFolder, TONE_MODEL } from '../../../test/fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { asked, isEngineError, testConformance } from '../../../test/fixtures/engine-conformance.ts';
 import { childProcesses, isRunning, killChildren } from '../../../test/fixtures/processes/children.ts';
-import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { openLog } from '../../platform/log.ts';
 import { openWorkingEngine, rankModels } from '../registry/open.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 import { openSherpa } from './sherpa.ts';
 
-const settings = {
-  modelsDir: '/nowhere',
-  slots: 2,
-  threadsPerSlot: 1,
-  apiKey: null,
-  tools: TEST_TOOLS,
-  log: openLog('silent'),
-};
+const settings = { ...SHERPA_OPTIONS, slots: 2 };
 const TEXT = 'the engine reads this text out of tones and gives it back without a single fault';
 
 testConformance('sherpa-onnx', async () => {

@@ -2,30 +2,20 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { SHERPA_OPTIONS } from '../../../test/fixtures/audio/sherpa-options.ts';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { putWhisperModel } from '../../../test/fixtures/audio/whisper-model.ts';
 import { asked, textOf } from '../../../test/fixtures/engine-conformance.ts';
-import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
-import { openLog } from '../../platform/log.ts';
 import { openSherpa } from './sherpa.ts';
 import { featuresOfModel } from './sherpa-features.ts';
-
-const options = {
-  modelsDir: '/nowhere',
-  slots: 1,
-  threadsPerSlot: 1,
-  apiKey: null,
-  tools: TEST_TOOLS,
-  log: openLog('silent'),
-};
 
 test('a Whisper model translates the pieces for which that is asked, and no others', async () => {
   await using folder = await openTestFolder();
   const model = path.join(folder.path, 'whisper-small');
   await mkdir(model);
   await putWhisperModel(model);
-  await using engine = await openSherpa(model, options);
+  await using engine = await openSherpa(model, SHERPA_OPTIONS);
   const speech = toneSpeech('a word');
 
   const transcripts = [];

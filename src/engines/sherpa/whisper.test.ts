@@ -2,23 +2,13 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { SHERPA_OPTIONS } from '../../../test/fixtures/audio/sherpa-options.ts';
 import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { modelFile } from '../../../test/fixtures/audio/tone/onnx-writer.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { asked } from '../../../test/fixtures/engine-conformance.ts';
-import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
-import { openLog } from '../../platform/log.ts';
 import { openSherpa } from './sherpa.ts';
 import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
-
-const options = {
-  modelsDir: '/nowhere',
-  slots: 1,
-  threadsPerSlot: 1,
-  apiKey: null,
-  tools: TEST_TOOLS,
-  log: openLog('silent'),
-};
 
 test('a Whisper model accepts its own languages only, and pieces of 29.4 s', async () => {
   await using folder = await openTestFolder();
@@ -27,7 +17,7 @@ test('a Whisper model accepts its own languages only, and pieces of 29.4 s', asy
   for (const name of ['encoder.onnx', 'decoder.onnx']) await writeFile(path.join(folder.path, name), empty);
   await writeFile(path.join(folder.path, 'tokens.txt'), '');
 
-  await using engine = await openSherpa(folder.path, options);
+  await using engine = await openSherpa(folder.path, SHERPA_OPTIONS);
 
   assert.deepEqual(engine.languages, ['en', 'no', 'yue']);
   assert.equal(engine.maxPieceSeconds, 29.4);
