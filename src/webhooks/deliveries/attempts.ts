@@ -246,6 +246,7 @@ export class Attempts {
     scheduler.settled(id, next, databaseClock.nowMs());
     this.#unrecorded.delete(id);
     ownership.recorded(shard);
+    if (next) this.#setTimer();
   }
 
   #logFailure(activity: string, error: unknown): void {

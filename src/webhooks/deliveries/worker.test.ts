@@ -10,6 +10,7 @@ import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-rec
 import type { ReceiverOptions } from '../../../test/fixtures/webhooks/receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { Database, Statement } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
@@ -118,6 +119,28 @@ test('a failing receiver gets four attempts with the same body, each with its ow
   for (const { headers, body } of requests) verifyDelivery({ secret: environment.webhook.secret, headers, body });
   assert.deepEqual(await environment.states(), ['exhausted']);
   assert.equal((await environment.fixture.webhookState(environment.webhook.id)).failures, 4);
+});
+
+test('a retry that is due soon starts at its time, without another read', async () => {
+  await using environment = await openEnvironment(
+    { reply: () => ({ status: 500, body: 'no' }) },
+    { webhookRetryDelaysMs: [0, 200, 200, 200] },
+  );
+  // The poll of each second never comes.
+  const sleep: Clock['sleep'] = (ms, signal) =>
+    ms < 300
+      ? systemClock.sleep(ms, signal)
+      : new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
+  const deliverer = await environment.start([], { clock: { ...systemClock, sleep } });
+
+  await environment.fixture.emit(environment.account);
+  const attempts = await environment.settled(4);
+  await deliverer.stop();
+
+  assert.deepEqual(
+    attempts.map((attempt) => attempt['attempt']),
+    [1, 2, 3, 4],
+  );
 });
 
 test('a success after failures ends the delivery and the streak', async () => {
