@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { dataPaths, readConfig } from '../config/settings.ts';
 import { offerFirstModel } from '../models/offer.ts';
 import { makeCertificates } from './certificates.ts';

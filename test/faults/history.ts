@@ -1,4 +1,4 @@
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import type { Database } from '../../src/db/database.ts';
 import { countDriftedAccounts } from '../fixtures/database/drifted-accounts.ts';
 import { until } from '../fixtures/until.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { verifyDelivery, WebhookVerificationError } from '#sdk/signature.ts';
+import { verifyDelivery, WebhookVerificationError } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { migrate, readMigrations } from '../../src/db/migrate.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { runCommand } from '../../src/cli/main.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';

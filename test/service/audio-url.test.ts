@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import type { AudioServer, Handler } from '../fixtures/servers/audio-server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import type { TestFolder } from '../fixtures/audio/test-audio.ts';
 import { channelsWav, openTestFolder, stereoWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';

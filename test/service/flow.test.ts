@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
 import { test } from 'node:test';
-import { signBody } from '../../sdk/src/signature.ts';
+import { signBody } from '../../sdk/src/webhooks/signature.ts';
 import { makeAuthority } from '../../src/demo/certificates.ts';
 
 const SERVER = path.join(import.meta.dirname, '../..', 'examples', 'receiver-node', 'server.js');

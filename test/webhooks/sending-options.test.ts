@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 import type { TestService } from '../fixtures/service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { verifyDelivery } from '#sdk/signature.ts';
+import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { shardOf } from '../../src/rules/shard.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';

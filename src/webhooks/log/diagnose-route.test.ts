@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { signBody } from '#sdk/signature.ts';
+import { signBody } from '#sdk/webhooks/signature.ts';
 import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 

@@ -1,7 +1,7 @@
-import type { KnownSecret, SignatureExplanation } from '#sdk/explain-signature.ts';
-import { explainSignature } from '#sdk/explain-signature.ts';
-import { SIGNATURE_FIXES } from '#sdk/signature-fixes.ts';
-import { headerValues } from '#sdk/signature-headers.ts';
+import type { KnownSecret, SignatureExplanation } from '#sdk/webhooks/explain-signature.ts';
+import { explainSignature } from '#sdk/webhooks/explain-signature.ts';
+import { SIGNATURE_FIXES } from '#sdk/webhooks/signature-fixes.ts';
+import { headerValues } from '#sdk/webhooks/signature-headers.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';

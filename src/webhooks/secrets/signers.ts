@@ -1,4 +1,4 @@
-import { standardKey } from '#sdk/signature.ts';
+import { standardKey } from '#sdk/webhooks/signature.ts';
 import { HmacSha256 } from './hmac.ts';
 import type { SecretBox } from './secrets.ts';
 

@@ -1,4 +1,4 @@
-import { signBody } from '#sdk/signature.ts';
+import { signBody } from '#sdk/webhooks/signature.ts';
 import type { Arrival } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import { MAX_IN_FLIGHT_PER_WEBHOOK } from '../smaller-limits.ts';

@@ -1,7 +1,7 @@
+import type { Body } from '../signature.ts';
 import { BodyParsedError, readBody } from './raw-body.ts';
 import type { ReceiverOptions, Reply } from './receiver.ts';
 import { createReceiver, NOT_A_POST, TOO_LARGE } from './receiver.ts';
-import type { Body } from './signature.ts';
 
 type NodeRequest = AsyncIterable<unknown> & {
   method?: string | undefined;

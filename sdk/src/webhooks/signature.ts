@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import type { AnyEvent } from './wire.ts';
+import type { AnyEvent } from '../wire.ts';
 
 /** Default for the largest difference between a delivery's timestamp and now, in either direction. */
 export const TOLERANCE_SECONDS = 300;

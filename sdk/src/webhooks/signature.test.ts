@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { randomFrom } from '../../test/fixtures/random.ts';
-import vectorFile from '../vectors.json' with { type: 'json' };
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import vectorFile from '../../vectors.json' with { type: 'json' };
 import type { VerificationCode } from './signature.ts';
 import { signBody, standardSignature, verifyDelivery, WebhookVerificationError } from './signature.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../test/fixtures/webhooks/signed-delivery.ts';
+import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../../../test/fixtures/webhooks/signed-delivery.ts';
+import type { WebhookVerificationError } from '../signature.ts';
 import { rememberEvents } from './event-memory.ts';
 import type { Handlers } from './receiver.ts';
 import { createReceiver } from './receiver.ts';
-import type { WebhookVerificationError } from './signature.ts';
 
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 

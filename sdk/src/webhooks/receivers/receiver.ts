@@ -1,8 +1,8 @@
+import type { AnyEvent, EventType } from '../../wire.ts';
+import type { Body, HeaderSource, VerificationCode } from '../signature.ts';
+import { readHeader, readSecrets, verifyDelivery, WebhookVerificationError } from '../signature.ts';
 import type { EventMemory } from './event-memory.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './raw-body.ts';
-import type { Body, HeaderSource, VerificationCode } from './signature.ts';
-import { readHeader, readSecrets, verifyDelivery, WebhookVerificationError } from './signature.ts';
-import type { AnyEvent, EventType } from './wire.ts';
 
 /** What the headers say of the delivery. They are not signed: for logs, never for decisions. */
 export type DeliveryInfo = {

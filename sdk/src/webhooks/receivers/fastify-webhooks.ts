@@ -1,7 +1,7 @@
+import type { HeaderSource } from '../signature.ts';
 import { BodyParsedError } from './raw-body.ts';
 import type { ReceiverOptions } from './receiver.ts';
 import { createReceiver } from './receiver.ts';
-import type { HeaderSource } from './signature.ts';
 
 export type FastifyWebhookOptions = ReceiverOptions & {
   /** Where deliveries are posted to, such as /hooks/verbatim. */

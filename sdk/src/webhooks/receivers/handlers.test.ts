@@ -12,13 +12,13 @@ import {
   SIGNED_AT,
   type SignedDelivery,
   signedDelivery,
-} from '../../test/fixtures/webhooks/signed-delivery.ts';
+} from '../../../../test/fixtures/webhooks/signed-delivery.ts';
+import type { AnyEvent } from '../../wire.ts';
 import { rememberEvents } from './event-memory.ts';
 import { expressHandler } from './express-handler.ts';
 import { fastifyWebhooks } from './fastify-webhooks.ts';
 import { fetchHandler } from './fetch-handler.ts';
 import type { Handlers, ReceiverOptions } from './receiver.ts';
-import type { AnyEvent } from './wire.ts';
 
 type ExpressApp = RequestListener & {
   use(...handlers: unknown[]): void;

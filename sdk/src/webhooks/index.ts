@@ -1,0 +1,33 @@
+export type { BodyDifference } from './body-difference.ts';
+export type {
+  KnownSecret,
+  SignatureCheck,
+  SignatureExplanation,
+  SignatureQuestion,
+  SignatureVerdict,
+} from './explain-signature.ts';
+export { explainSignature } from './explain-signature.ts';
+export type { EventMemory, EventProgress } from './receivers/event-memory.ts';
+export { rememberEvents } from './receivers/event-memory.ts';
+export type { ExpressHandler } from './receivers/express-handler.ts';
+export { expressHandler } from './receivers/express-handler.ts';
+export type { FastifyWebhookOptions } from './receivers/fastify-webhooks.ts';
+export { fastifyWebhooks } from './receivers/fastify-webhooks.ts';
+export type { FetchHandler } from './receivers/fetch-handler.ts';
+export { fetchHandler } from './receivers/fetch-handler.ts';
+export { BodyParsedError } from './receivers/raw-body.ts';
+export type { DeliveryInfo, Handlers, Receiver, ReceiverOptions, Reply } from './receivers/receiver.ts';
+export { createReceiver } from './receivers/receiver.ts';
+export type {
+  Body,
+  HeaderSource,
+  Verification,
+  VerificationCode,
+} from './signature.ts';
+export {
+  signBody,
+  standardSignature,
+  TOLERANCE_SECONDS,
+  verifyDelivery,
+  WebhookVerificationError,
+} from './signature.ts';
