@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
-// Builds the npm package for receivers: plain JavaScript with declaration files. The project itself runs the TypeScript.
+// Builds the npm package: plain JavaScript with declaration files. The project itself runs the TypeScript.
 
 const ROOT = path.join(import.meta.dirname, '..');
 const SDK = path.join(ROOT, 'sdk');
@@ -27,14 +27,26 @@ export function buildSdk(folder: string): void {
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 }
 
+/** The manifest, in which the TypeScript is replaced by what was compiled from it. */
 function publishedManifest(): object {
-  const { private: _, ...manifest } = JSON.parse(fs.readFileSync(path.join(SDK, 'package.json'), 'utf8'));
+  const text = fs.readFileSync(path.join(SDK, 'package.json'), 'utf8');
+  const { private: _, exports, imports, ...manifest } = JSON.parse(text);
   return {
     ...manifest,
     engines: { node: '>=20' },
-    exports: {
-      '.': { types: './index.d.ts', default: './index.js' },
-      './vectors.json': './vectors.json',
-    },
+    sideEffects: false,
+    imports: mapStrings(imports, compiled),
+    exports: mapStrings(exports, (file) =>
+      file.endsWith('.ts') ? { types: compiled(file).replace(/js$/, 'd.ts'), default: compiled(file) } : file,
+    ),
   };
+}
+
+function compiled(file: string): string {
+  return file.replace('./src/', './').replace(/ts$/, 'js');
+}
+
+function mapStrings(value: unknown, map: (text: string) => unknown): unknown {
+  if (typeof value === 'string') return map(value);
+  return Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, mapStrings(each, map)]));
 }

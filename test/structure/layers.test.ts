@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { cyclesOf } from './import-cycles.ts';
-import { codeOf, importsOf, isSql, literalsOf, readSources } from './sources.ts';
+import { codeOf, importsOf, isSql, literalsOf, ROOT, readSources } from './sources.ts';
 
 const MAX_FILES_PER_FOLDER = 12;
 
@@ -112,13 +113,30 @@ test('rules/ does no I/O and reads neither clock nor random numbers', () => {
   );
 });
 
-test('the sdk needs nothing but itself and node:crypto', () => {
-  const modules = sdk.flatMap((source) => importsOf(source).map(({ from }) => from));
+// Modules of Node, each behind a subpath import that has another file for other runtimes.
+const SDK_NODE_MODULES: Record<string, string> = {
+  'sdk/src/client/audio/open-file.ts': 'node:fs',
+  'sdk/src/webhooks/crypto/node-crypto.ts': 'node:crypto',
+};
+
+test('the sdk needs nothing but itself, and modules of Node only where other runtimes have another file', () => {
+  const { imports } = JSON.parse(fs.readFileSync(path.join(ROOT, 'sdk/package.json'), 'utf8')) as {
+    imports: Record<string, { node: string; default: string }>;
+  };
+  const modules = sdk.flatMap((source) => importsOf(source).map((each) => ({ file: source.file, ...each })));
 
   assert.deepEqual(
-    modules.filter((from) => !from.startsWith('sdk/') && from !== 'node:crypto'),
+    modules.filter(
+      ({ file, from }) => !from.startsWith('sdk/') && !(from in imports) && SDK_NODE_MODULES[file] !== from,
+    ),
     [],
   );
+  assert.deepEqual(
+    Object.values(imports).map((target) => path.posix.join('sdk', target.node)),
+    Object.keys(SDK_NODE_MODULES),
+  );
+  const edges = modules.filter(({ isType }) => !isType).map(({ file, from }) => [file, from] as const);
+  assert.deepEqual(cyclesOf(edges), []);
 });
 
 test('SQL stands in store files and db/ only', () => {

@@ -1,4 +1,5 @@
-import type { Body } from './signature.ts';
+import { toBytes, toText } from './crypto/bytes.ts';
+import type { Body } from './verification.ts';
 
 /** Where a received body begins to differ from the sent one. */
 export type BodyDifference = {
@@ -15,11 +16,11 @@ const AROUND_BYTES = 20;
 
 /** Null when both are the same bytes. */
 export function findDifference(sent: Body, received: Body): BodyDifference | null {
-  const [left, right] = [Buffer.from(sent as string), Buffer.from(received as string)];
-  if (left.equals(right)) return null;
+  const [left, right] = [toBytes(sent), toBytes(received)];
   let at = 0;
   while (at < left.length && at < right.length && left[at] === right[at]) at++;
-  const around = (bytes: Buffer) => shown(bytes.subarray(Math.max(0, at - AROUND_BYTES), at + AROUND_BYTES));
+  if (at === left.length && at === right.length) return null;
+  const around = (bytes: Uint8Array) => shown(bytes.subarray(Math.max(0, at - AROUND_BYTES), at + AROUND_BYTES));
   return { at, sent: around(left), received: around(right), sentBytes: left.length, receivedBytes: right.length };
 }
 
@@ -28,9 +29,9 @@ export function classifyDifference(
   sent: Body,
   received: Body,
 ): 'body_truncated' | 'body_parsed' | 'body_whitespace' | 'body_changed_at' {
-  const [left, right] = [Buffer.from(sent as string), Buffer.from(received as string)];
-  if (right.length < left.length && left.subarray(0, right.length).equals(right)) return 'body_truncated';
-  const [sentText, receivedText] = [left.toString('utf8'), right.toString('utf8')];
+  const [left, right] = [toBytes(sent), toBytes(received)];
+  if (right.length < left.length && right.every((byte, at) => byte === left[at])) return 'body_truncated';
+  const [sentText, receivedText] = [toText(left), toText(right)];
   if (withoutSpace(sentText) === withoutSpace(receivedText)) return 'body_whitespace';
   // Also when numbers lost digits: both are then read as the same number.
   return canonical(sentText) === canonical(receivedText) ? 'body_parsed' : 'body_changed_at';
@@ -56,6 +57,6 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-function shown(bytes: Buffer): string {
-  return JSON.stringify(bytes.toString('utf8')).slice(1, -1);
+function shown(bytes: Uint8Array): string {
+  return JSON.stringify(toText(bytes)).slice(1, -1);
 }

@@ -1,13 +1,14 @@
-import { createHmac } from 'node:crypto';
 import type { BodyDifference } from './body-difference.ts';
 import { classifyDifference, findDifference } from './body-difference.ts';
-import type { Body, HeaderSource } from './signature.ts';
-import { TOLERANCE_SECONDS } from './signature.ts';
+import { toHex } from './crypto/bytes.ts';
+import { hmacSha256 } from './crypto/web-crypto.ts';
 import { SIGNATURE_FIXES } from './signature-fixes.ts';
 import type { Guess, Mistake } from './signature-guesses.ts';
 import { guessBodies, guessKeys, guessSignedPrefixes } from './signature-guesses.ts';
 import type { ReadHeaders } from './signature-headers.ts';
 import { headerValues, readSignatureHeaders } from './signature-headers.ts';
+import type { Body, HeaderSource } from './verification.ts';
+import { TOLERANCE_SECONDS } from './verification.ts';
 
 /** What is wrong with a delivery, or with the check of it. `genuine`: nothing. `unexplained`: no known mistake fits. */
 export type SignatureVerdict =
@@ -72,7 +73,7 @@ const MAX_TRIES = 400;
  * Says why a delivery does not verify. It undoes one known mistake after the other, then two at a time, until the signature
  * fits. Neither a secret nor a signature is in the answer.
  */
-export function explainSignature(question: SignatureQuestion): SignatureExplanation {
+export async function explainSignature(question: SignatureQuestion): Promise<SignatureExplanation> {
   const { headers, body, sent = null, receivedAt = null, headerPrefix = 'X-Service-' } = question;
   const secrets: readonly KnownSecret[] =
     typeof question.secret === 'string' ? [{ secret: question.secret, of: 'this_webhook' }] : question.secret;
@@ -80,8 +81,8 @@ export function explainSignature(question: SignatureQuestion): SignatureExplanat
   const difference = sent && findDifference(sent.body, body);
   const time = checkTime(read.timestampMs, receivedAt);
   const isReadable = read.signatures.length > 0 && read.timestampMs !== null;
-  const mistakes = isReadable ? findMistakes(read, body, secrets) : null;
-  const rest = isReadable && mistakes === null ? explainRest({ read, sent, body, secrets, headerPrefix }) : [];
+  const mistakes = isReadable ? await findMistakes(read, body, secrets) : null;
+  const rest = isReadable && mistakes === null ? await explainRest({ read, sent, body, secrets, headerPrefix }) : [];
   const causes = [...new Set([...read.causes, ...(mistakes ?? rest), ...(time.cause ? [time.cause] : [])])];
   const verdict = causes[0] ?? 'genuine';
   const checks = [
@@ -137,13 +138,17 @@ function checkBody(
 }
 
 /** The mistakes that, undone, make the signature fit: none, one or two. Null when no combination does. */
-function findMistakes(read: ReadHeaders, body: Body, secrets: readonly KnownSecret[]): SignatureVerdict[] | null {
+async function findMistakes(
+  read: ReadHeaders,
+  body: Body,
+  secrets: readonly KnownSecret[],
+): Promise<SignatureVerdict[] | null> {
   const bodies = guessBodies(body);
   const texts = guessSignedPrefixes(read.timestamp, read.eventId);
   let tries = 0;
-  const fits = (key: string | Uint8Array, text: string, bytes: Uint8Array): boolean => {
-    if (++tries > MAX_TRIES) return false;
-    return read.signatures.includes(createHmac('sha256', key).update(text).update(bytes).digest('hex'));
+  const fits = async (key: string | Uint8Array, text: string, bytes: Uint8Array): Promise<boolean> => {
+    if (key.length === 0 || ++tries > MAX_TRIES) return false;
+    return read.signatures.includes(toHex(await hmacSha256(key, text, bytes)));
   };
   for (let mistakes = 0; mistakes <= 2; mistakes++) {
     for (const { secret, of } of secrets) {
@@ -151,7 +156,8 @@ function findMistakes(read: ReadHeaders, body: Body, secrets: readonly KnownSecr
       if (mistakes === 2 && of !== 'this_webhook') continue;
       for (const combination of combinationsOf(guessKeys(secret), texts, bodies, mistakes)) {
         const [key, text, bytes] = combination;
-        if (fits(key.value, text.value, bytes.value)) return [...secretCause(of), ...combination.flatMap(mistakeOf)];
+        if (await fits(key.value, text.value, bytes.value))
+          return [...secretCause(of), ...combination.flatMap(mistakeOf)];
       }
     }
   }
@@ -183,17 +189,17 @@ function secretCause(of: KnownSecret['of']): SignatureVerdict[] {
 }
 
 /** What can be said when the signature fits nothing that was received: from what was sent. */
-function explainRest(known: {
+async function explainRest(known: {
   read: ReadHeaders;
   sent: NonNullable<SignatureQuestion['sent']> | null;
   body: Body;
   secrets: readonly KnownSecret[];
   headerPrefix: string;
-}): SignatureVerdict[] {
+}): Promise<SignatureVerdict[]> {
   const { read, sent, body, secrets, headerPrefix } = known;
   if (isCompressed(body)) return ['body_compressed'];
   if (!sent) return ['unexplained'];
-  const ofSent = findMistakes(read, sent.body, secrets);
+  const ofSent = await findMistakes(read, sent.body, secrets);
   if (ofSent) return [...ofSent, classifyDifference(sent.body, body)];
   const isChanged = ['Signature', 'Timestamp'].some((name) => {
     if (sent.headers === null) return false;

@@ -18,16 +18,7 @@ export { fetchHandler } from './receivers/fetch-handler.ts';
 export { BodyParsedError } from './receivers/raw-body.ts';
 export type { DeliveryInfo, Handlers, Receiver, ReceiverOptions, Reply } from './receivers/receiver.ts';
 export { createReceiver } from './receivers/receiver.ts';
-export type {
-  Body,
-  HeaderSource,
-  Verification,
-  VerificationCode,
-} from './signature.ts';
-export {
-  signBody,
-  standardSignature,
-  TOLERANCE_SECONDS,
-  verifyDelivery,
-  WebhookVerificationError,
-} from './signature.ts';
+export { signBody, standardSignature, verifyDelivery } from './signature.ts';
+export type { Body, HeaderSource, Verification, VerificationCode } from './verification.ts';
+export { TOLERANCE_SECONDS, WebhookVerificationError } from './verification.ts';
+export { signBodyAsync, verifyDeliveryAsync } from './web-signature.ts';

@@ -1,4 +1,5 @@
-import type { Body } from './signature.ts';
+import { decodeBase64, fromLatin1, toBytes, toLatin1, toText } from './crypto/bytes.ts';
+import type { Body } from './verification.ts';
 
 /** Something that happened to a delivery on its way, or a mistake in the check of it. */
 export type Mistake =
@@ -28,7 +29,7 @@ export function guessKeys(secret: string): Guess<string | Uint8Array>[] {
     ...['\n', '\r\n', ' '].map((end) => ({ value: trimmed + end, mistake: 'secret_whitespace' as const })),
     { value: PREFIX + bare, mistake: 'secret_prefix_cut' },
     { value: bare, mistake: 'secret_prefix_cut' },
-    { value: new Uint8Array(Buffer.from(bare, 'base64')), mistake: 'secret_decoded' },
+    { value: decodeBase64(bare) ?? '', mistake: 'secret_decoded' },
   ]);
 }
 
@@ -47,15 +48,15 @@ export function guessSignedPrefixes(timestamp: string, id: string): Guess<string
 
 /** Bodies that may have been sent, when this one was received: each undoes one change that servers make. */
 export function guessBodies(body: Body): Guess<Uint8Array>[] {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
-  const text = bytes.toString('utf8');
+  const bytes = toBytes(body);
+  const text = toText(bytes);
   const guesses: Guess<string | Uint8Array>[] = [
     { value: bytes, mistake: null },
     ...guessWhitespace(text),
     ...guessEncodings(bytes, text),
     ...guessJson(text),
   ];
-  return distinct(guesses.map(({ value, mistake }) => ({ value: Buffer.from(value as string), mistake })));
+  return distinct(guesses.map(({ value, mistake }) => ({ value: toBytes(value), mistake })));
 }
 
 function guessWhitespace(text: string): Guess<string>[] {
@@ -72,14 +73,14 @@ function guessWhitespace(text: string): Guess<string>[] {
   return values.map((value) => ({ value, mistake: 'body_whitespace' }));
 }
 
-function guessEncodings(bytes: Buffer, text: string): Guess<string | Uint8Array>[] {
+function guessEncodings(bytes: Uint8Array, text: string): Guess<string | Uint8Array>[] {
   const isBase64 = /^[A-Za-z0-9+/\s]{8,}={0,2}\s*$/.test(text);
   return [
     // UTF-8 that was read as Latin-1 and written as UTF-8.
-    { value: Buffer.from(text, 'latin1'), mistake: 'body_charset' },
+    { value: fromLatin1(text), mistake: 'body_charset' },
     // Bytes of Latin-1.
-    { value: Buffer.from(bytes.toString('latin1')), mistake: 'body_charset' },
-    ...(isBase64 ? [{ value: Buffer.from(text, 'base64'), mistake: 'body_base64' as const }] : []),
+    { value: toLatin1(bytes), mistake: 'body_charset' },
+    ...(isBase64 ? [{ value: decodeBase64(text) ?? '', mistake: 'body_base64' as const }] : []),
     ...guessForm(text),
   ];
 }
@@ -133,7 +134,7 @@ function parse(text: string): unknown {
 function distinct<Value extends string | Uint8Array>(guesses: Guess<Value>[]): Guess<Value>[] {
   const seen = new Set<string>();
   return guesses.filter(({ value }) => {
-    const name = typeof value === 'string' ? `text ${value}` : `bytes ${Buffer.from(value).toString('latin1')}`;
+    const name = typeof value === 'string' ? `text ${value}` : `bytes ${toLatin1(value)}`;
     if (seen.has(name)) return false;
     seen.add(name);
     return true;

@@ -1,4 +1,5 @@
-import type { HeaderSource } from './signature.ts';
+import { decodeBase64, toHex } from './crypto/bytes.ts';
+import type { HeaderSource } from './verification.ts';
 
 export type HeaderCause =
   | 'missing_header'
@@ -80,5 +81,6 @@ function readSignature(text: string): string | null {
     .replace(/^(?:sha256|hmac-sha256|v\d|hex)[=:,\s]\s*/i, '');
   if (HEX.test(bare.toLowerCase())) return bare.toLowerCase();
   if (!BASE64.test(bare)) return null;
-  return Buffer.from(bare, 'base64').toString('hex');
+  const bytes = decodeBase64(bare);
+  return bytes && toHex(bytes);
 }

@@ -5,8 +5,10 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import vectorFile from '../../vectors.json' with { type: 'json' };
-import type { VerificationCode } from './signature.ts';
-import { signBody, standardSignature, verifyDelivery, WebhookVerificationError } from './signature.ts';
+import { signBody, standardSignature, verifyDelivery } from './signature.ts';
+import type { Verification, VerificationCode } from './verification.ts';
+import { WebhookVerificationError } from './verification.ts';
+import { signBodyAsync, verifyDeliveryAsync } from './web-signature.ts';
 
 const { vectors } = vectorFile;
 const FIRST = vectors[0]!;
@@ -34,10 +36,15 @@ for (const vector of vectors) {
     }
   });
 
-  test(`vector "${vector.name}": verifyDelivery returns the event`, () => {
-    const event = verifyDelivery(deliveryOf(vector));
+  test(`vector "${vector.name}": WebCrypto makes the same signature`, async () => {
+    for (const body of [vector.body, new TextEncoder().encode(vector.body)]) {
+      assert.equal(await signBodyAsync({ ...vector, body }), vector.signature);
+    }
+  });
 
-    assert.deepEqual(event, JSON.parse(vector.body));
+  test(`vector "${vector.name}": both verifications return the event`, async () => {
+    assert.deepEqual(verifyDelivery(deliveryOf(vector)), JSON.parse(vector.body));
+    assert.deepEqual(await verifyDeliveryAsync(deliveryOf(vector)), JSON.parse(vector.body));
   });
 }
 
@@ -63,14 +70,21 @@ for (const [name, Library] of Object.entries(LIBRARIES)) {
   }
 }
 
-function codeOf(delivery: Partial<Parameters<typeof verifyDelivery>[0]>): VerificationCode | 'accepted' {
-  try {
-    verifyDelivery({ ...deliveryOf(FIRST), ...delivery });
-    return 'accepted';
-  } catch (error) {
-    assert.ok(error instanceof WebhookVerificationError, String(error));
-    return error.code;
-  }
+/** By node:crypto and by WebCrypto. */
+const VERIFICATIONS = [async (delivery: Verification) => verifyDelivery(delivery), verifyDeliveryAsync];
+
+/** The outcome of both verifications. */
+async function codesOf(delivery: Partial<Verification>): Promise<(VerificationCode | 'accepted')[]> {
+  const outcomes = VERIFICATIONS.map((verify) =>
+    verify({ ...deliveryOf(FIRST), ...delivery }).then(
+      () => 'accepted' as const,
+      (error) => {
+        assert.ok(error instanceof WebhookVerificationError, String(error));
+        return error.code;
+      },
+    ),
+  );
+  return await Promise.all(outcomes);
 }
 
 function withHeaders(changes: Record<string, string | string[] | undefined>) {
@@ -86,7 +100,7 @@ function signed(body: string, timestamp = FIRST.timestamp) {
 const SHORT_SECRET = `whsec_${Buffer.alloc(23, 1).toString('base64')}`;
 const LATIN1_TWIN = FIRST.body.replace('webhook', 'webh\u00f6\u00f6k');
 
-const CASES: [what: string, delivery: Parameters<typeof codeOf>[0], code: VerificationCode | 'accepted'][] = [
+const CASES: [what: string, delivery: Partial<Verification>, code: VerificationCode | 'accepted'][] = [
   ['as sent', {}, 'accepted'],
   ['with the body as bytes', { body: new TextEncoder().encode(FIRST.body) }, 'accepted'],
   ['with a changed byte', { body: FIRST.body.replace('test', 'tesu') }, 'bad_signature'],
@@ -156,23 +170,25 @@ const CASES: [what: string, delivery: Parameters<typeof codeOf>[0], code: Verifi
 ];
 
 for (const [what, delivery, code] of CASES) {
-  test(`a delivery ${what}: ${code}`, () => {
-    assert.equal(codeOf(delivery), code);
+  test(`a delivery ${what}: ${code}`, async () => {
+    assert.deepEqual(await codesOf(delivery), [code, code]);
   });
 }
 
-test('no error contains a secret or an expected signature', () => {
+test('no error contains a secret or an expected signature', async () => {
   for (const [, delivery] of CASES) {
-    try {
-      verifyDelivery({ ...deliveryOf(FIRST), ...delivery });
-    } catch (error) {
-      const text = JSON.stringify({ message: (error as Error).message, ...(error as object) });
+    for (const verify of VERIFICATIONS) {
+      const error = await verify({ ...deliveryOf(FIRST), ...delivery }).then(
+        () => null,
+        (thrown) => thrown,
+      );
+      const text = JSON.stringify({ message: error?.message, ...error });
       assert.ok(!text.includes(FIRST.secret.slice(6)) && !text.includes(FIRST.signature), text);
     }
   }
 });
 
-test('any single changed bit of body, timestamp or signature is refused', () => {
+test('any single changed bit of body, timestamp or signature is refused', async () => {
   const random = randomFrom(256);
   const flip = (text: string) => {
     const bytes = Buffer.from(text, 'latin1');
@@ -186,14 +202,19 @@ test('any single changed bit of body, timestamp or signature is refused', () => 
       withHeaders({ 'X-Service-Signature': flip(FIRST.signature) }),
     ][i % 3]!;
 
-    assert.notEqual(codeOf(changed), 'accepted');
+    assert.equal((await codesOf(changed)).includes('accepted'), false);
   }
 });
 
 test('signatures are compared in constant time', () => {
-  const source = readFileSync(new URL('./signature.ts', import.meta.url), 'utf8');
-  const comparison = source.slice(source.indexOf('function isSignedByAny'), source.indexOf('function readEvent'));
+  for (const [file, comparing] of [
+    ['signature.ts', /timingSafeEqual\(given, expected\)/],
+    ['web-signature.ts', /await isHmacSha256\(given, /],
+  ] as const) {
+    const source = readFileSync(new URL(file, import.meta.url), 'utf8');
+    const comparison = source.slice(source.indexOf('function isSignedByAny')).split('\n}\n', 1)[0]!;
 
-  assert.match(comparison, /timingSafeEqual\(given, expected\)/);
-  assert.doesNotMatch(comparison, /break|return true|(given|expected|signature) ?[!=]==? /);
+    assert.match(comparison, comparing);
+    assert.doesNotMatch(comparison, /break|return true|(given|expected|signature) ?[!=]==? /);
+  }
 });

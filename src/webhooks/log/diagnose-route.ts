@@ -89,7 +89,7 @@ export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
       const receivedAt = readTime('received_at', received_at)?.getTime() ?? null;
       const secret = await readSecrets(db, account, webhook.id, secretBox);
       const sent = await readSent(db, account, webhook.id, { headers, headerPrefix });
-      const explanation = explainSignature({ secret, headers, body, receivedAt, sent, headerPrefix });
+      const explanation = await explainSignature({ secret, headers, body, receivedAt, sent, headerPrefix });
       note({ webhook_id: webhook.id, verdict: explanation.verdict });
       return { status: 200, body: showExplanation(explanation) };
     },

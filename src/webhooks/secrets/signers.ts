@@ -1,4 +1,4 @@
-import { standardKey } from '#sdk/webhooks/signature.ts';
+import { decodeSecret } from '#sdk/webhooks/verification.ts';
 import { HmacSha256 } from './hmac.ts';
 import type { SecretBox } from './secrets.ts';
 
@@ -27,7 +27,7 @@ export function openSigners(secretBox: Pick<SecretBox, 'open'>): Signers {
     } catch (cause) {
       throw new UnreadableSecret('the secret of a webhook does not open', { cause });
     }
-    return { own: new HmacSha256(Buffer.from(secret)), standard: new HmacSha256(standardKey(secret).export()) };
+    return { own: new HmacSha256(Buffer.from(secret)), standard: new HmacSha256(Buffer.from(decodeSecret(secret))) };
   }
 
   return {

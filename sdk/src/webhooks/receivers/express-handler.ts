@@ -1,4 +1,4 @@
-import type { Body } from '../signature.ts';
+import type { Body } from '../verification.ts';
 import { BodyParsedError, readBody } from './raw-body.ts';
 import type { ReceiverOptions, Reply } from './receiver.ts';
 import { createReceiver, NOT_A_POST, TOO_LARGE } from './receiver.ts';

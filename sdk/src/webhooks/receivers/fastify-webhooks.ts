@@ -1,4 +1,4 @@
-import type { HeaderSource } from '../signature.ts';
+import type { HeaderSource } from '../verification.ts';
 import { BodyParsedError } from './raw-body.ts';
 import type { ReceiverOptions } from './receiver.ts';
 import { createReceiver } from './receiver.ts';

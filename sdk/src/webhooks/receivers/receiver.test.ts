@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../../../test/fixtures/webhooks/signed-delivery.ts';
-import type { WebhookVerificationError } from '../signature.ts';
+import type { WebhookVerificationError } from '../verification.ts';
 import { rememberEvents } from './event-memory.ts';
 import type { Handlers } from './receiver.ts';
 import { createReceiver } from './receiver.ts';

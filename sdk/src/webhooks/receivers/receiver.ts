@@ -1,6 +1,7 @@
 import type { AnyEvent, EventType } from '../../wire.ts';
-import type { Body, HeaderSource, VerificationCode } from '../signature.ts';
-import { readHeader, readSecrets, verifyDelivery, WebhookVerificationError } from '../signature.ts';
+import type { Body, HeaderSource, VerificationCode } from '../verification.ts';
+import { readHeader, readSecrets, WebhookVerificationError } from '../verification.ts';
+import { verifyDeliveryAsync } from '../web-signature.ts';
 import type { EventMemory } from './event-memory.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './raw-body.ts';
 
@@ -74,7 +75,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const headerPrefix = options.headerPrefix ?? 'X-Service-';
 
   async function receive({ headers, body }: { headers: HeaderSource; body: Body }): Promise<Reply> {
-    const event = verifyOrRefuse(headers, body);
+    const event = await verifyOrRefuse(headers, body);
     if ('status' in event) return event;
     const progress = (await memory?.begin(event.id)) ?? 'new';
     if (progress === 'done') return ACCEPTED;
@@ -89,10 +90,10 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     return ACCEPTED;
   }
 
-  function verifyOrRefuse(headers: HeaderSource, body: Body): AnyEvent | Reply {
+  async function verifyOrRefuse(headers: HeaderSource, body: Body): Promise<AnyEvent | Reply> {
     const { toleranceSeconds } = options;
     try {
-      return verifyDelivery({
+      return await verifyDeliveryAsync({
         secret: secrets,
         headers,
         body,

@@ -1,0 +1,6 @@
+/** Stands for functions of node:crypto where they do not exist. */
+function refuse(): never {
+  throw new TypeError('There is no node:crypto here: use verifyDeliveryAsync, or a receiver.');
+}
+
+export { refuse as createHmac, refuse as timingSafeEqual };

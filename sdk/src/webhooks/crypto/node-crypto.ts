@@ -1,0 +1,1 @@
+export { createHmac, timingSafeEqual } from 'node:crypto';
