@@ -32,7 +32,7 @@ const RETRY_AFTER_SECONDS = 5;
 const DESCRIPTION = `The account's events, changes of its jobs and its delivery attempts, as they are committed.
 
 Resume with \`Last-Event-ID\`, or \`after\`: every row is sent at least once, in order but for 10 s. Drop what you have by
-the \`id\` in its data (of a job: \`id\` and \`status\`). A comment comes every 15 s.`;
+the \`id\` in its data (of a job: \`id\` and \`status\`; of a resend: \`delivery_id\`). A comment comes every 15 s.`;
 
 /** The stream of an account's changes. */
 export function streamRoutes(deps: StreamRoutesDeps): Route[] {

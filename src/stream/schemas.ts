@@ -24,7 +24,11 @@ export const accountStreamSchema = Type.Object(
     }),
     event: Type.Object(eventFrame),
     resend: Type.Object(
-      { ...eventFrame, webhook_id: idSchema('wh', 'wh_01kamz2f3q8r5t7v9wxyzabcde') },
+      {
+        ...eventFrame,
+        webhook_id: idSchema('wh', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
+        delivery_id: idSchema('dlv', 'dlv_01kamz2f3q8r5t7v9wxyzabcde', { description: 'Of that attempt.' }),
+      },
       { description: 'An event that was redelivered or recovered, at its first attempt.' },
     ),
     job: jobInListSchema,

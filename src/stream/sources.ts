@@ -82,7 +82,11 @@ async function resendFrame(sql: Sql, owner: Owner, row: RecordedAttempt): Promis
   if (!found) return null;
   const { created_at: createdAt } = JSON.parse(found.body.toString()) as { created_at: string };
   const event = { id: row.eventId, type: row.eventType };
-  const data = { ...eventData(event, Date.parse(createdAt), found.body), webhook_id: row.webhookId };
+  const data = {
+    ...eventData(event, Date.parse(createdAt), found.body),
+    webhook_id: row.webhookId,
+    delivery_id: row.id,
+  };
   return { event: 'resend', id: null, data };
 }
 

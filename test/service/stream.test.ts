@@ -121,8 +121,10 @@ test('the stream of an account, on a running service', { timeout: 170_000 }, asy
 
     const resend = await stream.find('the resend', ({ event }) => event === 'resend');
 
-    const { webhook_id: webhookId, ...same } = resend.data;
+    const { webhook_id: webhookId, delivery_id: deliveryId, ...same } = resend.data;
     assert.deepEqual([webhookId, same], [webhook.json.id, firstEvent!.data]);
+    const attempt = await ask(service, account.key, 'GET', `/v1/webhooks/${webhookId}/deliveries/${deliveryId}`);
+    assert.deepEqual([attempt.json.event_id, attempt.json.attempt], [firstEvent!.id, 1]);
     assert.deepEqual(
       stream.frames.map(({ event }) => event),
       ['hello', 'resend'],
