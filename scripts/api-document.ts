@@ -7,7 +7,11 @@ import type { ApiDeps } from '../src/processes/roles/api-routes.ts';
 import { adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
 import { eventPayloads } from '../src/webhooks/event-payloads.ts';
 
-export type ApiDocument = Record<string, unknown> & { components: { schemas: Record<string, object> } };
+export type ApiDocument = Record<string, unknown> & {
+  components: { schemas: Record<string, object> };
+  /** Operations by method, by path. */
+  paths: Record<string, Record<string, object>>;
+};
 
 /** The OpenAPI document of a node with all roles, made without starting a node. */
 export async function apiDocument(): Promise<ApiDocument> {

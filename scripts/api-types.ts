@@ -4,10 +4,11 @@ import type { ApiDocument } from './api-document.ts';
 
 const HEADER = '// Made from the API document by `node scripts/docs.ts`; do not edit.\n';
 
-/** The TypeScript types of all components of an OpenAPI document, for clients. */
+/** The TypeScript types of all components and requests of an OpenAPI document, for clients. */
 export async function writeApiTypes(document: ApiDocument): Promise<string> {
+  const schemas = { ...document.components.schemas, ...requestSchemas(document) };
   const definitions = JSON.parse(
-    JSON.stringify(document.components.schemas).replaceAll('#/components/schemas/', '#/definitions/'),
+    JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/definitions/'),
   ) as Record<string, object>;
   const root = { title: 'Unused', type: 'object', properties: {}, additionalProperties: false, definitions };
   const text = await compile(root as Parameters<typeof compile>[0], 'Unused', {
@@ -23,4 +24,36 @@ export async function writeApiTypes(document: ApiDocument): Promise<string> {
     .replace(/\/\*\*\n \* This interface was referenced by[\s\S]*?\*\/\n/g, '')
     .replace(/\n \*\n \* This interface was referenced by[\s\S]*?(?=\n \*\/)/g, '');
   return `${HEADER}\n${plain.trimStart()}`;
+}
+
+type Parameter = { name: string; in: string; required?: boolean; schema: object };
+type Operation = {
+  operationId: string;
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: { $ref?: string } }> };
+};
+
+/** Query parameters and JSON bodies, by the name of their type: `GetJobsQuery` is the query of the operation `get_jobs`. */
+function requestSchemas({ paths }: ApiDocument): Record<string, object> {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods)) as Operation[];
+  return Object.fromEntries(
+    operations.flatMap(({ operationId, parameters = [], requestBody }) => {
+      const name = operationId.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const query = parameters.filter((parameter) => parameter.in === 'query');
+      const body = requestBody?.content['application/json']?.schema;
+      return [
+        ...(query.length > 0 ? [[`${name}Query`, querySchema(query)] as const] : []),
+        ...(body && body.$ref === undefined ? [[`${name}Body`, body] as const] : []),
+      ];
+    }),
+  );
+}
+
+function querySchema(parameters: Parameter[]): object {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
 }

@@ -825,6 +825,10 @@ export interface AccountStreamEvents {
      */
     body: string;
     webhook_id: string;
+    /**
+     * Of that attempt.
+     */
+    delivery_id: string;
   };
   job: JobInList;
   delivery: Delivery;
@@ -1831,6 +1835,533 @@ export interface WebhookTest {
   data: {
     webhook: Webhook;
   };
+}
+export interface GetJobsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  status?: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  plan?: 'lite' | 'pro';
+  /**
+   * Jobs created later than this time, or day in UTC.
+   */
+  created_after?: string;
+  /**
+   * Jobs created earlier.
+   */
+  created_before?: string;
+  /**
+   * A part of the file name, in upper or lower case; or an id, or its first 12 characters or more.
+   */
+  query?: string;
+  /**
+   * As `metadata[key]=value`: jobs whose metadata is an object with this string, number or boolean at its top level, compared as text.
+   */
+  metadata?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
+}
+export interface GetJobsIdTranscriptQuery {
+  format?: 'json' | 'text' | 'srt' | 'vtt';
+  /**
+   * edited: the original where nothing was edited.
+   */
+  version?: 'edited' | 'original';
+  /**
+   * Characters of a line. With srt and vtt; 42 where another of these is given.
+   */
+  max_line_length?: number;
+  /**
+   * Lines of a caption. With srt and vtt; 2 where another of these is given.
+   */
+  max_lines?: number;
+  /**
+   * Seconds. With srt and vtt; 0.833 where another of these is given.
+   */
+  min_duration?: number;
+  /**
+   * Seconds. With srt and vtt; 7 where another of these is given.
+   */
+  max_duration?: number;
+  /**
+   * Reading speed. With srt and vtt; 20 where another of these is given.
+   */
+  max_chars_per_second?: number;
+  /**
+   * Seconds between two captions. With srt and vtt; 0.083 where another of these is given.
+   */
+  min_gap?: number;
+  /**
+   * Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true.
+   */
+  speakers?: 'true' | 'false';
+}
+export interface PatchJobsIdTranscriptBody {
+  /**
+   * The segments to change; all others stay as they are.
+   *
+   * @minItems 1
+   * @maxItems 500
+   */
+  segments: {
+    /**
+     * Which segment, from 0.
+     */
+    index: number;
+    /**
+     * The new text; null: the original one again.
+     */
+    text: string | null;
+  }[];
+}
+export interface GetSearchQuery {
+  /**
+   * Words that stand near each other; `"phrase"` as it is written, `-not`, `or`.
+   */
+  q: string;
+  /**
+   * Transcripts in this language only.
+   */
+  language?: string;
+  /**
+   * Jobs created later than this time, or day in UTC.
+   */
+  created_after?: string;
+  /**
+   * Jobs created earlier.
+   */
+  created_before?: string;
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PostJobsIdAudioLinkBody {
+  /**
+   * Seconds.
+   */
+  expires_in?: number;
+}
+export interface GetJobsIdPeaksQuery {
+  /**
+   * At most so many; short audio has one per 10 ms.
+   */
+  points?: number;
+}
+export interface PostJobsIdRetryBody {
+  /**
+   * Absent: that of the first job.
+   */
+  plan?: 'lite' | 'pro';
+}
+export interface GetStreamQuery {
+  /**
+   * Separated by commas: events, jobs, deliveries. Absent: all that the key may read.
+   */
+  topics?: string;
+  /**
+   * Separated by commas: transcription.completed, transcription.failed, webhook.test. Types of the events; absent: all.
+   */
+  types?: string;
+  /**
+   * `now` (the default), the id of the last event that you have, or a time.
+   */
+  after?: string;
+}
+export interface GetLedgerQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface GetUsageQuery {
+  /**
+   * The first time, or day in UTC; by default a day, 30 days or a year before `to`.
+   */
+  from?: string;
+  /**
+   * The time up to which; by default now.
+   */
+  to?: string;
+  /**
+   * In UTC. At most 7 days of hours, 366 of days, 1830 of months.
+   */
+  bucket?: 'hour' | 'day' | 'month';
+  /**
+   * One row for each in a bucket.
+   */
+  group_by?: 'plan' | 'model' | 'key';
+}
+export interface GetKeysQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PostKeysBody {
+  name?: string | null;
+  /**
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   *
+   * @maxItems 100
+   */
+  scopes?: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  /**
+   * ISO 8601 time from which the key is refused; null: never.
+   */
+  expires_at?: string | null;
+}
+export interface PostWebhooksBody {
+  /**
+   * https, port 443, a public address. Every spelling that a URL parser knows is accepted.
+   */
+  url: string;
+  /**
+   * Duplicates are folded.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
+  description?: string | null;
+  /**
+   * Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
+   */
+  headers?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
+   */
+  max_per_second?: number | null;
+}
+export interface GetWebhooksQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PatchWebhooksIdBody {
+  /**
+   * https, port 443, a public address. Every spelling that a URL parser knows is accepted.
+   */
+  url?: string;
+  /**
+   * Duplicates are folded.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  events?: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
+  description?: string | null;
+  /**
+   * Own headers of the deliveries: at most 10, 4 KiB together, printable ASCII, under names that neither the service nor HTTP uses. They replace those before; null or {} removes them. Stored encrypted; only their names are shown.
+   */
+  headers?: {
+    [k: string]: string;
+  } | null;
+  /**
+   * How many attempts may start in a second. The others wait, and are not counted as attempts. null: no limit.
+   */
+  max_per_second?: number | null;
+  active?: boolean;
+}
+export interface PostWebhooksIdRotateSecretBody {
+  overlap_seconds?: number;
+}
+export interface PostWebhooksIdTestBody {
+  /**
+   * Default: webhook.test.
+   */
+  type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+}
+export interface GetDeliveriesQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
+  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_id?: string;
+  webhook_id?: string;
+  /**
+   * Why the attempt failed: `error.reason`.
+   */
+  reason?:
+    'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
+  /**
+   * Of the answer's status; entries without an answer are left out.
+   */
+  status_class?: '2xx' | '3xx' | '4xx' | '5xx';
+  attempt?: number;
+  after?: string;
+  before?: string;
+}
+export interface GetWebhooksIdDeliveriesQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
+  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  event_id?: string;
+  webhook_id?: string;
+  /**
+   * Why the attempt failed: `error.reason`.
+   */
+  reason?:
+    'http_status' | 'redirect' | 'timeout' | 'dns' | 'forbidden_address' | 'connect' | 'tls' | 'reset' | 'protocol';
+  /**
+   * Of the answer's status; entries without an answer are left out.
+   */
+  status_class?: '2xx' | '3xx' | '4xx' | '5xx';
+  attempt?: number;
+  after?: string;
+  before?: string;
+}
+export interface PostWebhooksIdRedeliverBody {
+  /**
+   * Ids of the webhook's delivery log.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  delivery_ids: string[];
+}
+export interface PostWebhooksIdRecoverBody {
+  since: string;
+  until?: string;
+  /**
+   * Only events of this type.
+   */
+  event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  /**
+   * Only events whose newest entry in the webhook's log has this status; none: those that were never sent to it.
+   */
+  status?: 'failed' | 'dropped' | 'none';
+  /**
+   * Count the events, and send none.
+   */
+  dry_run?: boolean;
+}
+export interface GetWebhooksIdMetricsQuery {
+  from?: string;
+  /**
+   * Default: now.
+   */
+  to?: string;
+  bucket?: 'minute' | 'hour' | 'day';
+}
+export interface PostWebhooksIdDiagnoseBody {
+  headers: {
+    [k: string]: string | string[];
+  };
+  body: string;
+  /**
+   * Without it the age of the delivery is not checked.
+   */
+  received_at?: string;
+}
+export interface GetEventsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+}
+export interface PostAdminAccountsBody {
+  name: string;
+  plan: 'lite' | 'pro';
+  /**
+   * What it can spend at first; null or absent: unlimited.
+   */
+  credits?: number | null;
+}
+export interface GetAdminAccountsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PatchAdminAccountsIdBody {
+  name?: string;
+  plan?: 'lite' | 'pro';
+}
+export interface PostAdminAccountsIdCreditsBody {
+  /**
+   * Credits; below zero to take away, even below what is there.
+   */
+  amount: number;
+  note?: string | null;
+}
+export interface GetAdminAccountsIdLedgerQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PostAdminAccountsIdKeysBody {
+  name?: string | null;
+  /**
+   * Empty: all. `jobs:read`: read jobs, their transcripts, stored audio and event streams; `jobs:write`: transcribe audio; retry, cancel and erase jobs; edit transcripts; `webhooks:read`: read webhooks, events and the delivery log; `webhooks:write`: create, change, test and delete webhooks, rotate their secrets, redeliver and recover events; `usage:read`: read the balance, the ledger and the usage; `keys:write`: list, create and delete the account's keys.
+   *
+   * @maxItems 100
+   */
+  scopes?: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  /**
+   * ISO 8601 time from which the key is refused; null: never.
+   */
+  expires_at?: string | null;
+}
+export interface GetAdminAccountsIdKeysQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+}
+export interface PostAdminAccountsIdPortalLinksBody {
+  /**
+   * What the link permits.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];
+  /**
+   * Seconds.
+   */
+  expires_in?: number;
+}
+export interface GetAdminUsageQuery {
+  /**
+   * acct_…
+   */
+  account_id: string;
+  /**
+   * The first time, or day in UTC; by default a day, 30 days or a year before `to`.
+   */
+  from?: string;
+  /**
+   * The time up to which; by default now.
+   */
+  to?: string;
+  /**
+   * In UTC. At most 7 days of hours, 366 of days, 1830 of months.
+   */
+  bucket?: 'hour' | 'day' | 'month';
+  /**
+   * One row for each in a bucket.
+   */
+  group_by?: 'plan' | 'model' | 'key';
+}
+export interface GetAdminJobsQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  status?: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
+  /**
+   * Jobs of one account.
+   */
+  account_id?: string;
+}
+export interface GetAdminWebhooksQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  /**
+   * false: only those that are disabled.
+   */
+  active?: boolean;
+}
+export interface GetAdminAuditQuery {
+  /**
+   * How many rows at most.
+   */
+  limit?: number;
+  /**
+   * `next_cursor` of the page before; absent for the newest. Opaque.
+   */
+  cursor?: string;
+  /**
+   * Changes of one account.
+   */
+  account_id?: string;
+  action?:
+    | 'account.created'
+    | 'account.changed'
+    | 'credits.added'
+    | 'key.created'
+    | 'key.deleted'
+    | 'webhook.created'
+    | 'webhook.changed'
+    | 'webhook.deleted'
+    | 'webhook.secret_rotated'
+    | 'secrets.rotated';
+}
+export interface PostAdminSecretsRotateBody {
+  /**
+   * `next_cursor` of the answer before; absent to begin. Opaque.
+   */
+  cursor?: string;
 }
 
 /** What a receiver is sent. */

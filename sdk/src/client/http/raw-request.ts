@@ -1,0 +1,19 @@
+import type { RequestOptions } from './settings.ts';
+import type { Method, Transport } from './transport.ts';
+
+/** An answer with a 2xx, unread. */
+export type RawAnswer = { status: number; headers: Headers; text: string };
+
+/** Sends a request to any path. @throws VerbatimError */
+export async function sendRaw(
+  http: Transport,
+  method: Method,
+  path: string,
+  call: RequestOptions & { query?: object; body?: object },
+): Promise<RawAnswer> {
+  return await http.send(method, path, call, async (answer) => ({
+    status: answer.status,
+    headers: answer.headers,
+    text: await answer.text(),
+  }));
+}

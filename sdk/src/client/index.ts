@@ -1,0 +1,42 @@
+export type { VerbatimAdminOptions } from './admin.ts';
+export { VerbatimAdmin } from './admin.ts';
+export type { AudioInput } from './audio/audio-input.ts';
+export type { OnUpload } from './audio/upload.ts';
+export type { StreamedEvent } from './events.ts';
+export type { ConnectionState, FollowOptions, StreamFrame, StreamOptions } from './follow-account.ts';
+export type { JobUpdate } from './follow-job.ts';
+export type { Clock } from './http/clock.ts';
+export type { TimeoutPhase } from './http/errors.ts';
+export {
+  AbortedError,
+  ApiError,
+  AudioFetchFailedError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenUrlError,
+  InsufficientBalanceError,
+  InternalError,
+  InvalidRequestError,
+  JobFailedError,
+  MethodNotAllowedError,
+  MissingScopeError,
+  NotFoundError,
+  PlanLimitError,
+  RangeNotSatisfiableError,
+  RateLimitError,
+  TimeoutError,
+  TooLargeError,
+  UnauthenticatedError,
+  UnavailableError,
+  UnprocessableAudioError,
+  UnsupportedMediaTypeError,
+  VerbatimError,
+} from './http/errors.ts';
+export { Pages } from './http/pages.ts';
+export type { RawAnswer } from './http/raw-request.ts';
+export type { ClientOptions, Credential, RequestOptions, RequestReport } from './http/settings.ts';
+export type { CompletedJob, Job } from './job.ts';
+export type { TranscribeProgress, UploadOptions, WaitOptions } from './jobs.ts';
+export type { TranscribeParams } from './transcribe-params.ts';
+export type { VerbatimOptions } from './verbatim.ts';
+export { Verbatim } from './verbatim.ts';
