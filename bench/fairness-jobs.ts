@@ -82,6 +82,7 @@ async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: n
       sizeBytes: 1,
       tracks: [],
       audioKey: id,
+      audioSource: null,
       durationMs: 1_000,
       unlimited: true,
       heldUnits: 0,

@@ -24,7 +24,10 @@ export type NewJob = Pick<
 >;
 
 /** The job's audio, which is stored. */
-type StoredAudioOfJob = Pick<ClaimedJob, 'format' | 'sizeBytes' | 'tracks' | 'audioKey' | 'durationMs' | 'heldUnits'>;
+type StoredAudioOfJob = Pick<
+  ClaimedJob,
+  'format' | 'sizeBytes' | 'tracks' | 'audioKey' | 'audioSource' | 'durationMs' | 'heldUnits'
+>;
 
 /** The job's audio, which is to be fetched. */
 type AudioToFetch = {
@@ -83,10 +86,9 @@ const ACCEPT_FETCH = defineStatement(
  */
 export async function acceptJob(
   sql: Sql,
-  given: NewJob & StoredAudioOfJob,
+  job: NewJob & StoredAudioOfJob,
   now: Date | null = null,
 ): Promise<Job | null> {
-  const job = { ...given, audioSource: null };
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
   const pairs = pairValues(metadataPairs(job.metadata));

@@ -19,6 +19,8 @@ type StoredAudio = {
   kind: 'stored';
   key: string;
   filename: string | null;
+  /** Where it was fetched from, in a retry; absent for an upload. */
+  source?: string | null;
   sizeBytes: number;
   /** As the probe found it. */
   format: string;
@@ -100,6 +102,7 @@ async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): P
     sizeBytes: audio.sizeBytes,
     tracks: audio.tracks,
     audioKey: audio.key,
+    audioSource: audio.source ?? null,
     durationMs: audio.durationMs,
     heldUnits: account.unlimited ? 0 : units,
   });

@@ -72,6 +72,17 @@ test('retries at the same time make jobs with a hold and audio of their own each
   );
 });
 
+test('a retry of a job with audio by URL shows where the audio came from', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, id } = environment;
+  const source = 'https://files.example/calls/a.wav';
+  await fixture.db.run({ text: 'update jobs set audio_source = $1', values: [source] });
+
+  const { body } = await retry(fixture, account, id);
+
+  assert.equal(body.audio.source, source);
+});
+
 test('a retry that the balance does not cover, or that is rolled back, leaves no audio behind', async () => {
   await using poor = await openEnvironment(1);
   const { fixture, account, id } = poor;

@@ -65,7 +65,7 @@ function requestOf({ language, wordTimes, metadata, options }: Job) {
 }
 
 /** Null where the audio is erased, or was never fetched and probed. */
-function storedAudioOf({ audioKey: key, filename, sizeBytes, format, durationMs, tracks }: Job) {
+function storedAudioOf({ audioKey: key, audioSource: source, filename, sizeBytes, format, durationMs, tracks }: Job) {
   if (key === null || sizeBytes === null || format === null || durationMs === null) return null;
-  return { key, filename, sizeBytes, format, durationMs, tracks };
+  return { key, source, filename, sizeBytes, format, durationMs, tracks };
 }
