@@ -904,6 +904,27 @@ export interface OwnAccount {
     job_days: number;
   };
   /**
+   * How deliveries are attempted.
+   */
+  deliveries: {
+    /**
+     * Of one attempt.
+     */
+    timeout_ms: number;
+    /**
+     * Before each attempt, counted from the end of the one before; each varies by up to 10 %.
+     */
+    retry_delays_seconds: number[];
+    /**
+     * A webhook is disabled after so many failed attempts in a row …
+     */
+    disable_failures: number;
+    /**
+     * … over at least so long.
+     */
+    disable_seconds: number;
+  };
+  /**
    * How the headers of deliveries begin.
    */
   webhook_header_prefix: string;
@@ -1098,6 +1119,10 @@ export interface WebhookWithSecret {
    */
   consecutive_failures: number;
   failing_since: string | null;
+  /**
+   * Until then the secret before the last rotation signs too. May be past; null: no overlap was asked for.
+   */
+  previous_secret_ends_at: string | null;
   created_at: string;
   updated_at: string;
   /**
@@ -1126,6 +1151,10 @@ export interface Webhook {
    */
   consecutive_failures: number;
   failing_since: string | null;
+  /**
+   * Until then the secret before the last rotation signs too. May be past; null: no overlap was asked for.
+   */
+  previous_secret_ends_at: string | null;
   created_at: string;
   updated_at: string;
 }
@@ -1565,6 +1594,10 @@ export interface AccountWebhook {
    */
   consecutive_failures: number;
   failing_since: string | null;
+  /**
+   * Until then the secret before the last rotation signs too. May be past; null: no overlap was asked for.
+   */
+  previous_secret_ends_at: string | null;
   created_at: string;
   updated_at: string;
   account_id: string;

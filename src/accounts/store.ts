@@ -67,16 +67,24 @@ export async function hasCredit(sql: Sql, { shard, id }: Pick<Account, 'shard' |
   return rows.length > 0;
 }
 
-/** Newest first, over all shards: an operator's list, not a hot one. @param beforeId  null for the first page */
-export async function listAccounts(sql: Sql, limit: number, beforeId: string | null): Promise<AccountRow[]> {
+/**
+ * Newest first, over all shards: an operator's list, not a hot one.
+ * @param query  part of the name, in any case, or the beginning of the id; null: all
+ * @param beforeId  null for the first page
+ */
+export async function listAccounts(
+  sql: Sql,
+  { query, limit, beforeId }: { query: string | null; limit: number; beforeId: string | null },
+): Promise<AccountRow[]> {
   return await sql.rows<AccountRow>({
     text: `
       select ${ACCOUNT_COLUMNS}
       from accounts
       where shard = any($1) and ($2::text is null or id < $2)
+        and ($4::text is null or position(lower($4) in lower(name)) > 0 or starts_with(id, $4))
       order by id desc
       limit $3`,
-    values: [EVERY_SHARD, beforeId, limit],
+    values: [EVERY_SHARD, beforeId, limit, query],
   });
 }
 

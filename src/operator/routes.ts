@@ -126,11 +126,13 @@ function webhooksRoute({ db }: OverviewDeps): Route {
       query: Type.Object({
         ...pageFields,
         active: Type.Optional(Type.Boolean({ description: 'false: only those that are disabled.' })),
+        account_id: Type.Optional(Type.String({ maxLength: 100, description: 'Webhooks of one account.' })),
       }),
       answers: { 200: accountWebhookListSchema },
     },
-    async handle({ query: { limit, cursor, active = null } }) {
-      const rows = await listAllWebhooks(db, { active, limit: limit + 1, beforeId: decodeCursor('wh', cursor) });
+    async handle({ query: { limit, cursor, active = null, account_id: accountId = null } }) {
+      const page = { limit: limit + 1, beforeId: decodeCursor('wh', cursor) };
+      const rows = await listAllWebhooks(db, { active, accountId, ...page });
       const show = (row: (typeof rows)[number]) => ({ ...showWebhook(row), account_id: row.accountId });
       return { status: 200, body: pageOf(rows, limit, show) };
     },

@@ -103,6 +103,7 @@ test('what operators read, and portal links, on a running service', { timeout: 1
   await t.test('disabled webhooks of all accounts are listed', async () => {
     const all = (await admin('GET', '/admin/v1/webhooks')).json.data;
     const disabled = (await admin('GET', '/admin/v1/webhooks?active=false')).json.data;
+    const ofOne = (await admin('GET', `/admin/v1/webhooks?account_id=${one.id}`)).json.data;
 
     assert.deepEqual(
       all.map(({ id }: { id: string }) => id),
@@ -115,6 +116,10 @@ test('what operators read, and portal links, on a running service', { timeout: 1
         webhook['disabled_reason'],
       ]),
       [[webhooks[1], two.id, 'manual']],
+    );
+    assert.deepEqual(
+      ofOne.map(({ id }: { id: string }) => id),
+      [webhooks[0]],
     );
     assert.ok(all.every((webhook: object) => !('secret' in webhook)));
   });

@@ -1,7 +1,7 @@
 import { recordChange } from '../../audit/record.ts';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { nullable, Type } from '../../http/schema.ts';
@@ -95,9 +95,22 @@ function listAccounts({ db, rates }: AdminDeps): Route {
     auth: 'admin',
     summary: 'List accounts, newest first',
     tag: 'Accounts',
-    schema: { query: pageQuery, answers: { 200: accountListSchema } },
-    async handle({ query: { limit, cursor } }) {
-      const rows = await store.listAccounts(db, limit + 1, decodeCursor('acct', cursor));
+    schema: {
+      query: Type.Object({
+        ...pageFields,
+        query: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'Part of the name, in any case, or the beginning of the id.',
+          }),
+        ),
+      }),
+      answers: { 200: accountListSchema },
+    },
+    async handle({ query: { limit, cursor, query = null } }) {
+      const beforeId = decodeCursor('acct', cursor);
+      const rows = await store.listAccounts(db, { query, limit: limit + 1, beforeId });
       return { status: 200, body: pageOf(rows, limit, (row) => showAccount(row, rates)) };
     },
   });

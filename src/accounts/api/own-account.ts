@@ -18,6 +18,10 @@ export type OwnAccountConfig = Parameters<typeof limitsOfBuckets>[0] &
     | 'retentionDaysPro'
     | 'jobRetentionDays'
     | 'webhookHeaderPrefix'
+    | 'webhookTimeoutMs'
+    | 'webhookRetryDelaysMs'
+    | 'webhookDisableFailures'
+    | 'webhookDisableMs'
   >;
 
 /** GET /v1/account. */
@@ -53,6 +57,12 @@ function showOwnAccount(config: OwnAccountConfig, { account, key }: Caller): Sta
       audio_seconds: config.maxAudioSeconds,
       delivery_log_days: account.plan === 'pro' ? config.retentionDaysPro : config.retentionDaysLite,
       job_days: config.jobRetentionDays,
+    },
+    deliveries: {
+      timeout_ms: config.webhookTimeoutMs,
+      retry_delays_seconds: config.webhookRetryDelaysMs.map((ms) => ms / 1000),
+      disable_failures: config.webhookDisableFailures,
+      disable_seconds: config.webhookDisableMs / 1000,
     },
     webhook_header_prefix: config.webhookHeaderPrefix,
     scopes: SCOPES.filter((scope) => permits(key.scopes, scope)),

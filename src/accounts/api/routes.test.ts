@@ -41,6 +41,12 @@ test('a key reads its account: the plan, its limits, and its own scopes', async 
     id,
     name: 'one',
     plan: 'pro',
+    deliveries: {
+      timeout_ms: 5000,
+      retry_delays_seconds: [0, 30, 300, 1800],
+      disable_failures: 10,
+      disable_seconds: 1800,
+    },
     webhook_header_prefix: 'X-Service-',
     scopes: ['jobs:read', 'jobs:write'],
   });
@@ -51,6 +57,22 @@ test('a key reads its account: the plan, its limits, and its own scopes', async 
   assert.deepEqual(limits.rates.default, { requests: 600, seconds: 60 });
   assert.deepEqual([lite.body.plan, lite.body.limits.webhooks, lite.body.limits.delivery_log_days], ['lite', 1, 7]);
   assert.equal(lite.body.scopes.length, 6);
+});
+
+test('accounts are found by part of their name or by the beginning of their id', async () => {
+  await using fixture = await openAccountFixture();
+  const make = async (name: string) => (await fixture.ask('POST', '/admin/v1/accounts', { name, plan: 'lite' })).body;
+  const [acme, other] = [await make('Acme 100% Ltd'), await make('Other')];
+  const find = async (query: string) => {
+    const answer = await fixture.ask('GET', `/admin/v1/accounts?query=${encodeURIComponent(query)}`);
+    return answer.body.data.map(({ id }: { id: string }) => id);
+  };
+
+  assert.deepEqual(await find('acme'), [acme.id]);
+  assert.deepEqual(await find('0% l'), [acme.id]);
+  assert.deepEqual(await find(other.id), [other.id]);
+  assert.deepEqual(await find('_'), []);
+  assert.deepEqual(await find('acct_'), [other.id, acme.id].sort().reverse());
 });
 
 for (const credits of [null, undefined]) {

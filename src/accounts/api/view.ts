@@ -64,6 +64,19 @@ export const ownAccountSchema = Type.Object(
       delivery_log_days: Type.Integer({ description: 'How long the delivery log is kept.' }),
       job_days: Type.Integer({ description: 'How long ended jobs are kept.' }),
     }),
+    deliveries: Type.Object(
+      {
+        timeout_ms: Type.Integer({ description: 'Of one attempt.' }),
+        retry_delays_seconds: Type.Array(Type.Number({ minimum: 0 }), {
+          description: 'Before each attempt, counted from the end of the one before; each varies by up to 10 %.',
+        }),
+        disable_failures: Type.Integer({
+          description: 'A webhook is disabled after so many failed attempts in a row …',
+        }),
+        disable_seconds: Type.Number({ minimum: 0, description: '… over at least so long.' }),
+      },
+      { description: 'How deliveries are attempted.' },
+    ),
     webhook_header_prefix: Type.String({ description: 'How the headers of deliveries begin.' }),
     scopes: Type.Array(oneOf(SCOPES), { description: 'What the key of this request may do.' }),
   },
@@ -84,6 +97,12 @@ export const ownAccountSchema = Type.Object(
       audio_seconds: 14_400,
       delivery_log_days: 30,
       job_days: 30,
+    },
+    deliveries: {
+      timeout_ms: 5000,
+      retry_delays_seconds: [0, 30, 300, 1800],
+      disable_failures: 10,
+      disable_seconds: 1800,
     },
     webhook_header_prefix: 'X-Service-',
     scopes: ['jobs:read', 'jobs:write'],

@@ -2,10 +2,15 @@ import type { Sql } from '../../db/database.ts';
 import type { WebhookRow } from './store.ts';
 import { COLUMNS } from './store.ts';
 
-/** Webhooks of all accounts, newest first. @param active  null: all @param beforeId  null: the first page */
+/** Webhooks of all accounts, or of one, newest first. @param active  null: all @param beforeId  null: the first page */
 export async function listAllWebhooks(
   sql: Sql,
-  { active, limit, beforeId }: { active: boolean | null; limit: number; beforeId: string | null },
+  {
+    active,
+    accountId,
+    limit,
+    beforeId,
+  }: { active: boolean | null; accountId: string | null; limit: number; beforeId: string | null },
 ): Promise<(WebhookRow & { accountId: string })[]> {
   return await sql.rows({
     text: `
@@ -13,9 +18,10 @@ export async function listAllWebhooks(
       select ${COLUMNS}, account_id as "accountId"
       from webhooks
       where ($1::boolean is null or active = $1) and ($2::text is null or id < $2)
+        and ($4::text is null or account_id = $4)
       order by id desc
       limit $3`,
-    values: [active, beforeId, limit],
+    values: [active, beforeId, limit, accountId],
   });
 }
 

@@ -7,7 +7,7 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 const GOOD = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
 const EXPECTED_KEYS = [
   ...['id', 'url', 'events', 'description', 'headers', 'max_per_second', 'active', 'disabled_reason', 'disabled_at'],
-  ...['consecutive_failures', 'failing_since', 'created_at', 'updated_at'],
+  ...['consecutive_failures', 'failing_since', 'previous_secret_ends_at', 'created_at', 'updated_at'],
 ];
 
 test('a created webhook shows its secret once, and the database holds it sealed', async () => {
@@ -210,6 +210,9 @@ test('a rotation shows a new secret and keeps the one before for the overlap', a
   assert.equal(secretBox.open(webhook.id, during!.secret), overlapping.json.secret);
   assert.equal(secretBox.open(webhook.id, during!.previous!), webhook.secret);
   assert.equal(during!.seconds, 60);
+  const { previous_secret_ends_at: endsAt, updated_at: rotatedAt } = overlapping.json;
+  assert.equal(Date.parse(endsAt) - Date.parse(rotatedAt), 60_000);
+  assert.deepEqual([webhook.previous_secret_ends_at, atOnce.json.previous_secret_ends_at], [null, null]);
   assert.deepEqual([atOnce.status, after!.previous, after!.seconds], [200, null, null]);
   assert.deepEqual([tooLong.status, tooLong.json.error.param], [400, 'overlap_seconds']);
 });

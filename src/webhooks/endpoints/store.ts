@@ -18,6 +18,8 @@ export type WebhookRow = {
   disabledAt: Date | null;
   consecutiveFailures: number;
   failingSince: Date | null;
+  /** Until then the secret before the last rotation signs too; null: there is none, or it ended with the rotation. */
+  previousSecretEndsAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
 };
@@ -31,7 +33,7 @@ export type StoredHeaders = { names: string[]; sealed: Buffer | null };
 /** The columns of `WebhookRow`. */
 export const COLUMNS = `id, url, events, description, header_names as "headerNames", max_per_second as "maxPerSecond", active,
   disabled_reason as "disabledReason", disabled_at as "disabledAt", consecutive_failures as "consecutiveFailures",
-  failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
+  failing_since as "failingSince", previous_secret_ends_at as "previousSecretEndsAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Disabled ones count. */
 export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {

@@ -17,6 +17,7 @@ export const WEBHOOK_EXAMPLE = {
   disabled_at: null,
   consecutive_failures: 0,
   failing_since: null,
+  previous_secret_ends_at: null,
   created_at: '2026-11-21T09:30:00.000Z',
   updated_at: '2026-11-21T09:30:00.000Z',
 };
@@ -33,6 +34,10 @@ const webhookFields = {
   disabled_at: nullable(timeSchema),
   consecutive_failures: Type.Integer({ description: 'Failed attempts since the last one that succeeded.' }),
   failing_since: nullable(timeSchema),
+  previous_secret_ends_at: nullable(
+    timeSchema,
+    'Until then the secret before the last rotation signs too. May be past; null: no overlap was asked for.',
+  ),
   created_at: timeSchema,
   updated_at: timeSchema,
 };
@@ -58,6 +63,7 @@ export function showWebhook(row: WebhookRow): Static<typeof webhookSchema> {
     disabled_at: row.disabledAt?.toISOString() ?? null,
     consecutive_failures: row.consecutiveFailures,
     failing_since: row.failingSince?.toISOString() ?? null,
+    previous_secret_ends_at: row.previousSecretEndsAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   };

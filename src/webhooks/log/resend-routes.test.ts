@@ -69,7 +69,7 @@ test('an entry that waits can be redelivered too', async () => {
 test('every request that sends again counts against the limit for that, and needs the scope to write', () => {
   const routes = resendRoutes({ db: environment.fixture.db });
 
-  assert.equal(routes.length, 3);
+  assert.equal(routes.length, 4);
   for (const { bucket, scope } of routes) assert.deepEqual([bucket, scope], ['resend', 'webhooks:write']);
 });
 
@@ -132,6 +132,46 @@ test("neither a disabled webhook nor another account's is sent anything", async 
 
   assert.deepEqual([foreign.status, disabled.status], [404, 409]);
   assert.deepEqual(await hook.waiting(), []);
+});
+
+test('an event is sent to a webhook that it was never sent to, and again to one that accepted it', async () => {
+  const hook = await openHook();
+  const { eventId: accepted } = await hook.endedEvent({});
+  const { eventId: never } = await hook.endedEvent();
+  const resend = (id: string) => hook.call('POST', `/v1/events/${id}/resend`, { webhook_id: hook.webhookId });
+
+  const answers = [await resend(accepted), await resend(never)];
+
+  assert.deepEqual(
+    answers.map(({ status, json }) => [status, json]),
+    [accepted, never].map((event_id) => [202, { event_id }]),
+  );
+  assert.deepEqual(await hook.waiting(), [accepted, never].sort());
+});
+
+test("an event is not sent to a disabled webhook, nor to another account's, nor another account's event", async () => {
+  const hook = await openHook();
+  const stranger = await openHook();
+  const { eventId } = await hook.endedEvent();
+  const ofOther = await environment.fixture.emit({ id: stranger.account.id, shard: hook.account.shard });
+  const resend = (from: typeof hook, event: string, webhook_id: string) =>
+    from.call('POST', `/v1/events/${event}/resend`, { webhook_id });
+
+  const refused = [
+    await resend(stranger, eventId, stranger.webhookId),
+    await resend(hook, eventId, stranger.webhookId),
+    await resend(hook, ofOther, hook.webhookId),
+    await resend(hook, 'evt_none', hook.webhookId),
+  ];
+  await hook.call('PATCH', hook.path, { active: false });
+  const disabled = await resend(hook, eventId, hook.webhookId);
+
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    [404, 404, 404, 404],
+  );
+  assert.deepEqual([disabled.status, disabled.json.error.type], [409, 'conflict']);
+  assert.deepEqual([await hook.waiting(), await stranger.waiting()], [[], []]);
 });
 
 /** Events of each kind: accepted, failed, dropped after a failure, never sent. */

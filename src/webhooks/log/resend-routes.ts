@@ -11,6 +11,7 @@ import { findMissedEvents, insertResends, lockRecovery, MISSED_STATUSES } from '
 import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findWebhook } from '../endpoints/store.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
+import { findEvent } from '../events/log-store.ts';
 import type { LoggedExchange } from './log-store.ts';
 import { findEventsOfEntries, findLogged } from './log-store.ts';
 
@@ -58,7 +59,7 @@ const PURPOSE = 'sending to it again';
 
 /** Sending events to a webhook again. */
 export function resendRoutes(deps: ResendDeps): Route[] {
-  return [redeliver(deps), redeliverMany(deps), recover(deps)];
+  return [redeliver(deps), redeliverMany(deps), recover(deps), resendEvent(deps)];
 }
 
 function redeliver({ db }: ResendDeps): Route {
@@ -183,6 +184,39 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps):
         if (answer || !next) return answer!;
         after = next;
       }
+    },
+  });
+}
+
+function resendEvent({ db }: ResendDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/events/:id/resend',
+    auth: 'key',
+    scope: 'webhooks:write',
+    bucket: 'resend',
+    summary: 'Send an event to a webhook, whether or not it was sent there before',
+    description:
+      'Beginning with attempt 1, also where the webhook does not subscribe to the type. The stream of the account carries it as `resend`.',
+    tag: 'Events',
+    schema: {
+      params: Type.Object({ id: Type.String({ description: 'evt_…' }) }),
+      body: Type.Object({ webhook_id: Type.String({ maxLength: 100, examples: ['wh_01kamz2f3q8r5t7v9wxyzabcde'] }) }),
+      answers: { 202: redeliveredSchema },
+    },
+    async handle({ account, params: { id }, body, note, idempotency }) {
+      const owner = ownerOf(account);
+      const event = isId('evt', id) ? await findEvent(db, { ...owner, id }) : null;
+      if (event === null) throw new ApiError('not_found', 'There is no such event.');
+      const webhook = activeOr409(await webhookOr404(db, account, body.webhook_id), PURPOSE);
+      note({ event_id: id, webhook_id: webhook.id });
+      const send = async (sql: Sql) => {
+        const sent = await insertResends(sql, { ...owner, webhookId: webhook.id }, [id]);
+        if (sent === 0) throw new ApiError('not_found', 'The event is no longer kept.');
+        return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: id } });
+      };
+      // Without a key there is one statement only, which needs no transaction.
+      return idempotency.hasKey ? await db.transaction(send) : await send(db);
     },
   });
 }
