@@ -2210,6 +2210,9 @@ export interface PostWebhooksIdRecoverBody {
    */
   dry_run?: boolean;
 }
+export interface PostEventsIdResendBody {
+  webhook_id: string;
+}
 export interface GetWebhooksIdMetricsQuery {
   from?: string;
   /**
@@ -2256,6 +2259,10 @@ export interface GetAdminAccountsQuery {
    * `next_cursor` of the page before; absent for the newest. Opaque.
    */
   cursor?: string;
+  /**
+   * Part of the name, in any case, or the beginning of the id.
+   */
+  query?: string;
 }
 export interface PatchAdminAccountsIdBody {
   name?: string;
@@ -2364,6 +2371,10 @@ export interface GetAdminWebhooksQuery {
    * false: only those that are disabled.
    */
   active?: boolean;
+  /**
+   * Webhooks of one account.
+   */
+  account_id?: string;
 }
 export interface GetAdminAuditQuery {
   /**

@@ -5,6 +5,8 @@ import type {
   EventTypeList,
   EventWithDeliveries,
   GetEventsQuery,
+  PostEventsIdResendBody,
+  Redelivered,
 } from '../api.ts';
 import type { FollowOptions } from './follow-account.ts';
 import { followAccount } from './follow-account.ts';
@@ -36,6 +38,12 @@ export class Events {
 
   async get(id: string, options?: RequestOptions): Promise<EventWithDeliveries> {
     return await this.#http.json('GET', route`/v1/events/${id}`, options);
+  }
+
+  /** Sends the event to a webhook, also to one that it was never sent to. */
+  async resend(id: string, webhookId: string, options?: RequestOptions): Promise<Redelivered> {
+    const body: PostEventsIdResendBody = { webhook_id: webhookId };
+    return await this.#http.json('POST', route`/v1/events/${id}/resend`, { ...options, body });
   }
 
   /** Every type of event, with its schema and an example. */
