@@ -99,15 +99,17 @@ async function openApi(
   { storage, metrics, callers }: { storage: AudioStorage; metrics: Metrics; callers: Callers },
 ): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
-  const completions = await openCompletionWaiter({ db, clock, log });
-  const notifications = await openJobNotifications({ db, clock, log });
+  const [completions, notifications, accountChanges] = await Promise.all([
+    openCompletionWaiter({ db, clock, log }),
+    openJobNotifications({ db, clock, log }),
+    openAccountChanges({ db, clock, log }),
+  ]);
   const streams = new OpenStreams({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
     ...{ db, box: secretBox, log },
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
-  const accountChanges = await openAccountChanges({ db, clock, log });
   const audioLinks = openAudioLinks(order.secretsKeysBase64);
   const deps = {
     ...{ db, config, storage, completions, notifications, callers, clock, secretBox, rates },
