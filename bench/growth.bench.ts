@@ -175,7 +175,7 @@ async function measureOnce(environment: Environment): Promise<Record<keyof Measu
     'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),
     'page of webhooks': await msOf(() => listWebhooks(http, owner, FIRST_PAGE)),
     'page of jobs': await msOf(() => listJobs(http, owner, ANY_JOB, { ...FIRST_PAGE, fromId: null })),
-    'page of events': await msOf(() => listEvents(http, owner, { ...FIRST_PAGE, type: null })),
+    'page of events': await msOf(() => listEvents(http, owner, { ...FIRST_PAGE, type: null, jobId: null })),
   };
 }
 

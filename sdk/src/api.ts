@@ -2241,6 +2241,10 @@ export interface GetEventsQuery {
    */
   cursor?: string;
   type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
+  /**
+   * Events of this job.
+   */
+  job_id?: string;
 }
 export interface PostAdminAccountsBody {
   name: string;

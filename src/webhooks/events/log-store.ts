@@ -36,7 +36,12 @@ const MAX_ATTEMPTS_SHOWN = 500;
 export async function listEvents(
   sql: Sql,
   { shard, accountId }: Owner,
-  { type, limit, beforeId }: { type: EventType | null; limit: number; beforeId: string | null },
+  {
+    type,
+    jobId,
+    limit,
+    beforeId,
+  }: { type: EventType | null; jobId: string | null; limit: number; beforeId: string | null },
 ): Promise<StoredEvent[]> {
   return await sql.rows<StoredEvent>({
     text: `
@@ -45,9 +50,10 @@ export async function listEvents(
       where shard = $1 and account_id = $2
         and ($3::text is null or id < $3)
         and ($4::text is null or type = $4)
+        and ($5::text is null or job_id = $5)
       order by id desc
-      limit $5`,
-    values: [shard, accountId, beforeId, type, limit],
+      limit $6`,
+    values: [shard, accountId, beforeId, type, jobId, limit],
   });
 }
 

@@ -18,10 +18,8 @@ async function openEnvironment() {
   };
   return {
     db,
-    emit: (type: 'transcription.completed' | 'transcription.failed', metadata: string | null = null) =>
-      db.transaction((tx) =>
-        emitEvent(tx, { account: ACCOUNT, type, jobId: 'job_1', data: { job: { id: 'job_1' } }, metadata }),
-      ),
+    emit: (type: 'transcription.completed' | 'transcription.failed', metadata: string | null = null, jobId = 'job_1') =>
+      db.transaction((tx) => emitEvent(tx, { account: ACCOUNT, type, jobId, data: { job: { id: jobId } }, metadata })),
     list: async (query: object, account = ACCOUNT) =>
       JSON.parse(await ask(list, account, { query: { limit: 20, ...query } })),
     one: (id: string, account = ACCOUNT) => ask(one, account, { params: { id } }),
@@ -40,6 +38,19 @@ test('events are listed newest first, by type, and only to their account', async
   assert.deepEqual(idsOf(await fixture.list({}, STRANGER)), []);
   const { next_cursor } = await fixture.list({ limit: 1 });
   assert.deepEqual(idsOf(await fixture.list({ limit: 1, cursor: next_cursor })), [first]);
+});
+
+test('the events of one job are listed', async () => {
+  await using fixture = await openEnvironment();
+  const first = await fixture.emit('transcription.failed', null, 'job_2');
+  await fixture.emit('transcription.failed');
+  const last = await fixture.emit('transcription.completed', null, 'job_2');
+  const idsOf = (page: { data: { id: string }[] }) => page.data.map((event) => event.id);
+
+  assert.deepEqual(idsOf(await fixture.list({ job_id: 'job_2' })), [last, first]);
+  assert.deepEqual(idsOf(await fixture.list({ job_id: 'job_2', type: 'transcription.failed' })), [first]);
+  assert.deepEqual(idsOf(await fixture.list({ job_id: 'job_3' })), []);
+  assert.deepEqual(idsOf(await fixture.list({ job_id: 'job_2' }, STRANGER)), []);
 });
 
 test('an event shows the payload as it is sent and the attempts that wait; one that is due may be under way', async () => {

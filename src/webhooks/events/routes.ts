@@ -71,13 +71,15 @@ export function eventRoutes({ db }: { db: Database }): Route[] {
         query: Type.Object({
           ...pageFields,
           type: Type.Optional(oneOf(EVENT_TYPES)),
+          job_id: Type.Optional(Type.String({ maxLength: 64, description: 'Events of this job.' })),
         }),
         answers: { 200: eventListSchema },
       },
       async handle({ account, query }) {
         const owner = { shard: account.shard, accountId: account.id };
         const beforeId = decodeCursor('evt', query.cursor);
-        const rows = await listEvents(db, owner, { type: query.type ?? null, limit: query.limit + 1, beforeId });
+        const filter = { type: query.type ?? null, jobId: query.job_id ?? null };
+        const rows = await listEvents(db, owner, { ...filter, limit: query.limit + 1, beforeId });
         return { status: 200, body: pageOf(rows, query.limit, showEvent) };
       },
     }),
