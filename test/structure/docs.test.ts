@@ -18,10 +18,11 @@ const PAGES = fs
   .globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'sdk/*.md', 'examples/**/*.md'], { cwd: ROOT })
   .filter((file) => file !== 'CHANGELOG.md');
 
-test('every file that a page or bin/verbatim names exists', () => {
-  const missing = [...PAGES, 'bin/verbatim'].flatMap((file) => {
+test('every file that a page or bin/main.js names exists', () => {
+  const missing = [...PAGES, 'bin/main.js'].flatMap((file) => {
     const text = fs.readFileSync(path.join(ROOT, file), 'utf8');
-    const named = text.match(/\b(?:src|test|bench|scripts|sdk|docs|ops|console|examples)\/[\w/.-]*\w\.\w+\b/g) ?? [];
+    const named =
+      text.match(/\b(?:src|test|bench|scripts|sdk|cli|docs|ops|console|examples)\/[\w/.-]*\w\.\w+\b/g) ?? [];
     return named.filter((name) => !fs.existsSync(path.join(ROOT, name))).map((name) => `${file}: ${name}`);
   });
 

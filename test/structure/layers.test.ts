@@ -21,6 +21,7 @@ const LEVELS: Record<string, number> = {
 
 const sources = readSources(['src'], '.ts').filter(({ isTest }) => !isTest);
 const sdk = readSources(['sdk/src'], '.ts').filter(({ isTest }) => !isTest);
+const cli = readSources(['cli'], '.ts').filter(({ isTest }) => !isTest);
 
 const partOf = (file: string) => file.split('/')[1]!;
 const edges = sources.flatMap((source) =>
@@ -76,7 +77,8 @@ test('a circle is found', () => {
 
 test('no folder holds more than 12 files', () => {
   const counts = new Map<string, number>();
-  for (const { file } of sources) counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
+  for (const { file } of [...sources, ...cli])
+    counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
 
   assert.deepEqual(
     [...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER),
@@ -84,8 +86,26 @@ test('no folder holds more than 12 files', () => {
   );
 });
 
+test('the command line needs nothing of the service: it is packed by itself', () => {
+  const modules = cli.flatMap((source) => importsOf(source).map(({ from }) => from));
+  const allowed =
+    /^(cli|sdk\/src)\/|^bin\/health\.js$|^package\.json$|^node:|^commander$|^@modelcontextprotocol\/server/;
+
+  assert.ok(modules.length > 50);
+  assert.deepEqual(
+    modules.filter((from) => !allowed.test(from)),
+    [],
+  );
+});
+
+test('no files of the command line import each other in a circle', () => {
+  const pairs = cli.flatMap((source) => importsOf(source).map(({ from }) => [source.file, from] as const));
+
+  assert.deepEqual(cyclesOf(pairs.filter(([, from]) => from.startsWith('cli/'))), []);
+});
+
 test('no source imports a test', () => {
-  const wrong = [...sources, ...sdk].filter((source) =>
+  const wrong = [...sources, ...sdk, ...cli].filter((source) =>
     importsOf(source).some(({ from }) => /\.test\.ts$|^test\//.test(from)),
   );
 

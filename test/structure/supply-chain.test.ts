@@ -91,11 +91,13 @@ test('no install script is run', () => {
 test('what the service and the demo import is there without the packages for development', () => {
   const { dependencies, optionalDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   const production = Object.keys({ ...dependencies, ...optionalDependencies });
-  const sources = readSources(['src', 'sdk/src', 'console'], '.ts').filter(({ isTest }) => !isTest);
+  const sources = readSources(['src', 'sdk/src', 'cli', 'console'], '.ts').filter(({ isTest }) => !isTest);
   const packages = sources
     .flatMap((source) => importsOf(source).filter(({ isType }) => !isType))
     .map(({ from }) => from)
-    .filter((from) => /^(@[\w-]+\/)?[\w-]+(\/|$)/.test(from) && !/^(src|sdk|console|test|scripts)\//.test(from));
+    .filter(
+      (from) => /^(@[\w-]+\/)?[\w-]+(\/|$)/.test(from) && !/^(src|sdk|cli|bin|console|test|scripts)\//.test(from),
+    );
 
   assert.ok(packages.includes('fastify'));
   assert.deepEqual(

@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import type { Source } from './sources.ts';
 import { readSources } from './sources.ts';
 
-const files = readSources(['src', 'sdk', 'test', 'bench', 'scripts', 'console'], '.ts');
+const files = readSources(['src', 'sdk', 'cli', 'test', 'bench', 'scripts', 'console'], '.ts');
 
 /** Modules that are loaded by `import()`: their exports are used as members of the module. */
 const LOADED = /^src\/processes\/roles\//;
 
 test('every export is imported by another file, or is a type that its own file uses', () => {
   const imported = new Set(files.flatMap(importedNames));
-  const sources = files.filter(({ file, isTest }) => file.startsWith('src/') && !isTest && !LOADED.test(file));
+  const sources = files.filter(({ file, isTest }) => /^(src|cli)\//.test(file) && !isTest && !LOADED.test(file));
 
   const unused = sources.flatMap((source) =>
     exportedNames(source)

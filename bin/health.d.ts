@@ -1,0 +1,5 @@
+/**
+ * Asks the service on this machine whether it runs; resolves with the exit code.
+ * @param args  the words after `health`
+ */
+export declare function runHealth(args: string[]): Promise<0 | 1 | 2>;

@@ -1,0 +1,81 @@
+'use strict';
+// Installs what a command needs, then runs it under Node 24. Plain JavaScript, because Node 20 must run it.
+
+const path = require('node:path');
+const { preparePackages } = require('./prepare/packages.js');
+const { prepareNode24 } = require('./prepare/node24.js');
+const { preparePostgres } = require('./prepare/postgres.js');
+const { prepareTools } = require('./prepare/tools.js');
+const { SANDBOX, wantedTools } = require('./prepare/wanted-tools.js');
+const { runAll } = require('./run.js');
+
+const ROOT = path.resolve(__dirname, '..');
+const ALL_TOOLS = ['ffmpeg', ...SANDBOX, 'pocketsphinx'];
+
+/** The commands that are separate programs: the Node programs that each runs in order, whether it needs the development packages, and the system tools that it needs. */
+const PROGRAMS = {
+  serve: { programs: (args) => [['src/processes/main.ts', ...args]], tools: () => wantedTools(process.env) },
+  demo: { programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
+  test: { needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
+  check: {
+    needsDev: true,
+    programs: () => [
+      ['node_modules/typescript/bin/tsc', '--noEmit', '--project', ROOT],
+      ['node_modules/typescript/bin/tsc', '--noEmit', '--project', path.join(ROOT, 'console')],
+      ['node_modules/@biomejs/biome/bin/biome', 'check', ROOT],
+    ],
+  },
+  bench: { needsDev: true, programs: benchPrograms, tools: () => ALL_TOOLS },
+};
+
+// Compiled code of earlier starts: each process of the service starts in less than half the time.
+const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'verbatim');
+
+/** Runs a command. @param args  the words after `verbatim` */
+async function main([name, ...args]) {
+  const isProgram = Object.hasOwn(PROGRAMS, name ?? '') && !args.includes('--help') && !args.includes('-h');
+  if (isProgram) await runProgram(PROGRAMS[name], args);
+  else await runCommand();
+}
+
+async function runProgram(command, args) {
+  const programs = command.programs(args);
+  await preparePackages(ROOT, { withDev: command.needsDev === true });
+  const node = await prepareNode24();
+  preparePostgres(ROOT);
+  const defaults = {
+    // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
+    UV_THREADPOOL_SIZE: '16',
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
+  };
+  const env = { ...defaults, ...process.env, ...(command.tools ? await prepareTools(command.tools()) : {}) };
+  process.exitCode = await runAll(node, programs, { root: ROOT, env });
+}
+
+/** The commands of src/cli, and the help: in this process where it is Node 24, which saves a start. */
+async function runCommand() {
+  await preparePackages(ROOT);
+  const node = await prepareNode24();
+  if (node !== process.execPath) {
+    const env = { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env };
+    process.exitCode = await runAll(node, [['src/cli/main.ts', ...process.argv.slice(2)]], { root: ROOT, env });
+    return;
+  }
+  require('node:module').enableCompileCache(process.env.NODE_COMPILE_CACHE ?? COMPILE_CACHE);
+  await import('../src/cli/main.ts');
+}
+
+/** The named benchmarks, or all; each gets the options. All arguments after `wer` (a manifest and options) go to it. */
+function benchPrograms(given) {
+  const firstOption = given.findIndex((argument) => argument.startsWith('-'));
+  const names = firstOption < 0 ? given : given.slice(0, firstOption);
+  const options = given.slice(names.length);
+  const files = require('node:fs').readdirSync(path.join(ROOT, 'bench'));
+  const known = files.filter((file) => file.endsWith('.bench.ts')).map((file) => file.slice(0, -'.bench.ts'.length));
+  if (names[0] === 'wer') return [['bench/wer.bench.ts', ...given.slice(1)]];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown) throw new Error(`There is no benchmark ${unknown}; there are: ${known.join(', ')}`);
+  return (names.length > 0 ? names : known).map((name) => [`bench/${name}.bench.ts`, ...options]);
+}
+
+module.exports = { main };

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+import { CommandError, UsageError } from '../../exit.ts';
+
+/** The page of the console for each kind of id. */
+const PAGES: Record<string, string> = { job: 'jobs', evt: 'events', wh: 'webhooks' };
+
+/** `verbatim open` */
+export function define(command: Command, io: Io): void {
+  command
+    .argument('[id]', 'a job, event or webhook')
+    .option('--print', 'print the address, open nothing')
+    .action(action<[string | undefined], { print?: boolean }>(io, openConsole));
+}
+
+async function openConsole(session: Session, { print }: { print?: boolean }, id: string | undefined): Promise<void> {
+  const { out, io } = session;
+  const { url } = session.connection();
+  const address = `${url}/${id === undefined ? '' : pageOf(id)}`;
+  if (print || out.mode !== 'text') return out.show({ json: { url: address }, ids: [address], lines: [[address]] });
+  out.note(`Opening ${address}`);
+  await startBrowser(address, io.env);
+}
+
+function pageOf(id: string): string {
+  const [, kind = ''] = /^([a-z]+)_[0-9a-z]+$/.exec(id) ?? [];
+  const page = Object.hasOwn(PAGES, kind) ? PAGES[kind] : undefined;
+  if (page === undefined) throw new UsageError(`"${id}" is not the id of a job, event or webhook.`);
+  return `#/${page}/${id}`;
+}
+
+/** Resolves when the program that opens browsers has started. BROWSER names another one. */
+async function startBrowser(address: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const opener = env['BROWSER'] || { darwin: 'open', win32: 'explorer' }[process.platform as string] || 'xdg-open';
+  const browser = spawn(opener, [address], { stdio: 'ignore', detached: true, env });
+  await new Promise<void>((resolve, reject) => {
+    browser.once('spawn', resolve);
+    browser.once('error', (cause) => {
+      reject(new CommandError(`${opener} cannot be started: open ${address} yourself.`, undefined, { cause }));
+    });
+  });
+  browser.unref();
+}

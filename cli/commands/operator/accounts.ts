@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Account } from '#sdk/wire.ts';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+import type { ListOptions } from '../../list.ts';
+import { addListOptions, pageOf, showList } from '../../list.ts';
+import { number } from '../../options.ts';
+import { credits, facts } from '../../terminal/format.ts';
+
+type NewAccount = { plan: 'lite' | 'pro'; credits?: number };
+
+/** `verbatim accounts`, for operators */
+export function define(command: Command, io: Io): void {
+  command
+    .command('create')
+    .description('a new account')
+    .argument('<name>')
+    .addOption(new Option('--plan <plan>', 'what it may use').choices(['lite', 'pro']).default('lite'))
+    .option('--credits <number>', 'its credits; without them, unlimited', number)
+    .action(action<[string], NewAccount>(io, createAccount));
+  addListOptions(
+    command
+      .command('list')
+      .description('accounts, newest first')
+      .option('--query <text>', 'with this text in the name, or this id'),
+  ).action(action<[], ListOptions & { query?: string }>(io, listAccounts));
+  command
+    .command('show')
+    .description('an account')
+    .argument('<account>')
+    .action(
+      action<[string]>(io, async (session, _options, id) => {
+        show(session, await (await session.admin()).accounts.get(id));
+      }),
+    );
+  command
+    .command('credit')
+    .description('add credits; a negative amount takes them away')
+    .argument('<account>')
+    .argument('<amount>', '', number)
+    .option('--note <text>', 'the reason, shown in the ledger')
+    .action(action<[string, number], { note?: string }>(io, addCredits));
+}
+
+async function createAccount(session: Session, { plan, credits: amount }: NewAccount, name: string): Promise<void> {
+  const { accounts } = await session.admin();
+  const account = await accounts.create({ name, plan, ...(amount !== undefined && { credits: amount }) });
+  show(session, account);
+  session.out.note({ text: `Next: verbatim keys create ${account.id}`, style: 'dim' });
+}
+
+async function listAccounts(session: Session, options: ListOptions & { query?: string }): Promise<void> {
+  const { accounts } = await session.admin();
+  const filter = { ...pageOf(options), ...(options.query !== undefined && { query: options.query }) };
+  await showList(session, options, accounts.list(filter), {
+    head: ['account', 'plan', 'credits', 'held', 'created', 'name'],
+    row: ({ id, plan, balance, created_at, name }) => [
+      id,
+      plan,
+      balance.amount === null ? 'unlimited' : credits(balance.amount),
+      credits(balance.held),
+      created_at,
+      name,
+    ],
+    id: ({ id }) => id,
+    empty: 'No accounts.',
+  });
+}
+
+async function addCredits(session: Session, { note }: { note?: string }, id: string, amount: number): Promise<void> {
+  const { accounts } = await session.admin();
+  const entry = await accounts.addCredits(id, { amount, ...(note !== undefined && { note }) });
+  const line = `${entry.amount} credits, the balance is ${credits(entry.balance.amount)}`;
+  session.out.show({ json: session.answer(), ids: [entry.id], lines: [[`${entry.id}  ${line}`]] });
+}
+
+function show({ out, answer }: Session, { id, name, plan, balance, created_at }: Account): void {
+  const lines = facts([
+    ['account', id],
+    ['name', name],
+    ['plan', plan],
+    ['credits', balance.amount === null ? 'unlimited' : credits(balance.amount)],
+    ['held', balance.held > 0 ? credits(balance.held) : null],
+    ['created', created_at],
+  ]);
+  out.show({ json: answer(), ids: [id], lines });
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+import type { ListOptions } from '../../list.ts';
+import { addListOptions, pageOf, showList } from '../../list.ts';
+
+type AuditOptions = ListOptions & { account?: string };
+
+/** `verbatim audit`, for operators */
+export function define(command: Command, io: Io): void {
+  const list = command
+    .command('list')
+    .description('who changed what, newest first')
+    .option('--account <account>', 'of this account');
+  addListOptions(list).action(action<[], AuditOptions>(io, listChanges));
+}
+
+async function listChanges(session: Session, options: AuditOptions): Promise<void> {
+  const admin = await session.admin();
+  const filter = { ...pageOf(options), ...(options.account !== undefined && { account_id: options.account }) };
+  await showList(session, options, admin.audit(filter), {
+    head: ['time', 'who', 'from', 'change', 'of', 'details'],
+    row: ({ created_at, actor, address, action: change, target_id, details }) => [
+      created_at,
+      actor.key_id ?? actor.type,
+      address,
+      change,
+      target_id,
+      JSON.stringify(details),
+    ],
+    id: ({ id }) => id,
+    empty: 'No changes.',
+  });
+}

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+
+/** `verbatim settings`, for operators */
+export function define(command: Command, io: Io): void {
+  command
+    .option('--changed', 'only those that differ from their defaults')
+    .action(action<[], { changed?: boolean }>(io, showSettings));
+}
+
+async function showSettings(session: Session, { changed }: { changed?: boolean }): Promise<void> {
+  const { out } = session;
+  const admin = await session.admin();
+  const settings = (await admin.settings()).filter(({ is_default: isDefault }) => !changed || !isDefault);
+  if (out.mode === 'json') return out.json(session.answer());
+  if (out.mode === 'ids') for (const { name } of settings) out.line(name);
+  else {
+    out.table(
+      ['setting', 'value', ''],
+      settings.map(({ name, value, is_default: isDefault }) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+        isDefault ? { text: 'default', style: 'dim' } : '',
+      ]),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
+import { number, wholeNumber } from '../../options.ts';
+
+/** The formats of transcripts, by their file extensions. */
+export const FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The options of captions. */
+export type CaptionFlags = {
+  maxLineLength?: number;
+  maxLines?: number;
+  minDuration?: number;
+  maxDuration?: number;
+  maxCharsPerSecond?: number;
+  minGap?: number;
+  speakerNames?: boolean;
+};
+
+type CaptionParams = Omit<GetJobsIdTranscriptQuery, 'format' | 'version'>;
+
+/** Adds the options of captions. */
+export function addCaptionOptions(command: Command): Command {
+  const option = (flags: string, help: string, read: (text: string) => number) =>
+    new Option(flags, help).argParser(read).helpGroup('Captions (srt, vtt):');
+  return command
+    .addOption(option('--max-line-length <number>', 'characters of a line, 10 to 120', wholeNumber))
+    .addOption(option('--max-lines <number>', 'lines of a caption, 1 to 4', wholeNumber))
+    .addOption(option('--min-duration <seconds>', 'shortest caption, 0 to 5', number))
+    .addOption(option('--max-duration <seconds>', 'longest caption, 1 to 30', number))
+    .addOption(option('--max-chars-per-second <number>', 'reading speed, 5 to 40', number))
+    .addOption(option('--min-gap <seconds>', 'between two captions, 0 to 1', number))
+    .addOption(new Option('--speaker-names', 'show who speaks').helpGroup('Captions (srt, vtt):'));
+}
+
+/** The format's name in the API, for formats that are text. */
+export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
+  return format === 'srt' || format === 'vtt' ? format : 'text';
+}
+
+/** The options of captions as the API names them. */
+export function captionParams(flags: CaptionFlags): CaptionParams {
+  const params = {
+    max_line_length: flags.maxLineLength,
+    max_lines: flags.maxLines,
+    min_duration: flags.minDuration,
+    max_duration: flags.maxDuration,
+    max_chars_per_second: flags.maxCharsPerSecond,
+    min_gap: flags.minGap,
+    speakers: flags.speakerNames ? 'true' : undefined,
+  };
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { JobInList } from '#sdk/wire.ts';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+import type { ListOptions } from '../../list.ts';
+import { addListOptions, pageOf, showList } from '../../list.ts';
+import { keyValue, time } from '../../options.ts';
+import { clockTime, credits, state } from '../../terminal/format.ts';
+import type { CaptionFlags, Format } from './captions.ts';
+import { addCaptionOptions, captionParams, FORMATS, textFormat } from './captions.ts';
+import { followJob } from './follow.ts';
+import { describeJob } from './job-view.ts';
+
+type Filter = ListOptions & {
+  status?: string;
+  plan?: string;
+  after?: string;
+  before?: string;
+  query?: string;
+  metadata?: Record<string, string>;
+};
+type TranscriptOptions = CaptionFlags & { format: Format; original?: boolean; out?: string };
+
+/** `verbatim jobs` */
+export function define(command: Command, io: Io): void {
+  const list = command
+    .command('list')
+    .description('jobs, newest first')
+    .addOption(new Option('--status <status>').choices(['queued', 'processing', 'completed', 'failed', 'canceled']))
+    .addOption(new Option('--plan <plan>').choices(['lite', 'pro']))
+    .option('--after <time>', 'created after this time: 2026-11-21, 1h, 7d …', time)
+    .option('--before <time>', 'created before this time', time)
+    .option('--query <text>', 'with this text in the file name, or this id')
+    .option('--metadata <key=value>', 'with this value in the metadata; up to 3 times', keyValue);
+  addListOptions(list).action(action<[], Filter>(io, listJobs));
+
+  command.command('get').description('a job with its text').argument('<job>').action(action<[string]>(io, getJob));
+  command
+    .command('follow')
+    .description('the segments of a job as they are transcribed, until it ends')
+    .argument('<job>')
+    .action(action<[string]>(io, async (session, _options, id) => followJob(session, id)));
+  command
+    .command('cancel')
+    .description('end jobs that are queued or processing')
+    .argument('<jobs...>')
+    .action(action<[string[]]>(io, cancelJobs));
+  command
+    .command('delete')
+    .description('erase jobs with their transcripts, metadata and audio')
+    .argument('<jobs...>')
+    .action(action<[string[]]>(io, deleteJobs));
+  const transcript = command
+    .command('transcript')
+    .description('the transcript of a completed job')
+    .argument('<job>')
+    .addOption(new Option('-o, --format <format>', 'the format').choices(FORMATS).default('txt'))
+    .option('--original', 'without the edits')
+    .option('--out <file>', 'write it to this file');
+  addCaptionOptions(transcript).action(action<[string], TranscriptOptions>(io, getTranscript));
+  command
+    .command('retry')
+    .description('a new job on the stored audio of a job')
+    .argument('<job>')
+    .addOption(new Option('--plan <plan>', 'another plan').choices(['lite', 'pro']))
+    .action(action<[string], { plan?: 'lite' | 'pro' }>(io, retryJob));
+}
+
+async function listJobs(session: Session, filter: Filter): Promise<void> {
+  const client = await session.client();
+  const query = {
+    ...pageOf(filter),
+    status: filter.status as JobInList['status'] | undefined,
+    plan: filter.plan as JobInList['plan'] | undefined,
+    created_after: filter.after,
+    created_before: filter.before,
+    query: filter.query,
+    metadata: filter.metadata,
+  };
+  await showList(session, filter, client.jobs.list(query), {
+    head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'file'],
+    row: (job) => [
+      job.id,
+      state(job.status),
+      job.plan,
+      clockTime(job.audio.duration_seconds),
+      credits(job.cost),
+      job.created_at,
+      job.audio.filename ?? job.audio.source ?? '-',
+    ],
+    id: ({ id }) => id,
+    empty: 'No jobs.',
+  });
+}
+
+async function getJob(session: Session, _options: object, id: string): Promise<void> {
+  const client = await session.client();
+  const job = await client.jobs.get(id);
+  session.out.show({ json: session.answer(), ids: [job.id], lines: describeJob(job) });
+  if (session.out.mode === 'text' && job.text) session.out.block(`\n${job.text}`);
+}
+
+async function cancelJobs({ client, out, answer }: Session, _options: object, ids: string[]): Promise<void> {
+  const { jobs } = await client();
+  for (const id of ids) {
+    const job = await jobs.cancel(id);
+    if (ids.length > 1 && out.mode === 'json') out.jsonLine(answer());
+    else out.show({ json: answer(), ids: [job.id], lines: [[`${job.id} is `, state(job.status)]] });
+  }
+}
+
+async function deleteJobs({ client, out }: Session, _options: object, ids: string[]): Promise<void> {
+  const { jobs } = await client();
+  for (const id of ids) {
+    await jobs.delete(id);
+    // The API answers without a body.
+    if (out.mode === 'ids') out.line(id);
+    else out.note(`${id} is deleted`);
+  }
+}
+
+async function getTranscript(session: Session, options: TranscriptOptions, id: string): Promise<void> {
+  const client = await session.client();
+  const { out } = session;
+  const params = options.original ? { version: 'original' as const } : {};
+  const isJson = options.format === 'json' || out.mode === 'json';
+  if (isJson) await client.jobs.transcript(id, 'json', params);
+  const text = isJson
+    ? `${JSON.stringify(session.answer(), null, 2)}\n`
+    : await client.jobs.transcript(id, textFormat(options.format), { ...params, ...captionParams(options) });
+  if (options.out !== undefined) await writeFile(options.out, text);
+  else if (isJson) out.json(session.answer());
+  else out.block(text);
+}
+
+async function retryJob(session: Session, { plan }: { plan?: 'lite' | 'pro' }, id: string): Promise<void> {
+  const client = await session.client();
+  const job = await client.jobs.retry(id, { ...(plan && { plan }) });
+  session.out.show({ json: session.answer(), ids: [job.id], lines: [[`${job.id} is `, state(job.status)]] });
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { TranscribeParams } from '#sdk/client/index.ts';
+import { UsageError } from '../../exit.ts';
+import { readJson, readTextFile, repeated, wholeNumber } from '../../options.ts';
+
+/** The options of `verbatim transcribe` that go to the API. */
+export type RequestFlags = {
+  plan?: 'lite' | 'pro';
+  language?: string;
+  words?: boolean;
+  diarize?: boolean;
+  speakers?: number;
+  minSpeakers?: number;
+  maxSpeakers?: number;
+  multichannel?: boolean;
+  audioTrack?: string;
+  translateTo?: 'en';
+  prompt?: string;
+  keyword?: string[];
+  replace?: { from: string; to: string }[];
+  metadata?: string;
+  metadataFile?: string;
+  deleteAfter?: number;
+};
+
+/** Adds the options that go to the API. */
+export function addRequestOptions(command: Command): Command {
+  const option = (flags: string, help: string) => new Option(flags, help).helpGroup('Transcription:');
+  return command
+    .addOption(option('--plan <plan>', "the plan; without it, the account's").choices(['lite', 'pro']))
+    .addOption(option('--language <code>', 'spoken language, such as en; without it, detected where the model can'))
+    .addOption(option('--words', 'times of words'))
+    .addOption(option('--diarize', 'label who says what'))
+    .addOption(option('--speakers <number>', 'the exact number of speakers, with --diarize').argParser(wholeNumber))
+    .addOption(option('--min-speakers <number>', 'the smallest number of speakers').argParser(wholeNumber))
+    .addOption(option('--max-speakers <number>', 'the largest number of speakers').argParser(wholeNumber))
+    .addOption(option('--multichannel', 'each channel on its own'))
+    .addOption(option('--audio-track <track>', 'an index from 0, or a language'))
+    .addOption(option('--translate-to <language>', 'language of the text').choices(['en']))
+    .addOption(option('--prompt <text>', 'context for the engine'))
+    .addOption(option('--keyword <word>', 'a word that the engine should know; repeatable').argParser(repeated))
+    .addOption(option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement))
+    .addOption(option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText))
+    .addOption(option('--metadata-file <file>', 'the same from a file').conflicts('metadata'))
+    .addOption(option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber));
+}
+
+/** The fields of the request. */
+export function requestParams(flags: RequestFlags): TranscribeParams {
+  const params = {
+    ...{ plan: flags.plan, language: flags.language, timestamps: flags.words ? 'word' : undefined },
+    ...{ diarize: flags.diarize, speakers: flags.speakers },
+    ...{ min_speakers: flags.minSpeakers, max_speakers: flags.maxSpeakers },
+    ...{ multichannel: flags.multichannel, audio_track: readTrack(flags.audioTrack), translate_to: flags.translateTo },
+    ...{ prompt: flags.prompt, keywords: flags.keyword, replacements: flags.replace },
+    ...{ metadataText: readMetadata(flags), delete_after_seconds: flags.deleteAfter },
+  };
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
+}
+
+function readTrack(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function readMetadata({ metadata, metadataFile }: RequestFlags): string | undefined {
+  if (metadataFile === undefined) return metadata;
+  const text = readTextFile(metadataFile).trim();
+  readJson(text, metadataFile);
+  return text;
+}
+
+function jsonText(text: string): string {
+  try {
+    readJson(text, 'It');
+  } catch (error) {
+    throw error instanceof UsageError ? new InvalidArgumentError(error.message) : error;
+  }
+  return text;
+}
+
+function replacement(text: string, before: { from: string; to: string }[] = []): { from: string; to: string }[] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must have the form from=to.');
+  return [...before, { from: text.slice(0, at), to: text.slice(at + 1) }];
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Io, Session } from '../../command.ts';
+import { action } from '../../command.ts';
+import { UsageError } from '../../exit.ts';
+import { readJson, readTextFile, wholeNumber } from '../../options.ts';
+import type { CaptionFlags, Format } from './captions.ts';
+import { addCaptionOptions, FORMATS } from './captions.ts';
+import type { Input } from './inputs.ts';
+import { resolveInputs } from './inputs.ts';
+import type { RequestFlags } from './request-options.ts';
+import { addRequestOptions, requestParams } from './request-options.ts';
+
+type TranscribeFlags = RequestFlags &
+  CaptionFlags & {
+    format: Format;
+    out?: string;
+    force?: boolean;
+    async?: boolean;
+    name: string;
+    parallel: number;
+    urlHeadersFile?: string;
+  };
+
+const MAX_PARALLEL = 8;
+const EXAMPLES = `
+Examples:
+  verbatim transcribe call.mp3 > call.txt
+  verbatim transcribe *.m4a -o srt --out subs
+  verbatim transcribe https://example.com/talk.mp3 --diarize --json
+  ffmpeg -i film.mkv -f wav - | verbatim transcribe - --name film.wav
+`;
+
+/** `verbatim transcribe` */
+export function define(command: Command, io: Io): void {
+  command
+    .argument('<inputs...>', 'files, URLs, or - for standard input')
+    .addOption(new Option('-o, --format <format>', 'of the transcripts').choices(FORMATS).default('txt'))
+    .option('--out <folder>', 'write each transcript to a file in this folder')
+    .option('--force', 'replace existing transcripts')
+    .option('--async', 'print the ids of the jobs, do not wait for them')
+    .option('--name <name>', 'file name of standard input', 'stdin')
+    .option('--parallel <number>', 'how many inputs at once, up to 8', wholeNumber, 3)
+    .option('--url-headers-file <file>', 'headers for the servers of URLs: a JSON object');
+  addCaptionOptions(addRequestOptions(command))
+    .addHelpText('after', EXAMPLES)
+    .action(action<[string[]], TranscribeFlags>(io, transcribe));
+}
+
+async function transcribe(session: Session, flags: TranscribeFlags, words: string[]): Promise<void> {
+  checkFlags(flags, words.length);
+  const { format, out, force = false, name, urlHeadersFile } = flags;
+  const urlHeaders =
+    urlHeadersFile === undefined
+      ? undefined
+      : (readJson(readTextFile(urlHeadersFile), urlHeadersFile) as Record<string, string>);
+  const stdin = session.io.stdin as unknown as AsyncIterable<Uint8Array>;
+  const inputs: Input[] = resolveInputs(words, { out, ending: format, force, name, stdin, urlHeaders });
+  // Loads the client of the API, which the help does not need.
+  const { transcribeAll } = await import('./transcribe-files.ts');
+  await transcribeAll(session, inputs, {
+    ...{ params: requestParams(flags), format, captions: flags },
+    ...{ isAsync: flags.async === true, parallel: Math.min(flags.parallel, inputs.length) },
+  });
+}
+
+function checkFlags({ async: isAsync, out, format, parallel }: TranscribeFlags, count: number): void {
+  if (parallel < 1 || parallel > MAX_PARALLEL) throw new UsageError(`--parallel must be from 1 to ${MAX_PARALLEL}.`);
+  if (isAsync && (out !== undefined || format !== 'txt')) {
+    throw new UsageError('--async has no transcripts to write: get them later with verbatim jobs transcript.');
+  }
+  const isCaption = format === 'srt' || format === 'vtt';
+  if (isCaption && count > 1 && out === undefined) throw new UsageError(`Several ${format} transcripts need --out.`);
+}

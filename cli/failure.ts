@@ -1,0 +1,38 @@
+import { AbortedError, ApiError, ConnectionError, JobFailedError, TimeoutError } from '#sdk/client/index.ts';
+import type { ExitCode } from './exit.ts';
+import { EXIT } from './exit.ts';
+
+type Failure = { message: string; exitCode: ExitCode };
+
+const WHOSE_KEY =
+  'The key is from VERBATIM_API_KEY or the profile; the token of operators from ADMIN_TOKEN or DATA_DIR. Is it of this service?';
+
+/** What to tell the user about an error of the API client, and the exit code. Other errors are described with their stack. */
+export function describeFailure(error: unknown, signal: AbortSignal): Failure {
+  if (signal.aborted || error instanceof AbortedError) return { message: 'interrupted', exitCode: EXIT.interrupted };
+  if (error instanceof ApiError) return describeApiError(error);
+  if (error instanceof JobFailedError) {
+    const { id, error: cause } = error.job;
+    const isUnpaid = cause?.type === 'insufficient_balance';
+    const message = `${id} ${error.job.status}: ${cause?.message ?? 'it has no transcript.'}`;
+    return { message, exitCode: isUnpaid ? EXIT.outOfCredits : EXIT.failed };
+  }
+  if (error instanceof ConnectionError || error instanceof TimeoutError) {
+    return { message: `${error.message}`, exitCode: EXIT.failed };
+  }
+  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.failed };
+}
+
+function describeApiError(error: ApiError): Failure {
+  const about = error.requestId ? ` (${error.requestId})` : '';
+  const hint = error.status === 401 ? ` ${WHOSE_KEY}` : '';
+  return { message: `${error.message}${about}${hint}`, exitCode: exitCodeOf(error) };
+}
+
+function exitCodeOf({ status, type }: ApiError): ExitCode {
+  if (status === 401) return EXIT.notSignedIn;
+  if (status === 402) return EXIT.outOfCredits;
+  if (status === 404) return EXIT.notFound;
+  if (status === 429) return EXIT.rateLimited;
+  return type === 'invalid_request' || type === 'forbidden_url' ? EXIT.wrongUse : EXIT.failed;
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { Pages } from '#sdk/client/index.ts';
+import type { Session } from './command.ts';
+import { wholeNumber } from './options.ts';
+import type { Part } from './terminal/part.ts';
+
+/** The options of a command that shows a list. */
+export type ListOptions = { limit?: number; cursor?: string; all?: boolean };
+
+/** How a list is shown: the lines of some of its entries, and what --quiet prints of one. */
+type View<Item> = { show(items: Item[]): void; id(item: Item): string; empty: string };
+type TableView<Item> = { head: string[]; row(item: Item): Part[]; id(item: Item): string; empty: string };
+
+/** Adds --limit, --cursor and --all. */
+export function addListOptions(command: Command): Command {
+  return command
+    .option('--limit <number>', 'entries of a page, 1 to 100', wholeNumber)
+    .option('--cursor <cursor>', 'begin at this page: next_cursor of the one before')
+    .option('--all', 'show all pages');
+}
+
+/** The options that select a page, as the API names them. */
+export function pageOf({ limit, cursor, all }: ListOptions): { limit?: number; cursor?: string } {
+  const size = limit ?? (all ? 100 : undefined);
+  return { ...(size !== undefined && { limit: size }), ...(cursor !== undefined && { cursor }) };
+}
+
+/** Shows a page of a list in a table, or with --all every entry. */
+export async function showList<Item>(
+  session: Session,
+  options: ListOptions,
+  list: Pages<Item>,
+  { head, row, ...view }: TableView<Item>,
+): Promise<void> {
+  const show = (items: Item[]) => session.out.table(head, items.map(row));
+  await showResults(session, options, list, { ...view, show });
+}
+
+/** Shows a page of a list, or with --all every entry. */
+export async function showResults<Item>(
+  { out, io, answer }: Session,
+  { all }: ListOptions,
+  list: Pages<Item>,
+  view: View<Item>,
+): Promise<void> {
+  const show = (items: Item[]) => {
+    if (out.mode === 'ids') for (const item of items) out.line(view.id(item));
+    else if (out.mode === 'json') for (const item of (answer() as { data: unknown[] }).data) out.jsonLine(item);
+    else if (items.length > 0) view.show(items);
+  };
+  if (!all) {
+    const page = await list;
+    if (out.mode === 'json') return out.json(answer());
+    show(page.data);
+    if (page.has_more) out.note({ text: `There is more: --all, or --cursor ${page.next_cursor}`, style: 'dim' });
+    else if (page.data.length === 0) out.note(view.empty);
+    return;
+  }
+  let count = 0;
+  for await (const { data } of list.pages()) {
+    show(data);
+    count += data.length;
+    // The reader of the output may be gone, or may read slowly.
+    await out.drained(io.signal);
+  }
+  if (count === 0 && out.mode === 'text') out.note(view.empty);
+}

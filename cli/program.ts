@@ -1,0 +1,58 @@
+import { Command, Option } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import type { CommandRow, Io } from './command.ts';
+
+const DOCUMENTATION = `
+Environment:
+  VERBATIM_URL, VERBATIM_API_KEY  service and key, in place of a profile
+  ADMIN_TOKEN                     token of the operator, for the commands under "Operate"
+  NO_COLOR                        no colors
+
+Exit codes:
+  0 done, 1 failed, 2 wrong use, 4 not signed in, 5 not found, 6 out of credits, 7 rate limited, 130 interrupted
+`;
+
+/**
+ * The program with all commands. The file of a command is loaded before its arguments are parsed, so that each run loads one
+ * command only. Mistakes throw CommanderError.
+ */
+export function buildProgram(rows: readonly CommandRow[], io: Io): Command {
+  const program = new Command('verbatim')
+    .description('Transcription with durable jobs and signed webhooks')
+    .version(manifest.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .addOption(
+      new Option('--json', "print the API's answer; one line for each entry with --all").helpGroup('Global options:'),
+    )
+    .addOption(new Option('-q, --quiet', 'print ids only').helpGroup('Global options:'))
+    .addOption(new Option('--profile <name>', 'use this profile').helpGroup('Global options:'))
+    .addOption(new Option('--url <url>', 'use the service at this URL').helpGroup('Global options:'))
+    .addOption(
+      new Option('--color <when>', 'use colors').choices(['auto', 'always', 'never']).helpGroup('Global options:'),
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText('after', DOCUMENTATION);
+  for (const { name, summary, group } of rows) program.command(name).description(summary).helpGroup(group);
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  program.hook('preSubcommand', async (_program, command) => {
+    await defineCommand(byName.get(command.name())!, command, io);
+  });
+  return program;
+}
+
+/** Loads the file of a command and adds its arguments, options and subcommands. */
+async function defineCommand(row: CommandRow, command: Command, io: Io): Promise<void> {
+  const { define } = await row.load();
+  define(command, io);
+}

@@ -1,0 +1,35 @@
+import type { Part } from './part.ts';
+import { plainText } from './part.ts';
+import { safeLine } from './safe-text.ts';
+
+const GAP = '  ';
+const MIN_LAST_WIDTH = 10;
+
+/**
+ * Rows whose cells are padded to the width of their column.
+ * @param maxWidth  characters of a line; the last column is cut to fit
+ */
+export function alignColumns(rows: Part[][], maxWidth?: number): Part[][] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
+  const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
+  const lastWidth = maxWidth === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_LAST_WIDTH, maxWidth - before);
+  return rows.map((row) =>
+    row.flatMap((cell, at) => {
+      if (at === columns - 1) return [cut(cell, lastWidth)];
+      if (at === row.length - 1) return [cell];
+      return [cell, ' '.repeat(widths[at]! - widthOf(cell)) + GAP];
+    }),
+  );
+}
+
+function widthOf(part: Part): number {
+  return [...safeLine(plainText(part))].length;
+}
+
+function cut(part: Part, width: number): Part {
+  const characters = [...safeLine(plainText(part))];
+  if (characters.length <= width) return part;
+  const text = `${characters.slice(0, width - 1).join('')}…`;
+  return typeof part === 'string' ? text : { ...part, text };
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { Io, Session } from '../../cli/command.ts';
+import { action } from '../../cli/command.ts';
+import { CommandError } from '../../cli/exit.ts';
+import type { Screen } from '../../cli/terminal/output.ts';
+import { dataPaths, SETTINGS } from '../config/settings.ts';
+import { runModels } from '../models/commands.ts';
+import { ModelError } from '../models/model.ts';
+
+/** `verbatim models`: needs no running service, it works on the folder of models. */
+export function define(command: Command, io: Io): void {
+  command.addHelpText(
+    'after',
+    '\nModels are kept in DATA_DIR/models. They come from the hub that HF_ENDPOINT names.\n',
+  );
+  command
+    .command('list')
+    .description('all models, with licence, languages, word error rate and size')
+    .action(action(io, (session) => run(session, ['list', ...(session.globals.json ? ['--json'] : [])], io.stdout)));
+  command
+    .command('pull')
+    .description('download a model and check it; the next pull goes on where this one was interrupted')
+    .argument('<name>')
+    .action(action<[string]>(io, (session, _options, name) => run(session, ['pull', name], io.stderr)));
+  command
+    .command('remove')
+    .description('delete a model')
+    .argument('<name>')
+    .action(action<[string]>(io, (session, _options, name) => run(session, ['remove', name], io.stderr)));
+}
+
+async function run({ io: { env, signal } }: Session, args: string[], screen: Screen): Promise<void> {
+  const hub = SETTINGS.hubUrl.read(env[SETTINGS.hubUrl.env] || SETTINGS.hubUrl.fallback);
+  if ('mistake' in hub) throw new CommandError(`${SETTINGS.hubUrl.env} ${hub.mistake}.`);
+  const modelsDir = dataPaths(env['DATA_DIR'] || './data').models;
+  try {
+    await runModels(args, { modelsDir, hubUrl: hub.value, screen, signal });
+  } catch (error) {
+    throw error instanceof ModelError ? new CommandError(error.message, undefined, { cause: error }) : error;
+  }
+}

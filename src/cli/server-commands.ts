@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import programs from '../../bin/programs.json' with { type: 'json' };
+import type { CommandRow, Group } from '../../cli/command.ts';
+
+type Program = { group: string; summary: string; arguments?: string };
+
+/** The commands that need the files of the service: its models, its database, and the programs that bin/verbatim starts. */
+export const SERVER_COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'models',
+    group: 'Operate:',
+    summary: 'list, pull and remove speech models',
+    load: () => import('./models.ts'),
+  },
+  {
+    name: 'database',
+    group: 'Operate:',
+    summary: 'spread the tables of DATABASE_URL over the workers of a Citus cluster',
+    load: () => import('./database.ts'),
+  },
+  ...Object.entries<Program>(programs).map(([name, program]) => ({
+    name,
+    group: program.group as Group,
+    summary: program.summary,
+    // For the help; bin/verbatim runs these commands itself.
+    load: async () => ({ define: (command: Command) => void command.arguments(program.arguments ?? '') }),
+  })),
+];

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { toneWav } from '../fixtures/audio/test-audio.ts';
+import { runVerbatim } from '../fixtures/cli.ts';
+import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
+import type { TestService } from '../fixtures/service.ts';
+import { openService, temporaryFolder } from '../fixtures/service.ts';
+
+// The commands against a running service whose engine says always the same.
+
+const METADATA = '{"order":12345678901234567890,"price":1.10}';
+const said = JSON.stringify({ text: 'Good morning', language: 'english' });
+const speech = await openSpeechServer({ body: said });
+const folder = temporaryFolder();
+const wav = path.join(folder, 'call.wav');
+fs.writeFileSync(wav, toneWav('abc'));
+
+let service: TestService;
+let env: Record<string, string>;
+/** Runs a command as the account of the tests. */
+const run = (args: string | string[], setup: Parameters<typeof runVerbatim>[1] = {}) =>
+  runVerbatim(args, { ...setup, env: { ...env, ...setup.env } });
+/** Standard output of a command that succeeds. */
+const outputOf = async (args: string | string[], setup?: Parameters<typeof runVerbatim>[1]) => {
+  const { code, stdout, stderr } = await run(args, setup);
+  assert.equal(code, 0, stderr);
+  return stdout;
+};
+const jsonOf = async (args: string | string[]) => JSON.parse(await outputOf(args));
+
+before(async () => {
+  const engine = `openai:${speech.baseUrl}`;
+  service = await openService({
+    ...{ ENGINE_LITE: engine, ENGINE_PRO: engine, AUDIO_RETENTION_HOURS: '1' },
+    ...{ RATE_LIMIT_TRANSCRIBE: 'off', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1/32:9' },
+  });
+  const { key } = await service.account({ credits: 100 });
+  env = { VERBATIM_URL: service.baseUrl, VERBATIM_API_KEY: key, ADMIN_TOKEN: service.adminToken };
+});
+
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  await speech[Symbol.asyncDispose]();
+  fs.rmSync(folder, { recursive: true });
+});
+
+describe('verbatim transcribe', () => {
+  test('prints the text of a file, and all else on standard error', async () => {
+    const { code, stdout, stderr } = await run(['transcribe', wav]);
+
+    assert.deepEqual([code, stdout], [0, 'Good morning\n']);
+    assert.match(stderr, /call\.wav {2}done {2}0:00 {2}.*credits {2}job_\w+\n$/);
+  });
+
+  test('reads standard input', async () => {
+    const setup = { stdin: toneWav('abc') };
+
+    const job = JSON.parse(await outputOf('transcribe - --name talk.wav --json', setup));
+
+    assert.deepEqual([job.text, job.audio.filename], ['Good morning', 'talk.wav']);
+  });
+
+  test('passes the options of the API on, and --json keeps all digits of the metadata', async () => {
+    const options = '--words --language en --keyword Kubernetes --keyword Envoy --replace morning=evening --plan pro';
+
+    const text = await outputOf(['transcribe', wav, '--json', '--metadata', METADATA, ...options.split(' ')]);
+
+    const job = JSON.parse(text);
+    assert.match(text, /"order": 12345678901234567890,\n\s+"price": 1\.10\n/);
+    assert.deepEqual(job.options, {
+      language: 'en',
+      timestamps: 'word',
+      keywords: ['Kubernetes', 'Envoy'],
+      replacements: [{ from: 'morning', to: 'evening' }],
+    });
+    assert.deepEqual([job.text, job.metadataText], ['Good evening', undefined]);
+  });
+
+  test('writes the transcripts of several files to a folder, and does not replace them', async () => {
+    const out = path.join(folder, 'subs');
+    fs.writeFileSync(path.join(folder, 'second.wav'), toneWav('de'));
+    const words = ['transcribe', wav, path.join(folder, 'second.wav'), '-o', 'srt', '--out', out];
+
+    const ids = (await outputOf([...words, '-q'])).trim().split('\n');
+    const again = await run(words);
+    const forced = await run([...words, '--force']);
+
+    assert.ok(ids.length === 2 && ids.every((id) => /^job_\w+$/.test(id)));
+    assert.deepEqual(fs.readdirSync(out).sort(), ['call.srt', 'second.srt']);
+    assert.match(fs.readFileSync(path.join(out, 'call.srt'), 'utf8'), /^1\n00:00:00,000 --> .*\nGood morning\n/);
+    assert.deepEqual([again.code, again.stdout], [2, '']);
+    assert.match(again.stderr, /call\.srt exists: --force replaces it/);
+    assert.deepEqual([forced.code, forced.stdout], [0, '']);
+  });
+
+  test('prints several results in the order of the files, as text with names or as NDJSON', async () => {
+    const words = ['transcribe', wav, path.join(folder, 'second.wav')];
+    fs.writeFileSync(path.join(folder, 'second.wav'), toneWav('de'));
+
+    const text = await outputOf(words);
+    const lines = (await outputOf([...words, '--json'])).trim().split('\n');
+
+    assert.equal(text, `==> ${wav} <==\nGood morning\n==> ${words[2]} <==\nGood morning\n`);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).audio.filename),
+      ['call.wav', 'second.wav'],
+    );
+  });
+
+  test('with --async prints the job at once', async () => {
+    const line = await outputOf(['transcribe', wav, '--async']);
+
+    const [, id] = /^(job_\w+) {2}queued {2}\S+call\.wav\n$/.exec(line) ?? [];
+    assert.equal((await jsonOf(['jobs', 'get', id!, '--json'])).id, id);
+    assert.equal((await run(['transcribe', wav, '--async', '-o', 'srt'])).code, 2);
+  });
+
+  test('shows escape sequences in file names harmless', async () => {
+    const name = path.join(folder, 'red\u001b[31m\u009b\nname.wav');
+    fs.writeFileSync(name, toneWav('a'));
+
+    const { code, stderr } = await run(['transcribe', name, '--color', 'always']);
+
+    assert.equal(code, 0);
+    assert.match(stderr, /red\\x1b\[31m\\x9b\\x0aname\.wav/);
+    assert.doesNotMatch(stderr.replaceAll(/\u001b\[\d+m/g, ''), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+
+  test('ends with 5, 2, 1 and 6 for what is not there, cannot be used, is not audio and is not paid', async () => {
+    const text = path.join(folder, 'notes.wav');
+    fs.writeFileSync(text, 'not audio');
+    const poor = await service.account({ credits: 0 });
+
+    const missing = await run(['transcribe', path.join(folder, 'nothing.wav')]);
+    const directory = await run(['transcribe', folder]);
+    const notAudio = await run(['transcribe', text]);
+    const unpaid = await run(['transcribe', wav], { env: { VERBATIM_API_KEY: poor.key } });
+    const unknown = await run(['transcribe', wav], { env: { VERBATIM_API_KEY: 'vb_unknown' } });
+    const [one, other] = [await run(['transcribe', wav, text]), await run(['transcribe', wav, wav, '-o', 'srt'])];
+
+    assert.deepEqual([missing.code, directory.code, notAudio.code], [5, 2, 1]);
+    assert.deepEqual([unpaid.code, unknown.code, one.code, other.code], [6, 4, 1, 2]);
+    assert.match(notAudio.stderr, /verbatim: .*\(req_\w+\)\n$/);
+    assert.match(one.stdout, /Good morning/);
+    assert.match(one.stderr, /verbatim: 1 of 2 were not transcribed\.\n$/);
+  });
+
+  test('shows bars on a terminal', async () => {
+    const { stderr } = await run(['transcribe', wav], { isTerminal: true });
+
+    assert.match(stderr, /call\.wav {2}\u001b\[36m-+\u001b\[39m {3}0 % {2}upload\n/);
+    assert.match(stderr, /\u001b\[1A\u001b\[J/);
+    assert.match(stderr, /call\.wav {2}\u001b\[32mdone\u001b\[39m/);
+  });
+
+  test('Ctrl-C while it waits ends with 130, and says how to go on with the job', async () => {
+    speech.answerAll('hold');
+    const stop = new AbortController();
+    const requests = speech.requests.length;
+    const running = run(['transcribe', wav], { signal: stop.signal });
+    while (speech.requests.length === requests) await new Promise(setImmediate);
+
+    stop.abort();
+    const { code, stdout, stderr } = await running;
+    speech.answerAll({ body: said });
+    speech.answerHeld({ body: said });
+
+    const [, id] = /^(job_\w+) goes on: verbatim jobs follow \1\nverbatim: interrupted\n$/.exec(stderr) ?? [];
+    assert.deepEqual([code, stdout], [130, '']);
+    assert.match(await outputOf(['jobs', 'follow', id!]), /0:00 {2}Good morning\n/);
+  });
+});
+
+describe('verbatim jobs', () => {
+  test('lists jobs in a table, as the answer, as NDJSON and as ids', async () => {
+    await outputOf(['transcribe', wav, wav, wav]);
+
+    const page = await jsonOf('jobs list --limit 2 --json');
+    const ids = (await outputOf('jobs list --all -q')).trim().split('\n');
+    const lines = (await outputOf('jobs list --all --limit 2 --json')).trim().split('\n');
+    const table = await outputOf('jobs list --status completed --query call.wav --limit 1');
+    const more = await run('jobs list --limit 1');
+
+    assert.deepEqual([page.data.length, page.has_more], [2, true]);
+    assert.ok(ids.length >= 3);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).id),
+      ids,
+    );
+    assert.match(table, /^job_\w+ {2}completed {2}pro {2}0:00 {2}[\d.]+ +\S+Z {2}call\.wav\n$/);
+    assert.match(more.stderr, /^There is more: --all, or --cursor \S+\n$/);
+    assert.equal(await outputOf(['jobs', 'list', '-q', '--limit', '1', '--cursor', page.next_cursor]), `${ids[2]}\n`);
+  });
+
+  test('shows, retries, cancels and deletes a job', async () => {
+    const id = (await outputOf(['transcribe', wav, '-q'])).trim();
+
+    const shown = await outputOf(['jobs', 'get', id]);
+    const text = await outputOf(['jobs', 'transcript', id]);
+    const captions = await outputOf(['jobs', 'transcript', id, '-o', 'vtt', '--max-lines', '1']);
+    const again = await jsonOf(['jobs', 'retry', id, '--json']);
+    await outputOf(['jobs', 'follow', again.id, '-q']);
+    const canceled = await run(['jobs', 'cancel', id]);
+    const deleted = await run(['jobs', 'delete', id, again.id]);
+    const gone = await run(['jobs', 'get', id]);
+
+    assert.match(shown, /^job +job_\w+\nstatus +completed\n.*\n\nGood morning\n$/s);
+    assert.equal(text, 'Good morning\n');
+    assert.match(captions, /^WEBVTT\n/);
+    assert.notEqual(again.id, id);
+    assert.equal(canceled.code, 1);
+    assert.deepEqual([deleted.code, deleted.stdout], [0, '']);
+    assert.equal(deleted.stderr, `${id} is deleted\n${again.id} is deleted\n`);
+    assert.deepEqual([gone.code, gone.stdout], [5, '']);
+    assert.match(gone.stderr, /^verbatim: .*\(req_\w+\)\n$/);
+  });
+});
+
+describe('the account', () => {
+  test('whoami, balance and usage show it', async () => {
+    const account = await jsonOf('whoami --json');
+
+    assert.match(
+      await outputOf('whoami'),
+      /^account +test \(acct_\w+\)\nplan +pro\nservice +http:\/\/127\.0\.0\.1:\d+\n/,
+    );
+    assert.equal(await outputOf('whoami -q'), `${account.id}\n`);
+    assert.match(await outputOf('balance'), /^balance +\d+(\.\d+)? credits\n/);
+    assert.match(await outputOf('usage --from 1d --group-by plan'), /pro +\d+ +0 +0 .*\ntotal +.*\n$/s);
+    assert.equal((await jsonOf('usage --bucket hour --json')).bucket, 'hour');
+  });
+
+  test('keys are made, listed and revoked, by their owner and by the operator', async () => {
+    const account = (await outputOf('whoami -q')).trim();
+    const own = await jsonOf('keys create --name ci --scopes jobs:read --json');
+    const operators = await jsonOf(['keys', 'create', account, '--name', 'given', '--json']);
+
+    const list = await outputOf('keys list');
+
+    assert.match(own.key, /^vb_/);
+    assert.match(list, new RegExp(`^${operators.id} .*given\n${own.id} {2}${own.prefix}… {2}jobs:read .*ci\n`));
+    assert.equal((await outputOf(['keys', 'list', account, '-q'])).split('\n').length, list.split('\n').length);
+    assert.equal((await run('balance', { env: { VERBATIM_API_KEY: own.key } })).code, 1);
+    assert.equal((await run(['keys', 'revoke', own.id])).stderr, `${own.id} is revoked\n`);
+    assert.equal((await run(['keys', 'revoke', operators.id, '--operator'])).code, 0);
+    assert.equal((await run('balance', { env: { VERBATIM_API_KEY: operators.key } })).code, 4);
+  });
+});
