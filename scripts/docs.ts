@@ -1,5 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
+import { adviceFor, FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import type { ErrorType } from '../src/http/api-error.ts';
 import { ERROR_MEANING, ERROR_STATUS } from '../src/http/api-error.ts';
@@ -27,6 +30,7 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'docs/options.md': options(),
     'docs/warnings.md': warnings(),
     'docs/event-types.md': eventTypes(),
+    'docs/signature-verdicts.md': signatureVerdicts(),
     'console/event-types.ts': consoleEventTypes(),
     'sdk/src/api.ts': `${await writeApiTypes(await apiDocument())}\n${anyEvent()}`,
   };
@@ -52,6 +56,19 @@ function errors(): string {
     'Errors',
     'All endpoints answer errors in the same form: `{ "error": { "message", "code", "type", "param"? }, "request_id" }`. `code` is the HTTP status; programs should decide by `type`.',
     table(['status', 'type', 'when'], rows),
+  );
+}
+
+function signatureVerdicts(): string {
+  const verdicts = Object.entries(SIGNATURE_FIXES).map(([verdict, fix]) => [`\`${verdict}\``, fix]);
+  const frameworks = (Object.keys(FRAMEWORKS) as Framework[]).map((framework) => [
+    `\`${framework}\``,
+    adviceFor(framework, 'body_parsed')!,
+  ]);
+  return page(
+    'Verdicts about signatures',
+    'What the debugger of signatures says of a delivery that does not verify ([signatures](signatures.md)), and what to do.',
+    `${table(['verdict', 'what to do'], verdicts)}\n\nThe raw body, by \`framework\`:\n\n${table(['framework', 'how'], frameworks)}`,
   );
 }
 

@@ -1377,13 +1377,41 @@ export interface SignatureDiagnosis {
     | 'unexplained'
   )[];
   /**
-   * What to do about the verdict.
+   * What to do about the verdict, and how in the framework where that is known.
    */
   fix: string;
+  /**
+   * As it was given, or as the headers of the delivery and its answer name it.
+   */
+  framework:
+    | (
+        | 'express'
+        | 'fastify'
+        | 'nextjs'
+        | 'hono'
+        | 'lambda'
+        | 'flask'
+        | 'django'
+        | 'fastapi'
+        | 'rails'
+        | 'laravel'
+        | 'go'
+        | 'spring'
+        | 'aspnet'
+      )
+    | null;
   checks: {
     name: 'headers' | 'time' | 'signature' | 'body';
     result: 'ok' | 'wrong' | 'unknown';
     message: string;
+    /**
+     * What a delivery of the service has there.
+     */
+    expected: string;
+    /**
+     * What this one has there: a form, never a value.
+     */
+    found: string | null;
   }[];
   /**
    * Where the body differs from the one that was sent; null when it does not, or when that one is no longer kept.
@@ -1400,6 +1428,7 @@ export interface SignatureDiagnosis {
     received: string;
     sent_bytes: number;
     received_bytes: number;
+    kind: 'whitespace' | 'reordered' | 'escaped' | 'number_precision' | 'truncated' | 'changed';
   } | null;
 }
 export interface Event {
@@ -2227,9 +2256,26 @@ export interface PostWebhooksIdDiagnoseBody {
   };
   body: string;
   /**
-   * Without it the age of the delivery is not checked.
+   * By the clock of your server. Without it the age of the delivery is not checked.
    */
   received_at?: string;
+  /**
+   * Of your server, for the fix.
+   */
+  framework?:
+    | 'express'
+    | 'fastify'
+    | 'nextjs'
+    | 'hono'
+    | 'lambda'
+    | 'flask'
+    | 'django'
+    | 'fastapi'
+    | 'rails'
+    | 'laravel'
+    | 'go'
+    | 'spring'
+    | 'aspnet';
 }
 export interface GetEventsQuery {
   /**

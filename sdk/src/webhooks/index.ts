@@ -1,12 +1,13 @@
-export type { BodyDifference } from './body-difference.ts';
-export type {
-  KnownSecret,
-  SignatureCheck,
-  SignatureExplanation,
-  SignatureQuestion,
-  SignatureVerdict,
-} from './explain-signature.ts';
-export { explainSignature } from './explain-signature.ts';
+export type { BodyDifference, DifferenceKind } from './explain/difference.ts';
+export type { SignatureCheck, SignatureExplanation, SignatureQuestion } from './explain/explain-signature.ts';
+export { explainSignature } from './explain/explain-signature.ts';
+export type { Framework } from './explain/frameworks.ts';
+export { FRAMEWORKS } from './explain/frameworks.ts';
+export type { HttpRequest } from './explain/read-http-request.ts';
+export { readHttpRequest } from './explain/read-http-request.ts';
+export type { KnownSecret } from './explain/search.ts';
+export type { ReceivedAnswer } from './explain/time-check.ts';
+export type { SignatureVerdict } from './explain/verdicts.ts';
 export type { EventMemory, EventProgress } from './receivers/event-memory.ts';
 export { rememberEvents } from './receivers/event-memory.ts';
 export type { ExpressHandler } from './receivers/express-handler.ts';

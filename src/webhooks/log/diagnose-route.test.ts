@@ -13,7 +13,7 @@ before(async () => {
 after(() => environment[Symbol.asyncDispose]());
 
 /** A new account with a webhook, and a delivery as it was sent and recorded. */
-async function openDelivery() {
+async function openDelivery({ responseHeaders }: { responseHeaders?: Record<string, string> } = {}) {
   const { call, account } = await environment.caller();
   const { json: webhook } = await call('POST', '/v1/webhooks', HOOK);
   await environment.fixture.emit(account);
@@ -27,7 +27,12 @@ async function openDelivery() {
     'X-Service-Delivery-Id': due!.attemptId,
   });
   const headers = signed(webhook.secret);
-  await environment.fixture.finish(account, [attemptOf(due!, { requestHeaders: JSON.stringify(headers) })]);
+  await environment.fixture.finish(account, [
+    attemptOf(due!, {
+      requestHeaders: JSON.stringify(headers),
+      ...(responseHeaders && { responseHeaders: JSON.stringify(responseHeaders) }),
+    }),
+  ]);
   const path = `/v1/webhooks/${webhook.id}`;
   const ask = async (given: object) => {
     const answer = await call('POST', `${path}/diagnose`, { headers, body, received_at: timestamp, ...given });
@@ -62,6 +67,7 @@ test('the body is compared with the one that was sent, byte by byte', async () =
     received: changed.difference.received,
     sent_bytes: Buffer.byteLength(body),
     received_bytes: Buffer.byteLength(body),
+    kind: 'changed',
   });
   // Its metadata has a number that JSON parsers round.
   assert.equal(parsed.verdict, 'body_parsed');
@@ -91,6 +97,22 @@ test("another account's secrets and events are not looked at, and its webhook is
   assert.equal(foreign.status, 404);
 });
 
+test('the Date of the recorded answer tells a wrong clock from an old delivery, and its headers the framework', async () => {
+  const { ask, timestamp, body } = await openDelivery({
+    responseHeaders: { date: 'Sat, 01 Jan 2000 00:00:00 GMT', 'x-powered-by': 'Express' },
+  });
+  const parsed = JSON.stringify(JSON.parse(body), null, 1);
+
+  const skewed = (await ask({ received_at: undefined })).json;
+  const old = (await ask({ received_at: new Date(Date.parse(timestamp) + 301_000).toISOString(), framework: 'go' }))
+    .json;
+
+  assert.deepEqual([skewed.verdict, skewed.framework], ['clock_skew', 'express']);
+  assert.match(skewed.checks[1].message, /The clock of your server is \d+ s behind\./);
+  assert.deepEqual([old.verdict, old.framework], ['stale_timestamp', 'go']);
+  assert.match((await ask({ body: parsed })).json.fix, /Express: use express\.raw/);
+});
+
 test('without a time of receipt the age is not checked', async () => {
   const { ask, timestamp } = await openDelivery();
   const later = new Date(Date.parse(timestamp) + 301_000).toISOString();
@@ -102,6 +124,7 @@ test('without a time of receipt the age is not checked', async () => {
 test('fields that are missing or malformed are refused by name', async () => {
   const { ask } = await openDelivery();
   const refused: [object, string][] = [
+    [{ framework: 'perl' }, 'framework'],
     [{ headers: undefined }, 'headers'],
     [{ headers: 'X-A: b' }, 'headers'],
     [{ body: undefined }, 'body'],

@@ -1,7 +1,11 @@
-import type { KnownSecret, SignatureExplanation } from '#sdk/webhooks/explain-signature.ts';
-import { explainSignature } from '#sdk/webhooks/explain-signature.ts';
-import { SIGNATURE_FIXES } from '#sdk/webhooks/signature-fixes.ts';
-import { headerValues } from '#sdk/webhooks/signature-headers.ts';
+import type { SignatureExplanation, SignatureQuestion } from '#sdk/webhooks/explain/explain-signature.ts';
+import { explainSignature } from '#sdk/webhooks/explain/explain-signature.ts';
+import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
+import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { headerValues } from '#sdk/webhooks/explain/read-headers.ts';
+import type { KnownSecret } from '#sdk/webhooks/explain/search.ts';
+import type { SignatureVerdict } from '#sdk/webhooks/explain/verdicts.ts';
+import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
@@ -18,7 +22,8 @@ import { findLogged } from './log-store.ts';
 
 export type DiagnoseDeps = { db: Database; secretBox: SecretBox; config: Pick<Config, 'webhookHeaderPrefix'> };
 
-const VERDICTS = Object.keys(SIGNATURE_FIXES) as SignatureExplanation['verdict'][];
+const VERDICTS = Object.keys(SIGNATURE_FIXES) as SignatureVerdict[];
+const FRAMEWORK_NAMES = Object.keys(FRAMEWORKS) as Framework[];
 
 // Of all characters only U+0000 is refused, as in all bodies.
 const textField = { type: 'string', [DOCUMENTED]: { pattern: '^[^\\u0000]*$' } };
@@ -27,12 +32,18 @@ const answerSchema = Type.Object(
   {
     verdict: oneOf(VERDICTS, { description: 'The first cause; genuine: the signature, body and time fit.' }),
     causes: Type.Array(oneOf(VERDICTS), { description: 'All causes, the one to look at first in front.' }),
-    fix: Type.String({ description: 'What to do about the verdict.' }),
+    fix: Type.String({ description: 'What to do about the verdict, and how in the framework where that is known.' }),
+    framework: nullable(
+      oneOf(FRAMEWORK_NAMES),
+      'As it was given, or as the headers of the delivery and its answer name it.',
+    ),
     checks: Type.Array(
       Type.Object({
         name: oneOf(['headers', 'time', 'signature', 'body']),
         result: oneOf(['ok', 'wrong', 'unknown']),
         message: Type.String(),
+        expected: Type.String({ description: 'What a delivery of the service has there.' }),
+        found: nullable(Type.String(), 'What this one has there: a form, never a value.'),
       }),
     ),
     difference: nullable(
@@ -42,6 +53,7 @@ const answerSchema = Type.Object(
         received: Type.String(),
         sent_bytes: Type.Integer({ minimum: 0 }),
         received_bytes: Type.Integer({ minimum: 0 }),
+        kind: oneOf(['whitespace', 'reordered', 'escaped', 'number_precision', 'truncated', 'changed']),
       }),
       'Where the body differs from the one that was sent; null when it does not, or when that one is no longer kept.',
     ),
@@ -50,8 +62,20 @@ const answerSchema = Type.Object(
     verdict: 'body_parsed',
     causes: ['body_parsed'],
     fix: SIGNATURE_FIXES.body_parsed,
-    checks: [{ name: 'signature', result: 'wrong', message: 'It fits once this is undone: body_parsed.' }],
-    difference: { at: 5, sent: '{"id":"evt_01k', received: '{"id": "evt_01k', sent_bytes: 812, received_bytes: 861 },
+    framework: null,
+    checks: [
+      {
+        name: 'signature',
+        result: 'wrong',
+        message: 'It fits once this is undone: body_parsed.',
+        expected: 'HMAC-SHA256 of the timestamp, a dot and the raw body, under the whole secret',
+        found: 'body_parsed',
+      },
+    ],
+    difference: {
+      ...{ at: 5, sent: '{"id":"evt_01k', received: '{"id": "evt_01k', sent_bytes: 812, received_bytes: 861 },
+      kind: 'whitespace',
+    },
   }),
 );
 
@@ -79,17 +103,21 @@ export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
         }),
         body: Type.Unsafe<string>({ ...textField, examples: ['{"id": "evt_01kamz2f3q8r5t7v9wxyzabcde"}'] }),
         received_at: Type.Optional(
-          Type.String({ format: 'date-time', description: 'Without it the age of the delivery is not checked.' }),
+          Type.String({
+            format: 'date-time',
+            description: 'By the clock of your server. Without it the age of the delivery is not checked.',
+          }),
         ),
+        framework: Type.Optional(oneOf(FRAMEWORK_NAMES, { description: 'Of your server, for the fix.' })),
       }),
       answers: { 200: answerSchema },
     },
-    async handle({ account, params, body: { headers, body, received_at }, note }) {
+    async handle({ account, params, body: { headers, body, received_at, framework = null }, note }) {
       const webhook = await webhookOr404(db, account, params.id);
       const receivedAt = readTime('received_at', received_at)?.getTime() ?? null;
       const secret = await readSecrets(db, account, webhook.id, secretBox);
-      const sent = await readSent(db, account, webhook.id, { headers, headerPrefix });
-      const explanation = await explainSignature({ secret, headers, body, receivedAt, sent, headerPrefix });
+      const known = await readSent(db, account, webhook.id, { headers, headerPrefix });
+      const explanation = explainSignature({ secret, headers, body, receivedAt, framework, headerPrefix, ...known });
       note({ webhook_id: webhook.id, verdict: explanation.verdict });
       return { status: 200, body: showExplanation(explanation) };
     },
@@ -117,24 +145,27 @@ function openOrNull(box: SecretBox, webhookId: string, sealed: Buffer | null): s
   }
 }
 
-/** What was sent, by the ids in the headers: the attempt, or else the event. Null when neither is kept. */
+/** What was sent and answered, by the ids in the headers: of the attempt, or else of the event. Null where it is not kept. */
 async function readSent(
   db: Database,
   account: Account,
   webhookId: string,
   { headers, headerPrefix }: { headers: Record<string, string | string[]>; headerPrefix: string },
-) {
+): Promise<Pick<SignatureQuestion, 'sent' | 'answer'>> {
   const { shard } = account;
   const [deliveryId = ''] = headerValues(headers, `${headerPrefix}Delivery-Id`);
   const entry = isId('dlv', deliveryId) ? await findLogged(db, { shard, webhookId }, deliveryId) : null;
   if (entry?.requestBody) {
     const sentHeaders =
       entry.requestHeaders === null ? null : (JSON.parse(entry.requestHeaders) as Record<string, string>);
-    return { headers: sentHeaders, body: entry.requestBody };
+    const { responseHeaders, completedAt } = entry;
+    const isAnswered = responseHeaders !== null && completedAt !== null;
+    const answer = isAnswered ? { headers: JSON.parse(responseHeaders), receivedAt: completedAt.getTime() } : null;
+    return { sent: { headers: sentHeaders, body: entry.requestBody }, answer };
   }
   const [eventId = ''] = [`${headerPrefix}Event-Id`, 'webhook-id'].flatMap((name) => headerValues(headers, name));
   const event = isId('evt', eventId) ? await findEvent(db, { shard, accountId: account.id, id: eventId }) : null;
-  return event && { headers: null, body: event.body };
+  return { sent: event && { headers: null, body: event.body } };
 }
 
 function showExplanation({ difference, ...explanation }: SignatureExplanation) {

@@ -26,7 +26,10 @@ export function fromLatin1(text: string): Uint8Array<ArrayBuffer> {
 
 /** One character for each byte. */
 export function toLatin1(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+  let text = '';
+  // A call takes a limited number of arguments.
+  for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  return text;
 }
 
 /** Two lower-case digits for each byte. */

@@ -55,6 +55,40 @@ for (const [what, delivery, status] of REFUSALS) {
   });
 }
 
+test('the explanation of a refusal is given on request', async () => {
+  const verdicts: Promise<string>[] = [];
+  const onRefused: Parameters<typeof createReceiver>[0]['onRefused'] = (_error, explain) =>
+    verdicts.push(explain().then(({ verdict }) => verdict));
+
+  await receiverOf({}, { onRefused }).receive({ headers, body: `${body}\n` });
+  await receiverOf({}, { onRefused, now: () => SIGNED_AT + 301_000 }).receive({ headers, body });
+
+  assert.deepEqual(await Promise.all(verdicts), ['body_whitespace', 'stale_timestamp']);
+});
+
+test('in development the verdict of a refusal is printed, and nowhere else', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => undefined);
+  const before = process.env['NODE_ENV'];
+  t.after(() => {
+    if (before === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = before;
+  });
+  const refuse = async (environment: string, more = {}) => {
+    process.env['NODE_ENV'] = environment;
+    await receiverOf({}, more).receive({ headers, body: JSON.stringify(JSON.parse(body), null, 2) });
+    const lines = warn.mock.calls.map(({ arguments: [text] }) => String(text));
+    warn.mock.resetCalls();
+    return lines;
+  };
+
+  const [printed = ''] = await refuse('development');
+
+  assert.match(printed, /^A delivery was refused \(body_parsed\)\. Verify the raw bytes/);
+  assert.equal(printed.includes(RECEIVER_SECRET.slice(6)), false);
+  assert.deepEqual([await refuse('production'), await refuse('test')], [[], []]);
+  assert.deepEqual(await refuse('development', { onRefused: () => undefined }), []);
+});
+
 test('a delivery older than five minutes is refused, unless toleranceSeconds allows it', async () => {
   const late = { now: () => SIGNED_AT + 301_000 };
 

@@ -1,4 +1,5 @@
 import type { AnyEvent, EventType } from '../../wire.ts';
+import type { SignatureExplanation } from '../explain/explain-signature.ts';
 import type { Body, HeaderSource, VerificationCode } from '../verification.ts';
 import { readHeader, readSecrets, WebhookVerificationError } from '../verification.ts';
 import { verifyDeliveryAsync } from '../web-signature.ts';
@@ -25,8 +26,11 @@ export type ReceiverOptions = {
   on: Handlers;
   /** With it an event that arrives again is not handled again. */
   memory?: EventMemory;
-  /** Called for every refused request. */
-  onRefused?: (error: WebhookVerificationError) => void;
+  /**
+   * Called for every refused request. `explain` finds out why: it loads the debugger of signatures. Default: with
+   * NODE_ENV=development the explanation is printed.
+   */
+  onRefused?: (error: WebhookVerificationError, explain: () => Promise<SignatureExplanation>) => unknown;
   /** The current time in milliseconds since the epoch. Default: Date.now */
   now?: () => number;
   /** Default: 300. */
@@ -71,7 +75,8 @@ export const TOO_LARGE: Reply = { status: 413, message: 'The body is larger than
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   const secrets = readSecrets(options.secret);
-  const { on, memory, onRefused, now = Date.now } = options;
+  const { on, memory, now = Date.now } = options;
+  const onRefused = options.onRefused ?? (isDevelopment() ? printExplanation : undefined);
   const headerPrefix = options.headerPrefix ?? 'X-Service-';
 
   async function receive({ headers, body }: { headers: HeaderSource; body: Body }): Promise<Reply> {
@@ -103,9 +108,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       });
     } catch (error) {
       if (!(error instanceof WebhookVerificationError)) throw error;
-      onRefused?.(error);
+      await onRefused?.(error, () => explain(headers, body));
       return { status: REFUSAL_STATUS[error.code], message: error.message };
     }
+  }
+
+  async function explain(headers: HeaderSource, body: Body): Promise<SignatureExplanation> {
+    const { explainSignature } = await import('../explain/explain-signature.ts');
+    const secret = secrets.map((each) => ({ secret: each, of: 'this_webhook' as const }));
+    return explainSignature({ secret, headers, body, receivedAt: now(), headerPrefix });
   }
 
   async function dispatch(event: AnyEvent, headers: HeaderSource): Promise<void> {
@@ -120,4 +131,20 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   return { receive, maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES };
+}
+
+type Host = { process?: { env?: Record<string, string | undefined> } };
+
+function isDevelopment(): boolean {
+  return (globalThis as Host).process?.env?.['NODE_ENV'] === 'development';
+}
+
+/** Neither secrets nor signatures are in an explanation. */
+async function printExplanation(
+  error: WebhookVerificationError,
+  explain: () => Promise<SignatureExplanation>,
+): Promise<void> {
+  const { causes, fix } = await explain();
+  const verdict = causes.length === 0 ? error.code : causes.join(', ');
+  console.warn(`A delivery was refused (${verdict}). ${causes.length === 0 ? error.message : fix}`);
 }

@@ -1,4 +1,20 @@
-import type { SignatureVerdict } from './explain-signature.ts';
+import type { Mistake } from './guesses/guess.ts';
+import type { HeaderCause } from './read-headers.ts';
+import type { SecretCause } from './search.ts';
+
+/** What is wrong with a delivery, or with the check of it. `genuine`: nothing. `unexplained`: no known mistake fits. */
+export type SignatureVerdict =
+  | 'genuine'
+  | HeaderCause
+  | 'stale_timestamp'
+  | 'clock_skew'
+  | Mistake
+  | SecretCause
+  | 'body_changed_at'
+  | 'body_truncated'
+  | 'header_changed_by_proxy'
+  | 'wrong_secret'
+  | 'unexplained';
 
 /** What to do about each verdict. */
 export const SIGNATURE_FIXES: Readonly<Record<SignatureVerdict, string>> = {
@@ -11,7 +27,7 @@ export const SIGNATURE_FIXES: Readonly<Record<SignatureVerdict, string>> = {
   bad_timestamp: 'Sign over the timestamp header as it is, an ISO 8601 time; do not convert it.',
   stale_timestamp:
     'The delivery is genuine, but old: handle it within 5 minutes, and do not store it before the check.',
-  clock_skew: 'The clock of your server is behind: synchronise it.',
+  clock_skew: 'The clock of your server is wrong: synchronise it.',
   secret_whitespace: 'Remove spaces, quotes and line ends around the secret in your configuration.',
   secret_prefix_cut: 'The key is the whole secret, including whsec_.',
   secret_decoded: 'The key is the secret as text: do not decode it from base64.',
@@ -26,7 +42,7 @@ export const SIGNATURE_FIXES: Readonly<Record<SignatureVerdict, string>> = {
   secret_of_another_webhook:
     'It is signed by the secret of another webhook of this account: each URL needs its own secret.',
   body_changed_at: 'Something changed the body on its way: see where it differs from the one that was sent.',
-  body_truncated: 'Raise the limit of your proxy or server for bodies to 256 KiB.',
+  body_truncated: 'Raise the limit of your proxy or server for bodies to 4 MiB.',
   header_changed_by_proxy: 'Let your proxy pass the signature and timestamp headers on unchanged.',
   wrong_secret: 'No known secret made this signature: copy the secret again, or rotate it.',
   unexplained: 'No known mistake fits: compare the secret, then the raw bytes of the body with those that were sent.',

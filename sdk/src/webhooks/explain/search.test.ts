@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import vm from 'node:vm';
+import { build } from 'esbuild';
+import { eventPayloads } from '../../../../src/webhooks/event-payloads.ts';
+import file from '../../../vectors.json' with { type: 'json' };
+import { signBody } from '../signature.ts';
+import { explainSignature } from './explain-signature.ts';
+import { readSignatureHeaders } from './read-headers.ts';
+import type { KnownSecret } from './search.ts';
+import { findMistakes, MAX_HMACS } from './search.ts';
+
+const TIMESTAMP = '2026-11-21T09:30:00.250Z';
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const SECRET = secretOf(9);
+
+const headersFor = (body: string, secret = SECRET) => ({
+  'X-Service-Signature': signBody({ secret, timestamp: TIMESTAMP, body }),
+  'X-Service-Timestamp': TIMESTAMP,
+  'X-Service-Event-Id': 'evt_01k9zzzzzz0123456789abcdef',
+});
+
+test('a search takes at most 400 HMACs, however many secrets and bodies are possible', () => {
+  const others = Array.from(
+    { length: 20 },
+    (_, i): KnownSecret => ({ secret: secretOf(20 + i), of: 'another_webhook' }),
+  );
+  const secrets: KnownSecret[] = [...others, { secret: `"${SECRET}"`, of: 'this_webhook' }];
+  const body = '\ufeff "{\\"metadata\\": {\\"é\\": \\"a b%20\\"}, \\"id\\": 1.0}"\r\n';
+  const headers = readSignatureHeaders(headersFor(body, secretOf(1)), 'X-Service-');
+
+  const one = findMistakes(headers, body, [{ secret: SECRET, of: 'this_webhook' }]);
+  const many = findMistakes(headers, body, secrets);
+
+  assert.deepEqual([one.mistakes, many.mistakes, many.hmacs], [null, null, MAX_HMACS]);
+  assert.ok(one.hmacs > 100 && one.hmacs < MAX_HMACS);
+});
+
+test('a search that finds the cause ends there', () => {
+  const body = '{"id":"evt_1"}';
+  const headers = readSignatureHeaders(headersFor(body), 'X-Service-');
+  const find = (given: string, secret = SECRET) => findMistakes(headers, given, [{ secret, of: 'this_webhook' }]);
+
+  assert.deepEqual(find(body), { mistakes: [], hmacs: 1 });
+  assert.deepEqual(find(body, `${SECRET} `).mistakes, ['secret_whitespace']);
+  assert.ok(find(`${body}\n`, `${SECRET} `).hmacs <= 60);
+});
+
+test('the test vectors are genuine', () => {
+  for (const { name, secret, id, timestamp, body, signature } of file.vectors) {
+    const headers = { 'X-Service-Signature': signature, 'X-Service-Timestamp': timestamp, 'X-Service-Event-Id': id };
+    const { verdict } = explainSignature({ secret, headers, body, receivedAt: Date.parse(timestamp) });
+    assert.equal(verdict, 'genuine', name);
+  }
+});
+
+for (const { type, example } of eventPayloads) {
+  test(`the order of the keys of ${type} is known`, () => {
+    const body = JSON.stringify(example);
+    const reversed = JSON.stringify(inReverse(example));
+    assert.notEqual(reversed, body);
+
+    const { causes } = explainSignature({ secret: SECRET, headers: headersFor(body), body: reversed });
+
+    assert.deepEqual(causes, ['body_parsed']);
+  });
+}
+
+test('the debugger runs in a browser, without anything of Node', async () => {
+  const entry = path.join(import.meta.dirname, 'explain-signature.ts');
+  const options = { bundle: true, write: false, format: 'iife', globalName: 'debugged', platform: 'browser' } as const;
+  const { outputFiles } = await build({ entryPoints: [entry], ...options });
+  const body = '{"id":"evt_1","text":"é"}';
+  const question = { secret: SECRET, headers: headersFor(body), body: `${body}\r\n` };
+  const page = vm.createContext({ TextEncoder, TextDecoder, atob, btoa, question });
+
+  const verdict = vm.runInContext(`${outputFiles[0]!.text}; debugged.explainSignature(question).verdict`, page);
+
+  assert.equal(verdict, 'body_whitespace');
+});
+
+/** Keys of the service in reverse; those of metadata and options as they are. */
+function inReverse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inReverse);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(
+    entries.map(([key, each]) => [key, ['metadata', 'options'].includes(key) ? each : inReverse(each)]),
+  );
+}
