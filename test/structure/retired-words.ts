@@ -64,7 +64,7 @@ const RETIRED: readonly RetiredWord[] = [
 const NOT_YET: readonly string[] = [];
 
 const FOLDERS = ['src', 'sdk', 'scripts', 'test', 'bench', 'examples', 'console', 'ops', 'docs', 'bin', 'cli'];
-const ENDINGS = ['.ts', '.js', '.cjs', '.sql', '.md', '.html', '.css', '.yml', '.json', '.py'];
+const ENDINGS = ['.ts', '.tsx', '.js', '.cjs', '.sql', '.md', '.html', '.css', '.yml', '.json', '.py'];
 // Figures of the past, vectors for other languages, and this table.
 const EXCEPT = /^bench\/results\/|^sdk\/vectors\.json$|^test\/structure\/(retired-words|tidy\.test)\.ts$/;
 
@@ -81,7 +81,7 @@ export function findRetiredWords(): string[] {
 /** The retired words in one file, with what stands around them. */
 export function retiredWordsIn(source: Source): string[] {
   const all = splitNames(`${source.file}\n${source.text}`);
-  const names = /\.(ts|js|cjs)$/.test(source.file) ? splitNames(`${source.file}\n${namesOf(source)}`) : '';
+  const names = /\.(tsx?|js|cjs)$/.test(source.file) ? splitNames(`${source.file}\n${namesOf(source)}`) : '';
   return RETIRED.filter(({ files }) => files === undefined || files.test(source.file)).flatMap(
     ({ pattern, isIdentifier, instead }) => {
       const text = isIdentifier ? names : all;

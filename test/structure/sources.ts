@@ -3,8 +3,8 @@ import path from 'node:path';
 
 /** The project's folder. */
 export const ROOT = path.join(import.meta.dirname, '../..');
-// Dependencies, and files that a bench writes.
-const SKIPPED = /(^|\/)node_modules(\/|$)|^bench\/work\//;
+// Dependencies, files that a bench writes, and the bundled console.
+const SKIPPED = /(^|\/)node_modules(\/|$)|^(bench\/work|console\/dist)\//;
 
 /** A file of the project: its path from the root, and its text. */
 export type Source = { file: string; text: string; isTest: boolean };

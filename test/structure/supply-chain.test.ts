@@ -91,7 +91,8 @@ test('no install script is run', () => {
 test('what the service and the demo import is there without the packages for development', () => {
   const { dependencies, optionalDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   const production = Object.keys({ ...dependencies, ...optionalDependencies });
-  const sources = readSources(['src', 'sdk/src', 'cli', 'console'], '.ts').filter(({ isTest }) => !isTest);
+  const files = [...readSources(['src', 'sdk/src', 'cli', 'console'], '.ts'), ...readSources(['console'], '.tsx')];
+  const sources = files.filter(({ isTest }) => !isTest);
   const packages = sources
     .flatMap((source) => importsOf(source).filter(({ isType }) => !isType))
     .map(({ from }) => from)

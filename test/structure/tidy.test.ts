@@ -15,9 +15,10 @@ const HOT_TABLES =
 
 // Made from the API document; nobody edits it.
 const GENERATED = 'sdk/src/api.ts';
-const sources = readSources(['src', 'sdk/src', 'cli', 'scripts', 'test', 'bench', 'examples', 'console'], '.ts').filter(
-  ({ file }) => file !== GENERATED,
-);
+const sources = [
+  ...readSources(['src', 'sdk/src', 'cli', 'scripts', 'test', 'bench', 'examples', 'console'], '.ts'),
+  ...readSources(['console'], '.tsx'),
+].filter(({ file }) => file !== GENERATED);
 const migrations = readSources(['src/db/migrations'], '.sql');
 
 test('there is something to look at', () => {

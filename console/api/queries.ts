@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query';
+import { session } from '../app/session.ts';
+import { useStore } from '../app/store.ts';
+import { api } from './client.ts';
+
+// Queries that several views use. The names of their keys: `account`, `balance`.
+
+const ACCOUNT_STALE_MS = 300_000;
+
+/** The account of the key: plan, limits, and what the key may do. */
+export function useAccount() {
+  const { key } = useStore(session);
+  return useQuery({
+    queryKey: ['account'],
+    queryFn: ({ signal }) => api.account({ signal }),
+    enabled: key !== null,
+    staleTime: ACCOUNT_STALE_MS,
+  });
+}
+
+/** Needs the scope usage:read. */
+export function useBalance() {
+  return useQuery({ queryKey: ['balance'], queryFn: ({ signal }) => api.balance({ signal }) });
+}

@@ -1,0 +1,161 @@
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useAccount } from '../api/queries.ts';
+import { queryClient, unreachable } from '../api/query-client.ts';
+import { Button } from '../ui/button.tsx';
+import { Loading } from '../ui/state.tsx';
+import { say, Toasts } from '../ui/toast.tsx';
+import type { NavigationEntry } from './navigation.ts';
+import { permittedEntries } from './navigation.ts';
+import { Palette } from './palette.tsx';
+import { preferences, setPreference } from './preferences.ts';
+import { session, signOut } from './session.ts';
+import { ShortcutSheet } from './shortcut-sheet.tsx';
+import { useShortcuts } from './shortcuts.ts';
+import { useStore } from './store.ts';
+
+const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
+
+/** The frame of every view: navigation, banners, palette and messages. Signed out, the sign-in view takes the view's place. */
+export function Layout() {
+  const { key, admin } = useStore(session);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [opened, setOpened] = useState<'palette' | 'sheet' | 'menu' | null>(null);
+  const account = useAccount();
+  const navigate = useNavigate();
+  const entries = permittedEntries({ key, admin }, account.data?.scopes ?? null);
+  const letters = entries.map(({ letter, path }) => `${letter}${path}`).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `letters` stands for the entries
+  const actions = useMemo(
+    () => ({
+      openPalette: () => setOpened('palette'),
+      openSheet: () => setOpened('sheet'),
+      goTo(letter: string) {
+        const entry = entries.find((other) => other.letter === letter);
+        if (entry) void navigate({ to: entry.path } as never);
+        else say(`g ${letter} leads nowhere; ? shows the shortcuts.`);
+      },
+    }),
+    [letters],
+  );
+  useShortcuts(actions);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
+  useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: answers of one account are not shown to the next
+  useEffect(() => () => queryClient.clear(), [key, admin]);
+  const isSignedIn = key !== null || admin !== null;
+  const mayShow = path.startsWith('/operator') ? admin !== null : key !== null;
+  return (
+    <div className="shell">
+      {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
+      <a className="skip" href="#main" onClick={skipToMain}>
+        Skip to the content
+      </a>
+      <header className={opened === 'menu' ? 'side open' : 'side'}>
+        <div className="brand-row">
+          <Link className="brand" to="/">
+            Verbatim
+          </Link>
+          {isSignedIn && (
+            <Button
+              className="menu-button"
+              aria-expanded={opened === 'menu'}
+              onClick={() => setOpened(opened === 'menu' ? null : 'menu')}
+            >
+              Menu
+            </Button>
+          )}
+        </div>
+        {isSignedIn && (
+          <div className="side-body">
+            <Button className="search-button" onClick={actions.openPalette}>
+              <span>Search or go to</span> <kbd>Ctrl K</kbd>
+            </Button>
+            <Navigation entries={entries} />
+            <SideFoot who={account.data ? `${account.data.name} · ${account.data.plan}` : admin ? 'Operator' : ''} />
+          </div>
+        )}
+      </header>
+      <div className="content">
+        <Banners />
+        <main id="main" tabIndex={-1}>
+          <Suspense fallback={<Loading />}>{mayShow && path !== '/sign-in' ? <Outlet /> : <SignIn />}</Suspense>
+        </main>
+      </div>
+      <Palette
+        isOpen={opened === 'palette'}
+        onClose={() => setOpened(null)}
+        entries={entries}
+        openSheet={actions.openSheet}
+      />
+      <ShortcutSheet isOpen={opened === 'sheet'} onClose={() => setOpened(null)} entries={entries} />
+      <Toasts />
+    </div>
+  );
+}
+
+function Navigation({ entries }: { entries: readonly NavigationEntry[] }) {
+  const [own, operator] = [false, true].map((isOperator) =>
+    entries.filter(({ needs }) => (needs === 'operator') === isOperator),
+  ) as [NavigationEntry[], NavigationEntry[]];
+  const link = ({ path, label }: NavigationEntry) => (
+    <Link key={path} to={path} activeOptions={{ exact: path === '/' || path === '/operator', includeSearch: false }}>
+      {label}
+    </Link>
+  );
+  return (
+    <nav aria-label="Console">
+      {own.map(link)}
+      {operator.length > 0 && <p className="group">Operator</p>}
+      {operator.map(link)}
+    </nav>
+  );
+}
+
+function SideFoot({ who }: { who: string }) {
+  const { utc, theme } = useStore(preferences);
+  return (
+    <div className="side-foot">
+      <p className="who">{who}</p>
+      <label>
+        <span className="hidden">Time zone</span>
+        <select
+          value={utc ? 'utc' : 'local'}
+          onChange={(event) => setPreference({ utc: event.target.value === 'utc' })}
+        >
+          <option value="local">Local times</option>
+          <option value="utc">UTC times</option>
+        </select>
+      </label>
+      <label>
+        <span className="hidden">Theme</span>
+        <select value={theme} onChange={(event) => setPreference({ theme: event.target.value as typeof theme })}>
+          <option value="system">System theme</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <a href="/docs">API reference</a>
+      <Button look="quiet" onClick={() => signOut()}>
+        Sign out
+      </Button>
+    </div>
+  );
+}
+
+function Banners() {
+  const isUnreachable = useStore(unreachable);
+  if (!isUnreachable) return null;
+  return (
+    <p className="banner" role="alert">
+      {navigator.onLine ? 'The service cannot be reached.' : 'You are offline.'} What was loaded before stays; the
+      console goes on when the service answers again.
+    </p>
+  );
+}
+
+/** The address is the place of the view, so a link to a fragment must not change it. */
+function skipToMain(event: { preventDefault(): void }): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('#main')?.focus();
+}

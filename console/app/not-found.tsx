@@ -1,0 +1,16 @@
+import { Link } from '@tanstack/react-router';
+import { Page } from '../ui/page.tsx';
+import { Empty } from '../ui/state.tsx';
+
+/** For an address without a view. */
+export function NotFound() {
+  return (
+    <Page title="Not found">
+      <Empty title="The console has no such page.">
+        <p>
+          <Link to="/">Home</Link>
+        </p>
+      </Empty>
+    </Page>
+  );
+}

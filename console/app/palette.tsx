@@ -1,0 +1,141 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { KeyboardEvent } from 'react';
+import { useState } from 'react';
+import { findDelivery } from '../api/find-delivery.ts';
+import { copyText } from '../ui/copy.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Problem } from '../ui/state.tsx';
+import type { NavigationEntry } from './navigation.ts';
+import { preferences, setPreference } from './preferences.ts';
+import { session, signOut } from './session.ts';
+
+type Command = { label: string; hint?: string; run: () => unknown };
+type Go = (path: string) => unknown;
+
+/** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, searches transcripts, changes preferences. */
+export function Palette({
+  isOpen,
+  onClose,
+  entries,
+  openSheet,
+}: {
+  isOpen: boolean;
+  onClose: () => void;
+  entries: readonly NavigationEntry[];
+  openSheet: () => void;
+}) {
+  return (
+    <Dialog isOpen={isOpen} title="Go to" onClose={onClose} className="palette">
+      <PaletteBody onClose={onClose} entries={entries} openSheet={openSheet} />
+    </Dialog>
+  );
+}
+
+function PaletteBody({
+  onClose,
+  entries,
+  openSheet,
+}: {
+  onClose: () => void;
+  entries: readonly NavigationEntry[];
+  openSheet: () => void;
+}) {
+  const navigate = useNavigate();
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const [error, setError] = useState<unknown>(null);
+  const go: Go = (path) => navigate({ href: path } as never);
+  const commands = commandsFor(text.trim(), entries, go, openSheet);
+  const run = async (command: Command | undefined) => {
+    setError(null);
+    try {
+      await command?.run();
+      onClose();
+    } catch (cause) {
+      setError(cause);
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) setAt((at + step + commands.length) % Math.max(1, commands.length));
+    else if (event.key === 'Enter') void run(commands[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type into it
+        autoFocus
+        type="search"
+        role="combobox"
+        aria-label="View, command, id, or words of a transcript"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={commands[at] ? `palette-${at}` : undefined}
+        placeholder="View, id (job_ evt_ dlv_ wh_ req_), or words of a transcript"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {error !== null && <Problem error={error} />}
+      <div id="palette-list" role="listbox" aria-label="Results">
+        {commands.map(({ label, hint }, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are handled by the combobox
+          <div
+            key={label}
+            id={`palette-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onClick={() => void run(commands[index])}
+          >
+            <span>{label}</span>
+            {hint && <small>{hint}</small>}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, openSheet: () => void): Command[] {
+  const jump = jumpTo(text, go);
+  if (jump) return [jump];
+  const { utc, theme } = preferences.get();
+  const nextTheme = { system: 'dark', dark: 'light', light: 'system' } as const;
+  const all: Command[] = [
+    ...entries.map(({ label, path, letter }) => ({ label, hint: `g ${letter}`, run: () => go(path) })),
+    { label: `Times in ${utc ? 'the local time zone' : 'UTC'}`, run: () => setPreference({ utc: !utc }) },
+    { label: `Theme: ${nextTheme[theme]}`, run: () => setPreference({ theme: nextTheme[theme] }) },
+    { label: 'Keyboard shortcuts', hint: '?', run: () => setTimeout(openSheet) },
+    { label: 'API reference', hint: '/docs', run: () => window.open('/docs') },
+    { label: 'Sign out', run: () => signOut() },
+  ];
+  const found = all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
+  const search = {
+    label: `Search transcripts for “${text}”`,
+    run: () => go(`/jobs?words=${encodeURIComponent(text)}`),
+  };
+  return text !== '' && session.get().key !== null ? [...found, search] : found;
+}
+
+/** What a pasted id opens; null for any other text. */
+function jumpTo(text: string, go: Go): Command | null {
+  const prefix = /^(job|evt|dlv|wh|req|acct)_[0-9a-hjkmnp-tv-z]{26}$/.exec(text)?.[1];
+  if (prefix === 'job') return { label: `Job ${text}`, run: () => go(`/jobs/${text}`) };
+  if (prefix === 'evt') return { label: `Event ${text}`, run: () => go(`/events/${text}`) };
+  if (prefix === 'wh') return { label: `Webhook ${text}`, run: () => go(`/webhooks/${text}`) };
+  if (prefix === 'acct') return { label: `Account ${text}`, run: () => go(`/operator/accounts/${text}`) };
+  if (prefix === 'req') {
+    const label = 'Requests are in the log of the service: copy the command that finds this one';
+    return { label, hint: text, run: () => copyText(`grep ${text} service.log`) };
+  }
+  if (prefix !== 'dlv') return null;
+  const run = async () => go(`/webhooks/${(await findDelivery(text)).webhook_id}/deliveries/${text}`);
+  return { label: `Delivery ${text}`, run };
+}

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query';
+import type { JobInList } from '#sdk/wire.ts';
+import { api } from '../api/client.ts';
+import { Badge } from '../ui/badge.tsx';
+
+const EVERY_MS = 3_000;
+
+/** The state of a job of a list; of an open one with its progress, or its place in the queue. */
+export function JobState({ job }: { job: JobInList }) {
+  const isOpen = job.status === 'queued' || job.status === 'processing';
+  // The stream of the account has changes of the state only.
+  const { data } = useQuery({
+    queryKey: ['job-progress', job.id, job.status],
+    queryFn: ({ signal }) => api.jobs.get(job.id, { signal }),
+    enabled: isOpen,
+    refetchInterval: EVERY_MS,
+  });
+  const { status, progress, queue_position } = data ?? { ...job, queue_position: undefined };
+  return (
+    <span className="job-state">
+      <Badge>{status}</Badge>
+      {status === 'processing' && <progress max={1} value={progress} aria-label="Progress" />}
+      {status === 'queued' && queue_position !== undefined && <small>place {queue_position}</small>}
+    </span>
+  );
+}
+
+/** How a job is called: its file, the address of its audio, or its id. */
+export function jobName({ id, audio }: Pick<JobInList, 'id' | 'audio'>): string {
+  return audio.filename || audio.source || id;
+}

@@ -1,0 +1,24 @@
+// What several views use. The bundler makes one file of it, which the first page loads (src/http/service/console-bundle.ts).
+import 'react-dom';
+import './api/client.ts';
+import './api/list.ts';
+import './api/live.ts';
+import './api/problem.ts';
+import './api/queries.ts';
+import './api/query-client.ts';
+import './text/format.ts';
+import './text/json-text.ts';
+import './text/request-code.ts';
+import './ui/badge.tsx';
+import './ui/bars.tsx';
+import './ui/button.tsx';
+import './ui/copy.tsx';
+import './ui/dialog.tsx';
+import './ui/field.tsx';
+import './app/filters.tsx';
+import './ui/page.tsx';
+import './ui/state.tsx';
+import './ui/table.tsx';
+import './ui/tabs.tsx';
+import './ui/time.tsx';
+import './ui/toast.tsx';

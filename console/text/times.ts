@@ -1,0 +1,34 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A time in words: 5 s ago, in 3 min, 2 h ago, 4 d ago; of more than a week, the date. */
+export function relativeTime(timeMs: number, nowMs: number, utc: boolean): string {
+  const distance = Math.abs(nowMs - timeMs);
+  if (distance < 2 * SECOND) return 'now';
+  if (distance >= 7 * DAY) return dateOf(timeMs, utc);
+  const [size, unit] =
+    distance < MINUTE
+      ? ([SECOND, 's'] as const)
+      : distance < HOUR
+        ? ([MINUTE, 'min'] as const)
+        : distance < DAY
+          ? ([HOUR, 'h'] as const)
+          : ([DAY, 'd'] as const);
+  const amount = `${Math.floor(distance / size)} ${unit}`;
+  return timeMs > nowMs ? `in ${amount}` : `${amount} ago`;
+}
+
+/** A time with seconds: 21 Nov 2026, 10:30:00; with its time zone where that is UTC. @param iso  as the API writes it */
+export function exactTime(iso: string, utc: boolean): string {
+  const text = new Date(iso).toLocaleString('en-GB', {
+    ...{ dateStyle: 'medium', timeStyle: 'medium' },
+    ...(utc && { timeZone: 'UTC' }),
+  });
+  return utc ? `${text} UTC` : text;
+}
+
+function dateOf(timeMs: number, utc: boolean): string {
+  return new Date(timeMs).toLocaleDateString('en-GB', { dateStyle: 'medium', ...(utc && { timeZone: 'UTC' }) });
+}

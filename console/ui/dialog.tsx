@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import { useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+// A modal dialog on the browser's own <dialog>: Escape closes it, the rest of the page is inert, and the focus returns to
+// where it was.
+//
+//   <Dialog isOpen={isOpen} title="New key" onClose={() => setOpen(false)}>…</Dialog>
+
+export function Dialog({
+  isOpen,
+  title,
+  onClose,
+  className = '',
+  children,
+}: {
+  isOpen: boolean;
+  title: string;
+  /** Called for Escape, the close button and a click beside the dialog. */
+  onClose: () => void;
+  className?: string;
+  /** Rendered while the dialog is open only. */
+  children: ReactNode;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const element = dialog.current!;
+    if (isOpen && !element.open) element.showModal();
+    if (!isOpen && element.open) element.close();
+  }, [isOpen]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same as a click beside the dialog.
+    <dialog
+      ref={dialog}
+      className={className}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      {isOpen && (
+        <div className="dialog-body">
+          <div className="head">
+            <h2 id={titleId}>{title}</h2>
+            <Button look="quiet" aria-label="Close" onClick={onClose}>
+              ✕
+            </Button>
+          </div>
+          {children}
+        </div>
+      )}
+    </dialog>
+  );
+}

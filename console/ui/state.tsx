@@ -1,0 +1,90 @@
+import type { ReactNode } from 'react';
+import { useEffect, useState } from 'react';
+import { problemOf } from '../api/problem.ts';
+import { Button } from './button.tsx';
+import { Code } from './copy.tsx';
+
+// What a view shows in place of its content.
+//
+//   <Query of={query}>{(job) => …}</Query>     the content of a query, or that it loads, or its error
+//   <Loading />
+//   <Problem error={error} retry={refetch} />  as the API says it, with the request id; a 429 counts down, then tries again
+//   <Empty title="No jobs yet" command="verbatim transcribe call.mp3">…</Empty>
+
+/** The parts of a query of TanStack Query that are shown. */
+type QueryState<Value> = { data: Value | undefined; error: unknown; refetch: () => unknown };
+
+/** Data that was loaded before stays while a later request fails; the error is shown above it. */
+export function Query<Value>({ of, children }: { of: QueryState<Value>; children: (value: Value) => ReactNode }) {
+  const { data, error, refetch } = of;
+  return (
+    <>
+      {error !== null && error !== undefined && <Problem error={error} retry={() => void refetch()} />}
+      {data !== undefined ? children(data) : !error && <Loading />}
+    </>
+  );
+}
+
+/** Appears after a moment, so that quick answers do not flicker. */
+export function Loading() {
+  return (
+    <p className="loading" role="status">
+      Loading…
+    </p>
+  );
+}
+
+/** An error. @param retry  absent: no button */
+export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { message, type, requestId, retryAfterSeconds } = problemOf(error);
+  const seconds = useCountdown(error, retryAfterSeconds, retry);
+  return (
+    <div className="notice problem" role="alert">
+      <p>{message}</p>
+      {(type || requestId) && (
+        <p className="details">
+          {type && <code>{type}</code>} {requestId && <code>{requestId}</code>}
+        </p>
+      )}
+      {retry && (
+        <Button disabled={seconds > 0} onClick={retry}>
+          {seconds > 0 ? `Again in ${seconds} s` : 'Try again'}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Seconds until the API takes the next request; at the end it is repeated by itself. */
+function useCountdown(error: unknown, startSeconds: number | null, onEnd?: () => void): number {
+  const [left, setLeft] = useState({ error, seconds: startSeconds ?? 0 });
+  const seconds = left.error === error ? left.seconds : (startSeconds ?? 0);
+  useEffect(() => {
+    if (seconds <= 0) return;
+    const timer = setTimeout(() => {
+      setLeft({ error, seconds: seconds - 1 });
+      if (seconds === 1) onEnd?.();
+    }, 1_000);
+    return () => clearTimeout(timer);
+  }, [error, seconds, onEnd]);
+  return seconds;
+}
+
+/** An empty list: why, and the one command that fills it. */
+export function Empty({
+  title,
+  command,
+  children,
+}: {
+  title: string;
+  command?: string | undefined;
+  children?: ReactNode;
+}) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {children}
+      {command && <Code text={command} label="Command" />}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api } from '../../api/client.ts';
+import { Section } from '../../ui/page.tsx';
+
+/** What a new account does first, with ticks; nothing once all is done. */
+export function FirstSteps({ canReadWebhooks }: { canReadWebhooks: boolean }) {
+  const { data } = useQuery({
+    queryKey: ['first-steps'],
+    queryFn: async ({ signal }) => {
+      const none = { data: [] };
+      const [jobs, webhooks, accepted] = await Promise.all([
+        api.jobs.list({ status: 'completed', limit: 1 }, { signal }),
+        canReadWebhooks ? api.webhooks.list({ limit: 1 }, { signal }) : none,
+        canReadWebhooks ? api.deliveries.list({ status: 'succeeded', limit: 1 }, { signal }) : none,
+      ]);
+      return [jobs, webhooks, accepted].map((list) => list.data.length > 0) as [boolean, boolean, boolean];
+    },
+  });
+  if (!data) return null;
+  const [hasJob, hasWebhook, hasDelivery] = data;
+  const steps = [
+    { isDone: true, text: 'Sign in with a key' },
+    { isDone: hasJob, text: <Link to="/transcribe">Transcribe a file</Link> },
+    ...(canReadWebhooks
+      ? [
+          { isDone: hasWebhook, text: <Link to="/webhooks">Register a webhook</Link> },
+          { isDone: hasDelivery, text: <Link to="/start">Receive a delivery and verify its signature</Link> },
+        ]
+      : []),
+  ];
+  if (steps.every(({ isDone }) => isDone)) return null;
+  return (
+    <Section title="First steps">
+      <ol className="steps">
+        {steps.map(({ isDone, text }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps are always the same
+          <li key={index} className={isDone ? 'done' : undefined}>
+            <span role="img" aria-label={isDone ? 'done' : 'to do'}>
+              {isDone ? '✓' : '○'}
+            </span>{' '}
+            {text}
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}

@@ -1,0 +1,56 @@
+import { Link } from '@tanstack/react-router';
+import type { JobInList } from '#sdk/wire.ts';
+import { api } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { JobState, jobName } from '../../parts/job-state.tsx';
+import { clockTime } from '../../text/format.ts';
+import { Section } from '../../ui/page.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { NewRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const SHOWN = 5;
+
+/** The newest jobs, with the place in the queue of those that wait. */
+export function RecentJobs() {
+  const list = useLiveList<JobInList>({
+    key: ['jobs', 'recent'],
+    read: () => api.jobs.list({ limit: SHOWN }),
+    changed: (frame) => (frame.type === 'job' ? frame.data : null),
+  });
+  return (
+    <Section title="Newest jobs" actions={<Link to="/jobs">All jobs</Link>}>
+      <NewRows list={list} />
+      <Query of={list}>
+        {(jobs) =>
+          jobs.length === 0 ? (
+            <Empty title="No jobs yet." command="verbatim transcribe call.mp3" />
+          ) : (
+            <Table
+              label="Newest jobs"
+              rows={jobs}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  head: 'File',
+                  cell: (job) => (
+                    <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
+                      {jobName(job)}
+                    </Link>
+                  ),
+                },
+                { head: 'Status', cell: (job) => <JobState job={job} /> },
+                {
+                  head: 'Length',
+                  isNumber: true,
+                  cell: ({ audio }) => (audio.duration_seconds === null ? '–' : clockTime(audio.duration_seconds)),
+                },
+                { head: 'Created', cell: (job) => <Time at={job.created_at} /> },
+              ]}
+            />
+          )
+        }
+      </Query>
+    </Section>
+  );
+}

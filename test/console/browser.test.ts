@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { findChromium, openBrowser } from './harness/browser.ts';
+import { openFixture } from './harness/fixture.ts';
+import type { Flow } from './harness/flow.ts';
+import { runFlow } from './harness/flow.ts';
+
+const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+const modules = await Promise.all(
+  files.map(async (name) => {
+    const { flows } = (await import(path.join(import.meta.dirname, name))) as { flows: Flow[] };
+    return flows.map((flow) => ({ ...flow, title: `${path.parse(name).name}: ${flow.title}` }));
+  }),
+);
+const chromium = findChromium();
+const skip = chromium ? false : 'NOT TESTED: the console in a browser. Install Chromium, or name one in CHROMIUM.';
+if (skip) process.stderr.write(`${skip}\n`);
+
+test('the console in a browser', { skip, timeout: 170_000, concurrency: 2 }, async (t) => {
+  await using fixture = await openFixture();
+  await using browser = await openBrowser(chromium!);
+  const flows = modules.flat();
+  assert.ok(flows.length > 0);
+
+  await Promise.all(flows.map((flow) => t.test(flow.title, () => runFlow(browser, fixture, flow))));
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import zlib from 'node:zlib';
+import { buildServer } from '../../src/http/server/server.ts';
+import { consoleRoutes } from '../../src/http/service/console.ts';
+import { bundleConsole, readPrebuiltConsole } from '../../src/http/service/console-bundle.ts';
+import { openLog } from '../../src/platform/log.ts';
+import { httpMetrics, openMetrics } from '../../src/platform/metrics.ts';
+import { codeOf, importsOf, readSources } from '../structure/sources.ts';
+
+// The budgets of the console, in bytes as gzip makes them.
+const FIRST_SCRIPTS_BYTES = 135_000;
+const STYLE_BYTES = 12_000;
+const VIEW_BYTES = 35_000;
+const FIRST_REQUESTS = 5;
+
+const sources = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')];
+const bundle = await bundleConsole();
+
+function openNode(load = async () => bundle as Awaited<ReturnType<typeof bundleConsole>>) {
+  const app = buildServer({
+    routes: consoleRoutes(load),
+    auth: { findCaller: async () => null, adminToken: 'x' },
+    limits: { admit: async () => null },
+    log: openLog('silent'),
+    metrics: httpMetrics(openMetrics()),
+  });
+  return { app, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** The files of the bundle that the page names, and those that a file loads before it runs. */
+const namesIn = (page: string) => [...page.matchAll(/(?:src|href)="\/console\/([^"]+)"/g)].map(([, name]) => name!);
+const gzipBytes = (name: string) => bundle.files.get(name)!.gzip.length;
+const outputOf = (name: string) => bundle.metafile.outputs[`console/dist/${name}`]!;
+const staticImports = (name: string): string[] =>
+  outputOf(name)
+    .imports.filter(({ kind }) => kind === 'import-statement')
+    .map((file) => path.basename(file.path));
+const views = Object.entries(bundle.metafile.outputs)
+  .filter(([, { entryPoint }]) => entryPoint?.startsWith('console/views/'))
+  .map(([file]) => path.basename(file));
+
+test('the page runs nothing inline and loads nothing from elsewhere', async () => {
+  await using node = openNode();
+
+  const { statusCode, headers, body } = await node.app.inject({ url: '/' });
+
+  assert.equal(statusCode, 200);
+  assert.match(String(headers['content-type']), /^text\/html/);
+  const policy = String(headers['content-security-policy']);
+  assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
+  assert.match(policy, /require-trusted-types-for 'script'; trusted-types 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*|https?:/);
+  assert.equal(headers['cache-control'], 'no-cache');
+  assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
+});
+
+test('the first list needs few requests and bytes, and so does each view', () => {
+  const first = namesIn(bundle.page);
+  const list = views.find((name) => outputOf(name).entryPoint === 'console/views/jobs/index.tsx')!;
+  const loaded = new Set([...first.filter((name) => !name.endsWith('.svg')), list, ...staticImports(list)]);
+  const scripts = first.filter((name) => name.endsWith('.js'));
+  const styles = first.filter((name) => name.endsWith('.css'));
+  const sum = (names: string[]) => names.reduce((bytes, name) => bytes + gzipBytes(name), 0);
+
+  assert.ok(views.length >= 20, `${views.length} views`);
+  // With the page itself.
+  assert.ok(loaded.size + 1 <= FIRST_REQUESTS, [...loaded].join());
+  assert.ok(sum(scripts) <= FIRST_SCRIPTS_BYTES, `${sum(scripts)} bytes of scripts`);
+  assert.ok(sum(styles) <= STYLE_BYTES, `${sum(styles)} bytes of styles`);
+  for (const name of views) {
+    const own = [name, ...staticImports(name)].filter((file) => !scripts.includes(file));
+    assert.ok(sum(own) <= VIEW_BYTES, `${outputOf(name).entryPoint}: ${sum(own)} bytes`);
+  }
+});
+
+test('every file is sent compressed as the browser asks, and may be kept for ever', async () => {
+  await using node = openNode();
+  const decode = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync, identity: (body: Buffer) => body };
+  const asked = [
+    ['gzip, deflate, br', 'br'],
+    ['gzip;q=1.0, br;q=0', 'gzip'],
+    ['identity', 'identity'],
+  ] as const;
+
+  for (const [name, { identity }] of bundle.files) {
+    for (const [accepted, encoding] of asked) {
+      const answer = await node.app.inject({ url: `/console/${name}`, headers: { 'accept-encoding': accepted } });
+
+      assert.deepEqual([name, answer.statusCode], [name, 200]);
+      assert.equal(answer.headers['content-encoding'] ?? 'identity', encoding);
+      assert.match(String(answer.headers['cache-control']), /immutable/);
+      assert.equal(answer.headers['vary'], 'accept-encoding');
+      assert.ok(decode[encoding](answer.rawPayload).equals(identity));
+    }
+  }
+});
+
+test('what is no file of the bundle is a 404', async () => {
+  await using node = openNode();
+  const urls = [
+    'main.tsx',
+    'index.html',
+    'none-ABCDEFGH.js',
+    '..%2f..%2fpackage.json',
+    '__proto__',
+    'views/jobs/index.tsx',
+  ];
+
+  const answers = await Promise.all(urls.map((file) => node.app.inject({ url: `/console/${file}` })));
+
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    urls.map(() => 404),
+  );
+  assert.equal(answers[0]!.json().error.type, 'not_found');
+});
+
+test('a bundle that fails is a clear error, and is tried again at the next visit', async () => {
+  let calls = 0;
+  await using node = openNode(async () => {
+    if (++calls === 1) throw new Error('The console could not be bundled: console/main.tsx:3: Expected ";"');
+    return bundle;
+  });
+
+  const failed = await node.app.inject({ url: '/' });
+  const second = await node.app.inject({ url: '/' });
+
+  assert.deepEqual([failed.statusCode, failed.json().error.type], [503, 'unavailable']);
+  assert.match(failed.json().error.message, /main\.tsx:3/);
+  assert.equal(second.statusCode, 200);
+});
+
+test('a console that was built before is read and not bundled', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'verbatim-console-'));
+  try {
+    assert.equal(readPrebuiltConsole(folder), null);
+    for (const name of ['index.html', 'main-1.js', 'main-1.js.br', 'main-1.js.gz', 'notes.md']) {
+      writeFileSync(path.join(folder, name), name);
+    }
+
+    const read = readPrebuiltConsole(folder)!;
+
+    assert.equal(read.page, 'index.html');
+    assert.deepEqual([...read.files.keys()], ['main-1.js']);
+    assert.equal(read.files.get('main-1.js')!.br.toString(), 'main-1.js.br');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('no text becomes markup or code, and secrets stay in the tab', () => {
+  const risky =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\(|new Function|document\.cookie|style="/i;
+
+  assert.ok(sources.length > 50);
+  assert.deepEqual(
+    sources.filter((source) => risky.test(codeOf(source))).map(({ file }) => file),
+    [],
+  );
+  assert.deepEqual(
+    sources.filter((source) => /localStorage/.test(codeOf(source))).map(({ file }) => file),
+    ['console/app/preferences.ts'],
+  );
+});
+
+test('no view imports another view, and shared code imports none', () => {
+  const viewOf = (file: string) => /^console\/views\/([\w-]+)\//.exec(file)?.[1];
+  const wrong = sources.flatMap((source) =>
+    importsOf(source)
+      .filter(({ from }) => viewOf(from) !== undefined && viewOf(from) !== viewOf(source.file))
+      .map(({ from }) => `${source.file} imports ${from}`),
+  );
+
+  // The table of routes, and the frame that shows the sign-in in place of a view.
+  assert.deepEqual(
+    wrong.filter((line) => !/^console\/app\/(routes|layout)\.tsx /.test(line)),
+    [],
+  );
+});

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Verbatim } from '../../../sdk/src/client/index.ts';
+import { TONE_MODEL, toneWav } from '../../fixtures/audio/test-audio.ts';
+import type { TestService } from '../../fixtures/service.ts';
+import { openService, temporaryFolder } from '../../fixtures/service.ts';
+import { until } from '../../fixtures/until.ts';
+import type { Receiver } from '../../fixtures/webhooks/receiver.ts';
+import { openReceiver, testAuthority } from '../../fixtures/webhooks/receiver.ts';
+
+export type ConsoleAccount = { id: string; key: string; api: Verbatim };
+
+/** One service for all flows, with an account that has something in every view. */
+export type ConsoleFixture = AsyncDisposable & {
+  service: TestService;
+  /** Accepts deliveries with 204. */
+  receiver: Receiver;
+  /** The account whose views are checked; flows that change it use `account()`. */
+  shown: ConsoleAccount & { jobId: string; webhookId: string; eventId: string; deliveryId: string };
+  account(options?: { plan?: 'lite' | 'pro'; credits?: number | null }): Promise<ConsoleAccount>;
+};
+
+const METADATA = '{ "order": 12345678901234567890 }';
+
+export async function openFixture(): Promise<ConsoleFixture> {
+  const receiver = await openReceiver();
+  const dataDir = temporaryFolder();
+  const caFile = path.join(dataDir, 'receiver-ca.pem');
+  writeFileSync(caFile, testAuthority.cert);
+  const service = await openService(
+    {
+      ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
+      ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
+      AUDIO_RETENTION_HOURS: '1',
+    },
+    dataDir,
+  );
+  const account = async (options = {}) => {
+    const { id, key } = await service.account(options);
+    return { id, key, api: new Verbatim({ baseUrl: service.baseUrl, apiKey: key }) };
+  };
+  const shown = await fillAccount(await account({ credits: 500 }), receiver);
+  return {
+    ...{ service, receiver, account, shown },
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A few seconds of tones that the test model writes as these words. */
+export function toneFile(words: string, name = `${words.replaceAll(' ', '-')}.wav`): File {
+  return new File([Uint8Array.from(toneWav(words))], name);
+}
+
+async function fillAccount(account: ConsoleAccount, receiver: Receiver): Promise<ConsoleFixture['shown']> {
+  const { api } = account;
+  const { id: webhookId } = await api.webhooks.create({
+    url: receiver.url,
+    events: ['transcription.completed', 'transcription.failed'],
+  });
+  const params = { metadataText: METADATA, timestamps: 'word' } as const;
+  const { id: jobId } = await api.transcribe(toneFile('hello world'), params);
+  const delivery = await until('the delivery of the job', async () => {
+    const { data } = await api.deliveries.list({ status: 'succeeded' });
+    return data[0];
+  });
+  return { ...account, jobId, webhookId, eventId: delivery.event_id, deliveryId: delivery.id };
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Flow, FlowContext } from './harness/flow.ts';
+
+/** Every view of the account, with something in it. */
+const VIEWS = (shown: FlowContext['shown']): [name: string, place: string][] => [
+  ['home', '/'],
+  ['transcribe', '/transcribe'],
+  ['jobs', '/jobs'],
+  ['job', `/jobs/${shown.jobId}`],
+  ['webhooks', '/webhooks'],
+  ['webhook', `/webhooks/${shown.webhookId}`],
+  ['attempt', `/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`],
+  ['deliveries', '/deliveries'],
+  ['events', '/events'],
+  ['event', `/events/${shown.eventId}`],
+  ['debugger', '/debugger'],
+  ['usage', '/usage'],
+  ['keys', '/keys'],
+  ['start', '/start'],
+];
+const OPERATOR_VIEWS = (shown: FlowContext['shown']): [name: string, place: string][] => [
+  ['operator', '/operator'],
+  ['operator-accounts', '/operator/accounts'],
+  ['operator-account', `/operator/accounts/${shown.id}`],
+  ['operator-jobs', '/operator/jobs'],
+  ['operator-webhooks', '/operator/webhooks'],
+  ['operator-models', '/operator/models'],
+  ['operator-settings', '/operator/settings'],
+  ['operator-audit', '/operator/audit'],
+];
+
+const checkAll = (title: string, slot: 'key' | 'operator', list: typeof VIEWS): Flow => ({
+  title,
+  async run(flow) {
+    const { page, shown, checkView } = flow;
+    const [first, ...rest] = list(shown);
+    if (slot === 'key') await flow.open(shown.key, first![1]);
+    else await flow.openAsOperator(first![1]);
+    await checkView(first![0]);
+    for (const [name, place] of rest) {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, place);
+      await page.waitForURL((url) => url.hash === `#${place}`);
+      await checkView(name);
+    }
+  },
+});
+
+export const flows: Flow[] = [
+  checkAll('every view is accessible, fits into 320 px and keeps the policy', 'key', VIEWS),
+  checkAll('every view of the operator does the same', 'operator', OPERATOR_VIEWS),
+  {
+    title: 'a wrong key is refused with a sentence, and a right one opens the wanted view',
+    async run({ page, shown, checkView }) {
+      await page.goto('/#/keys');
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await checkView('sign-in');
+      const field = page.getByLabel('API key or operator');
+
+      await field.fill(`vb_${'x'.repeat(49)}`);
+      await field.press('Enter');
+      await page.getByRole('alert').filter({ hasText: 'Check that it was copied whole' }).waitFor();
+
+      await field.fill(` ${shown.key} `);
+      await field.press('Enter');
+      await page.getByText('Signed in: test, plan pro.').waitFor();
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      assert.match(page.url(), /#\/keys$/);
+    },
+  },
+  {
+    title: "the operator's token opens the operator's views only",
+    async run({ page, service }) {
+      await page.goto('/#/sign-in');
+      await page.getByLabel('API key or operator').fill(service.adminToken);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('Signed in as the operator').waitFor();
+      await page.getByRole('link', { name: 'Audit log' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: 'Jobs', exact: true }).count(), 0);
+    },
+  },
+  {
+    title: 'a portal link signs in with its scopes, and leaves no key in the address or the history',
+    async run({ page, service, shown }) {
+      const answer = await fetch(`${service.baseUrl}/admin/v1/accounts/${shown.id}/portal-links`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ scopes: ['jobs:read'] }),
+      });
+      const { url } = (await answer.json()) as { url: string };
+
+      await page.goto('/');
+      await page.goto(url);
+      await page.getByRole('link', { name: 'Jobs', exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'detached' });
+
+      assert.doesNotMatch(page.url(), /token/);
+      await page.goBack();
+      assert.doesNotMatch(page.url(), /token/);
+      assert.equal(await page.evaluate(() => localStorage.length), 0);
+    },
+  },
+  {
+    title: 'keys move between views, open the palette, and jump to an id',
+    async run({ page, open, shown }) {
+      await open(shown.key, '/');
+
+      await page.keyboard.press('g');
+      await page.keyboard.press('k');
+      await page.getByRole('heading', { name: 'Keys' }).waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+      assert.equal(await page.title(), 'Keys · Verbatim');
+
+      await page.keyboard.press('?');
+      const sheet = page.getByRole('dialog', { name: 'Keyboard' });
+      await sheet.waitFor();
+      await page.keyboard.press('Escape');
+      await sheet.waitFor({ state: 'hidden' });
+
+      const opener = page.getByRole('button', { name: /Search or go to/ });
+      await opener.focus();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill(shown.jobId);
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.hash === `#/jobs/${shown.jobId}`);
+
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill(shown.deliveryId);
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.hash === `#/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
+
+      await opener.focus();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog', { name: 'Go to' }).waitFor();
+      await page.keyboard.press('Escape');
+      assert.ok(await opener.evaluate((element) => element === document.activeElement), 'the focus returns');
+    },
+  },
+  {
+    title: 'a revoked key leads back to the sign-in',
+    async run({ page, open, account }) {
+      const { key, api } = await account();
+      const { id, key: other } = await api.keys.create({ name: 'short-lived' });
+      await open(other, '/keys');
+      assert.ok(key);
+
+      await api.keys.delete(id);
+      await page.reload();
+
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await page.getByText('The key was revoked, or it has expired.').waitFor();
+    },
+  },
+];
