@@ -35,7 +35,8 @@ export function Dialog({
       ref={dialog}
       className={className}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // A dialog that was opened again since is not meant.
+      onClose={() => isOpen && !dialog.current?.open && onClose()}
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       {isOpen && (

@@ -1,6 +1,6 @@
-import { useRouterState } from '@tanstack/react-router';
+import { useRouter } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 // The frame of a view.
 //
@@ -28,7 +28,9 @@ export function Page({
   children: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const path = useRouterState({ select: (state) => state.location.pathname });
+  const { state } = useRouter();
+  // The address changes before the view does: that of the start is this view's own.
+  const [path] = useState(state.location.pathname);
   useEffect(() => {
     // At the first load the focus stays at the start of the page; filters change the address without its path.
     if (focusedPath !== null && focusedPath !== path) heading.current?.focus({ preventScroll: true });

@@ -109,7 +109,7 @@ export const flows: Flow[] = [
       await page.keyboard.press('g');
       await page.keyboard.press('k');
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
-      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+      await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
       assert.equal(await page.title(), 'Keys · Verbatim');
 
       await page.keyboard.press('?');
@@ -121,12 +121,12 @@ export const flows: Flow[] = [
       const opener = page.getByRole('button', { name: /Search or go to/ });
       await opener.focus();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').fill(shown.jobId);
+      await page.getByRole('combobox', { name: 'View, command' }).fill(shown.jobId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/jobs/${shown.jobId}`);
 
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').fill(shown.deliveryId);
+      await page.getByRole('combobox', { name: 'View, command' }).fill(shown.deliveryId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
 
