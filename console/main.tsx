@@ -1,4 +1,4 @@
-import './shared.ts';
+import './first-load.ts';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
 import { applyTheme } from './app/preferences.ts';

@@ -94,7 +94,7 @@ const shareModules: Plugin = {
     build.onLoad({ filter: /\.tsx?$/ }, async ({ path: file, pluginData }) => {
       if (pluginData !== 'lazy') return undefined;
       const text = await readFile(file, 'utf8');
-      const contents = `import ${JSON.stringify(path.join(FOLDER, 'shared.ts'))};${text}`;
+      const contents = `import ${JSON.stringify(path.join(FOLDER, 'first-load.ts'))};${text}`;
       return { contents, loader: file.endsWith('x') ? 'tsx' : 'ts', resolveDir: path.dirname(file) };
     });
   },
