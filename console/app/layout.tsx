@@ -148,7 +148,7 @@ function Banners() {
   if (!isUnreachable) return null;
   return (
     <p className="banner" role="alert">
-      {navigator.onLine ? 'The service cannot be reached.' : 'You are offline.'} What was loaded before stays; the
+      {navigator.onLine ? 'The service cannot be reached.' : 'You are offline.'} What was loaded before remains; the
       console goes on when the service answers again.
     </p>
   );

@@ -66,10 +66,10 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
       absWorkingDir: ROOT,
       entryPoints: ['console/main.tsx', 'console/styles/main.css'],
       outdir: 'console/dist',
+      // Minified for browsers, React is that for production.
       ...{ bundle: true, splitting: true, minify: true, write: false, metafile: true },
       ...{ format: 'esm', target: 'es2022', jsx: 'automatic', legalComments: 'linked' },
       ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', logLevel: 'silent' },
-      define: { 'process.env.NODE_ENV': '"production"' },
       plugins: [shareModules],
     });
     return { files: outputFiles.map((file) => ({ name: path.basename(file.path), content: file.contents })), metafile };
