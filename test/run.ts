@@ -10,7 +10,10 @@ import { startOutside } from './fixtures/database/outside-postgres.ts';
 // removes everything afterwards. Ends with the closing lines of the runner, and with its exit code.
 
 const ROOT = path.resolve(import.meta.dirname, '..');
-const EVERYTHING = ['src/**/*.test.ts', 'sdk/**/*.test.ts', 'cli/**/*.test.ts', 'test/**/*.test.ts', 'bench/*.test.ts'];
+const EVERYTHING = [
+  ...['src/**/*.test.ts', 'sdk/**/*.test.ts', 'cli/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts'],
+  'bench/*.test.ts',
+];
 /** Tests that use SQL. They run on both kinds of database. */
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];

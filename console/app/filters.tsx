@@ -102,15 +102,15 @@ export function FilterTime({ name, label }: FilterProps) {
       <input
         name={name}
         type="datetime-local"
-        value={localOf(filters[name])}
+        value={localTime(filters[name])}
         onChange={(event) => onChange(event.target.value)}
       />
     </label>
   );
 }
 
-/** As an input of the type datetime-local wants it. */
-function localOf(iso: string | undefined): string {
+/** A time of the API as an input of the type datetime-local wants it; empty without one. */
+export function localTime(iso: string | undefined): string {
   if (!iso || Number.isNaN(Date.parse(iso))) return '';
   const time = new Date(iso);
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -1,14 +1,110 @@
-import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { DeliveryWithExchange } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/queries.ts';
+import { adviceFor } from '../../deliveries/failure-advice.ts';
+import { milliseconds } from '../../text/format.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Id } from '../../ui/copy.tsx';
+import { Facts, Page, Section } from '../../ui/page.tsx';
+import { Query } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Actions } from './actions.tsx';
+import { AttemptTabs, useAttempts } from './attempts.tsx';
+import { Changes } from './changes.tsx';
+import { Exchange } from './exchange.tsx';
+import { Phases } from './phases.tsx';
 
-export default function View() {
+// The defaults of the service, until the account is read.
+const DEADLINE_MS = 5_000;
+const PREFIX = 'X-Service-';
+const POLL_MS = 1_000;
+
+/** One attempt: what was sent, what came back, how long each part took, and why it failed. */
+export default function AttemptView() {
+  const { webhookId = '', deliveryId = '' } = useParams({ strict: false }) as Record<string, string>;
+  const attempt = useQuery({
+    queryKey: ['delivery', webhookId, deliveryId],
+    queryFn: ({ signal }) => api.webhooks.delivery(webhookId, deliveryId, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? POLL_MS : false),
+  });
+  const crumbs = [
+    { href: '/webhooks', label: 'Webhooks' },
+    { href: `/webhooks/${webhookId}?tab=log`, label: 'Deliveries' },
+  ];
+  const { data } = attempt;
   return (
-    <Page title="Attempt">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page
+      title={data ? `${data.event_type}, attempt ${data.attempt}` : 'Attempt'}
+      crumbs={crumbs}
+      actions={data && <AttemptActions attempt={data} />}
+    >
+      <Query of={attempt}>{(found) => <Attempt attempt={found} />}</Query>
     </Page>
+  );
+}
+
+function AttemptActions({ attempt }: { attempt: DeliveryWithExchange }) {
+  const { data: account } = useAccount();
+  return <Actions attempt={attempt} headerPrefix={account?.webhook_header_prefix ?? PREFIX} />;
+}
+
+function Attempt({ attempt }: { attempt: DeliveryWithExchange }) {
+  const { data: account } = useAccount();
+  const attempts = useAttempts(attempt);
+  const webhook = useQuery({
+    queryKey: ['webhook', attempt.webhook_id],
+    queryFn: ({ signal }) => api.webhooks.get(attempt.webhook_id, { signal }),
+  });
+  const headerPrefix = account?.webhook_header_prefix ?? PREFIX;
+  return (
+    <>
+      <AttemptTabs attempts={attempts} shownId={attempt.id} />
+      <Advice attempt={attempt} />
+      <Section>
+        <Facts
+          rows={[
+            ['Status', <Badge key="status">{attempt.status}</Badge>],
+            ['Answer', attempt.response_status ?? '–'],
+            ['Took', milliseconds(attempt.duration_ms)],
+            ['Created', <Time key="created" at={attempt.created_at} exact />],
+            ['Next attempt', attempt.next_attempt_at && <Time at={attempt.next_attempt_at} />],
+            [
+              'Event',
+              <a key="event" href={`#/events/${attempt.event_id}`}>
+                {attempt.event_id}
+              </a>,
+            ],
+            ['URL', attempt.url && <span className="url">{attempt.url}</span>],
+            ['Address', attempt.remote_address],
+            ['Delivery', <Id key="id" value={attempt.id} />],
+          ]}
+        />
+      </Section>
+      <Phases attempt={attempt} deadlineMs={account?.deliveries.timeout_ms ?? DEADLINE_MS} />
+      <Changes attempt={attempt} attempts={attempts} headerPrefix={headerPrefix} />
+      <Exchange attempt={attempt} ownNames={webhook.data?.headers ?? []} headerPrefix={headerPrefix} />
+    </>
+  );
+}
+
+/** Why it failed, in the words of the service, and what to do. */
+function Advice({ attempt }: { attempt: DeliveryWithExchange }) {
+  const advice = adviceFor(attempt);
+  if (!advice) return null;
+  return (
+    <section className="notice problem" aria-label="Why it failed">
+      <h2>{advice.title}</h2>
+      <p>
+        {advice.why} {attempt.error && <span className="soft">{attempt.error.message}</span>}{' '}
+        {attempt.error && <code>{attempt.error.reason}</code>}
+      </p>
+      <ul>
+        {advice.steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ul>
+    </section>
   );
 }

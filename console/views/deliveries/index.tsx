@@ -1,14 +1,45 @@
+import type { Delivery } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { useFilters } from '../../app/filters.tsx';
+import { AttemptTable } from '../../deliveries/attempt-table.tsx';
+import { LogFilters } from '../../deliveries/log-filters.tsx';
+import { isListed, logQuery } from '../../deliveries/log-query.ts';
+import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, NewRows } from '../../ui/table.tsx';
 
-export default function View() {
+const PAGE = 50;
+
+/** The delivery log over all webhooks. */
+export default function DeliveriesView() {
+  const query = logQuery(useFilters()[0]);
+  const list = useLiveList<Delivery>({
+    key: ['deliveries', 'all', query],
+    read: (cursor) => api.deliveries.list({ ...query, limit: PAGE, ...(cursor && { cursor }) } as object),
+    changed: (frame) => (frame.type === 'delivery' ? frame.data : null),
+    isListed: (entry) => isListed(entry, query),
+  });
   return (
-    <Page title="Deliveries">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page
+      title="Deliveries"
+      actions={<AsCode request={{ method: 'GET', path: '/v1/deliveries', query, sdk: 'client.deliveries.list' }} />}
+    >
+      <LogFilters />
+      <NewRows list={list} />
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No deliveries here">
+              <p>Each attempt to send an event to a webhook is an entry.</p>
+            </Empty>
+          ) : (
+            <AttemptTable label="Deliveries" rows={rows} withUrl />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
   );
 }

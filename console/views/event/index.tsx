@@ -1,14 +1,94 @@
-import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Delivery, EventWithDeliveries } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { AttemptTable } from '../../deliveries/attempt-table.tsx';
+import { RequestForm } from '../../forms/request-form.tsx';
+import { memberText, prettyJson } from '../../text/json-text.ts';
+import { Code, Id } from '../../ui/copy.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Facts, Page, Section } from '../../ui/page.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
 
-export default function View() {
+const CRUMBS = [{ href: '/events', label: 'Events' }];
+const POLL_MS = 2_000;
+
+/** The event, and its payload as text: numbers keep their digits. */
+type ReadEvent = { event: EventWithDeliveries; payload: string };
+
+/** One event: its payload, who got it, and sending it to a webhook. */
+export default function EventView() {
+  const { eventId = '' } = useParams({ strict: false }) as { eventId?: string };
+  const read = useQuery({
+    queryKey: ['event', eventId],
+    queryFn: async ({ signal }): Promise<ReadEvent> => {
+      const { text } = await api.request('GET', `/v1/events/${encodeURIComponent(eventId)}`, { signal });
+      return { event: JSON.parse(text), payload: prettyJson(memberText(text, 'payload') ?? '') };
+    },
+    refetchInterval: ({ state }) => (state.data?.event.deliveries.some(isWaiting) ? POLL_MS : false),
+  });
   return (
-    <Page title="Event">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title={read.data?.event.type ?? 'Event'} crumbs={CRUMBS}>
+      <Query of={read}>
+        {({ event, payload }) => (
+          <>
+            <Section>
+              <Facts
+                rows={[
+                  ['Id', <Id key="id" value={event.id} />],
+                  ['Time', <Time key="time" at={event.created_at} exact />],
+                  ['Job', event.job_id && <a href={`#/jobs/${event.job_id}`}>{event.job_id}</a>],
+                ]}
+              />
+            </Section>
+            <Section title="Deliveries">
+              {event.deliveries.length === 0 ? (
+                <Empty title="Sent to no webhook">
+                  <p>No active webhook subscribed to this type at the time of the event.</p>
+                </Empty>
+              ) : (
+                <AttemptTable label="Deliveries of the event" rows={event.deliveries} withUrl />
+              )}
+              <Resend event={event} />
+            </Section>
+            <Section title="Payload">
+              <Code label="Payload" text={payload} />
+            </Section>
+          </>
+        )}
+      </Query>
     </Page>
+  );
+}
+
+function isWaiting({ status }: Delivery): boolean {
+  return status === 'pending';
+}
+
+/** Listeners of the account's stream get what is sent again, too. */
+function Resend({ event }: { event: EventWithDeliveries }) {
+  const queryClient = useQueryClient();
+  const webhooks = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: async ({ signal }) => await api.webhooks.list({ limit: 100 }, { signal }),
+  });
+  const active = webhooks.data?.data.filter((webhook) => webhook.active) ?? [];
+  if (active.length === 0) return <p className="hint">There is no active webhook to send it to.</p>;
+  const send = async (given: FormData) => {
+    await api.events.resend(event.id, String(given.get('webhook')));
+    say('The event is sent.');
+    await queryClient.invalidateQueries({ queryKey: ['event', event.id] });
+  };
+  return (
+    <RequestForm label="Send again" submitLabel="Send" look="plain" send={send}>
+      <SelectField
+        label="Send it to"
+        name="webhook"
+        options={active.map(({ id, url }) => [id, url] as const)}
+        hint="Beginning with attempt 1, also where the webhook does not subscribe to the type. `verbatim listen` gets it too."
+      />
+    </RequestForm>
   );
 }

@@ -1,14 +1,59 @@
+import type { Event } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
+import { EVENT_TYPES } from '../../event-types.ts';
+import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { MoreRows, NewRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
-export default function View() {
+const PAGE = 50;
+
+const COLUMNS: Column<Event>[] = [
+  { head: 'Event', cell: ({ id, type }) => <a href={`#/events/${id}`}>{type}</a> },
+  { head: 'Id', cell: ({ id }) => <code>{id}</code> },
+  { head: 'Job', cell: ({ job_id }) => (job_id ? <a href={`#/jobs/${job_id}`}>{job_id}</a> : '–') },
+  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** What was emitted. */
+export default function EventsView() {
+  const [{ type = '' }] = useFilters();
+  const query: Record<string, string> = type === '' ? {} : { type };
+  const list = useLiveList<Event>({
+    key: ['events', query],
+    read: (cursor) => api.events.list({ ...query, limit: PAGE, ...(cursor && { cursor }) } as object),
+    changed: (frame) => (frame.type === 'event' ? { ...frame.data, job_id: jobOf(frame.data.body) } : null),
+    isListed: (event) => type === '' || event.type === type,
+  });
   return (
-    <Page title="Events">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page
+      title="Events"
+      actions={<AsCode request={{ method: 'GET', path: '/v1/events', query, sdk: 'client.events.list' }} />}
+    >
+      <Filters>
+        <FilterSelect name="type" label="Type" values={EVENT_TYPES} />
+      </Filters>
+      <NewRows list={list} />
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No events here" command="verbatim transcribe call.mp3">
+              <p>The end of a job is an event, and a test of a webhook.</p>
+            </Empty>
+          ) : (
+            <Table label="Events" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
   );
+}
+
+function jobOf(body: string): string | null {
+  return (JSON.parse(body) as { data?: { job?: { id?: string } } }).data?.job?.id ?? null;
 }

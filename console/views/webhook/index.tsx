@@ -1,14 +1,55 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Webhook } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useFilters } from '../../app/filters.tsx';
+import { ActionButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Query } from '../../ui/state.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Log } from './log.tsx';
+import { Overview } from './overview.tsx';
+import { Recovery } from './recovery.tsx';
+import { SecretTab } from './secret-tab.tsx';
+import { Settings } from './settings.tsx';
+import { TestTab } from './test-tab.tsx';
 
-export default function View() {
+const CRUMBS = [{ href: '/webhooks', label: 'Webhooks' }];
+
+/** One webhook: how it does, its log, sending again, tests, settings and secret. */
+export default function WebhookView() {
+  const { webhookId = '' } = useParams({ strict: false }) as { webhookId?: string };
+  const queryClient = useQueryClient();
+  const webhook = useQuery({
+    queryKey: ['webhook', webhookId],
+    queryFn: ({ signal }) => api.webhooks.get(webhookId, { signal }),
+  });
+  const keep = (changed: Webhook) => {
+    queryClient.setQueryData(['webhook', webhookId], changed);
+    void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+  };
+  const toggle = async () => keep(await api.webhooks.update(webhookId, { active: !webhook.data!.active }));
+  const title = webhook.data?.url ?? 'Webhook';
+  const actions = webhook.data && (
+    <ActionButton act={toggle}>{webhook.data.active ? 'Disable' : 'Enable'}</ActionButton>
+  );
   return (
-    <Page title="Webhook">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title={<span className="url">{title}</span>} tabTitle={title} crumbs={CRUMBS} actions={actions}>
+      <Query of={webhook}>{(found) => <WebhookTabs webhook={found} keep={keep} />}</Query>
     </Page>
   );
+}
+
+/** The chosen tab is in the address, the filters of the log too. */
+function WebhookTabs({ webhook, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
+  const [{ tab = 'overview' }, change] = useFilters();
+  const tabs = [
+    { name: 'overview', label: 'Overview', content: <Overview webhook={webhook} /> },
+    { name: 'log', label: 'Deliveries', content: <Log webhook={webhook} /> },
+    { name: 'recover', label: 'Recover', content: <Recovery webhook={webhook} /> },
+    { name: 'test', label: 'Send an example', content: <TestTab webhook={webhook} /> },
+    { name: 'secret', label: 'Secret', content: <SecretTab webhook={webhook} keep={keep} /> },
+    { name: 'settings', label: 'Settings', content: <Settings webhook={webhook} keep={keep} /> },
+  ];
+  return <Tabs label="Webhook" tabs={tabs} chosen={tab} onChoose={(name) => change({ tab: name })} />;
 }

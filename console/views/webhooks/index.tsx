@@ -1,14 +1,156 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Webhook, WebhookWithSecret } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/queries.ts';
+import { preferences } from '../../app/preferences.ts';
+import { useStore } from '../../app/store.ts';
+import { AttemptLink } from '../../deliveries/attempt-table.tsx';
+import { metricsQuery, percent, totalsOf } from '../../deliveries/metrics.ts';
+import { WebhookForm } from '../../deliveries/webhook-form.tsx';
+import { milliseconds } from '../../text/format.ts';
+import { exactTime } from '../../text/times.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Bars } from '../../ui/bars.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 
-export default function View() {
+// A plan allows few webhooks: one page holds them.
+const LIMIT = 100;
+const METRICS_STALE_MS = 60_000;
+
+/** All webhooks, each with its last day. */
+export default function WebhooksView() {
+  const webhooks = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: async ({ signal }) => await api.webhooks.list({ limit: LIMIT }, { signal }),
+  });
+  const { data: account } = useAccount();
+  const count = webhooks.data?.data.length ?? 0;
+  const allowed = account?.limits.webhooks;
   return (
-    <Page title="Webhooks">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
+    <Page title="Webhooks" actions={<NewWebhook onCreated={() => webhooks.refetch()} />}>
+      <Query of={webhooks}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="No webhooks yet" command="verbatim webhooks create https://hooks.example.com/verbatim">
+              <p>A webhook is a URL of your server, to which the events of your account are sent.</p>
+            </Empty>
+          ) : (
+            <Table label="Webhooks" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Query>
+      {allowed !== undefined && (
+        <p className="hint">
+          {count} of {allowed} that the plan allows; disabled ones count.
         </p>
-      </Empty>
+      )}
     </Page>
+  );
+}
+
+const COLUMNS: Column<Webhook>[] = [
+  {
+    head: 'URL',
+    cell: ({ id, url, description }) => (
+      <>
+        <a className="url" href={`#/webhooks/${id}`}>
+          {url}
+        </a>
+        {description && <small>{description}</small>}
+      </>
+    ),
+  },
+  { head: 'State', cell: (webhook) => <State webhook={webhook} /> },
+  { head: 'Last 24 hours', cell: (webhook) => <Day webhook={webhook} /> },
+  { head: 'Events', cell: ({ events }) => <small>{events.join(', ')}</small> },
+  { head: 'Last delivery', cell: (webhook) => <LastDelivery id={webhook.id} /> },
+];
+
+function State({ webhook: { active, consecutive_failures, disabled_reason } }: { webhook: Webhook }) {
+  if (!active) return <Badge tone="bad">{disabled_reason === 'manual' ? 'disabled' : 'disabled after failures'}</Badge>;
+  if (consecutive_failures === 0) return <Badge>active</Badge>;
+  return <Badge tone="wait">{`${consecutive_failures} failed in a row`}</Badge>;
+}
+
+function Day({ webhook: { id, url } }: { webhook: Webhook }) {
+  const { utc } = useStore(preferences);
+  const metrics = useQuery({
+    queryKey: ['webhook-metrics', id, '24h'],
+    queryFn: async ({ signal }) => await api.webhooks.metrics(id, metricsQuery('24h', Date.now()), { signal }),
+    staleTime: METRICS_STALE_MS,
+  });
+  if (!metrics.data) return metrics.error ? 'not available' : null;
+  const buckets = metrics.data.data;
+  const { attempts, failed, successRate, highestP95Ms } = totalsOf(buckets);
+  return (
+    <div className="day">
+      <Bars
+        label={`Attempts to ${url} per hour: ${attempts}, of which ${failed} failed`}
+        values={buckets.map((bucket) => bucket.attempts)}
+        bad={buckets.map((bucket) => bucket.failed)}
+        titles={buckets.map(({ start }) => exactTime(start, utc))}
+      />
+      <small>
+        <span title="Succeeded, of all attempts">{percent(successRate)}</span>{' '}
+        <span title="95th percentile of the duration, in the slowest hour">p95 {milliseconds(highestP95Ms)}</span>
+      </small>
+    </div>
+  );
+}
+
+function LastDelivery({ id }: { id: string }) {
+  const last = useQuery({
+    queryKey: ['deliveries', id, 'last'],
+    queryFn: async ({ signal }) => await api.webhooks.deliveries(id, { limit: 1 }, { signal }),
+  });
+  const entry = last.data?.data[0];
+  return entry ? <AttemptLink entry={entry} /> : '–';
+}
+
+function NewWebhook({ onCreated }: { onCreated: () => unknown }) {
+  const [isOpen, setOpen] = useState(false);
+  const [created, setCreated] = useState<WebhookWithSecret | null>(null);
+  const close = () => {
+    setOpen(false);
+    setCreated(null);
+  };
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        New webhook
+      </Button>
+      <Dialog isOpen={isOpen} title="New webhook" onClose={close}>
+        {created ? (
+          <>
+            <Secret
+              title="The secret"
+              value={created.secret}
+              hint="It is shown only here. Your server verifies the signatures of deliveries with it."
+            />
+            <div className="actions">
+              <a className="button primary" href={`#/webhooks/${created.id}?tab=test`} onClick={close}>
+                Send an example
+              </a>
+              <Button onClick={close}>Close</Button>
+            </div>
+          </>
+        ) : (
+          <WebhookForm
+            submitLabel="Create"
+            save={async (fields) => {
+              setCreated(await api.webhooks.create(fields));
+              onCreated();
+            }}
+          />
+        )}
+      </Dialog>
+    </>
   );
 }

@@ -7,6 +7,8 @@ import { openService, temporaryFolder } from '../../fixtures/service.ts';
 import { until } from '../../fixtures/until.ts';
 import type { Receiver } from '../../fixtures/webhooks/receiver.ts';
 import { openReceiver, testAuthority } from '../../fixtures/webhooks/receiver.ts';
+import type { FailingReceivers } from './receivers.ts';
+import { openFailingReceivers } from './receivers.ts';
 
 export type ConsoleAccount = { id: string; key: string; api: Verbatim };
 
@@ -15,6 +17,7 @@ export type ConsoleFixture = AsyncDisposable & {
   service: TestService;
   /** Accepts deliveries with 204. */
   receiver: Receiver;
+  failing: FailingReceivers;
   /** The account whose views are checked; flows that change it use `account()`. */
   shown: ConsoleAccount & { jobId: string; webhookId: string; eventId: string; deliveryId: string };
   account(options?: { plan?: 'lite' | 'pro'; credits?: number | null }): Promise<ConsoleAccount>;
@@ -23,14 +26,17 @@ export type ConsoleFixture = AsyncDisposable & {
 const METADATA = '{ "order": 12345678901234567890 }';
 
 export async function openFixture(): Promise<ConsoleFixture> {
-  const receiver = await openReceiver();
+  const [receiver, failing] = await Promise.all([openReceiver(), openFailingReceivers()]);
+  const ports = [receiver.port, ...failing.ports];
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
   const service = await openService(
     {
       ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
-      ...{ WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
+      WEBHOOK_ALLOWED_TARGETS: ports.map((port) => `127.0.0.1/32:${port}`).join(','),
+      // A flow waits for the end of an attempt that has no answer.
+      ...{ NODE_EXTRA_CA_CERTS: caFile, WEBHOOK_TIMEOUT_MS: '2500' },
       AUDIO_RETENTION_HOURS: '1',
     },
     dataDir,
@@ -41,10 +47,10 @@ export async function openFixture(): Promise<ConsoleFixture> {
   };
   const shown = await fillAccount(await account({ credits: 500 }), receiver);
   return {
-    ...{ service, receiver, account, shown },
+    ...{ service, receiver, failing, account, shown },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
-      await receiver[Symbol.asyncDispose]();
+      await Promise.all([receiver, failing].map((each) => each[Symbol.asyncDispose]()));
     },
   };
 }

@@ -1,0 +1,185 @@
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import uPlot from 'uplot';
+import { preferences } from '../app/preferences.ts';
+import { useStore } from '../app/store.ts';
+import { exactTime } from '../text/times.ts';
+import type { Series } from './series.ts';
+import { stacked } from './series.ts';
+
+// Values over time. Import this file lazily: uPlot is larger than the rest of a view.
+//
+//   <TimeChart label="Attempts" series={outcomeSeries(buckets)} look="bars" tones={['good', 'bad', 'neutral']} />
+
+/** A colour of the style sheet: that of the class `tone-<tone>`. */
+export type ChartTone = 'good' | 'bad' | 'wait' | 'neutral' | '1' | '2' | '3' | '4' | '5';
+
+const HEIGHT_PX = 170;
+const AXIS_PX = 48;
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+/** A chart, what its colours mean, and the same values as a table for those who do not see it. */
+export default function TimeChart(props: {
+  label: string;
+  series: Series;
+  /** Bars stand on each other; lines have gaps where there is no value. */
+  look: 'bars' | 'lines';
+  /** One per series. */
+  tones: readonly ChartTone[];
+  /** Writes a value. */
+  format?: (value: number) => string;
+}) {
+  const { label, series, tones, format = String } = props;
+  return (
+    <figure className="chart">
+      <figcaption>
+        {label}
+        <ul className="legend">
+          {series.names.map((name, index) => (
+            <li key={name}>
+              <svg className={`swatch tone-${tones[index]}`} width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" />
+              </svg>
+              {name}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <Canvas {...props} format={format} />
+      <ValueTable label={label} series={series} format={format} />
+    </figure>
+  );
+}
+
+function Canvas({
+  series,
+  look,
+  tones,
+  format,
+}: Parameters<typeof TimeChart>[0] & { format: (value: number) => string }) {
+  const place = useRef<HTMLDivElement>(null);
+  const { theme, utc } = useStore(preferences);
+  const isDark = useSyncExternalStore(followScheme, () => DARK.matches);
+  const toneNames = tones.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme has other colours
+  useEffect(() => {
+    const element = place.current!;
+    const chart = new uPlot(
+      optionsOf({ names: series.names, look, colours: coloursOf(element), format, utc, width: element.clientWidth }),
+      dataOf(series, look) as uPlot.AlignedData,
+      element,
+    );
+    const resized = new ResizeObserver(([entry]) =>
+      chart.setSize({ width: entry!.contentRect.width, height: HEIGHT_PX }),
+    );
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      chart.destroy();
+    };
+  }, [series, look, toneNames, format, utc, theme, isDark]);
+  return <div className="chart-canvas" ref={place} aria-hidden="true" />;
+}
+
+function followScheme(onChange: () => void): () => void {
+  DARK.addEventListener('change', onChange);
+  return () => DARK.removeEventListener('change', onChange);
+}
+
+/** Bars that stand on others are drawn before those, which cover their lower part. */
+function dataOf(series: Series, look: 'bars' | 'lines'): Series['columns'] {
+  if (look === 'lines') return series.columns;
+  const [seconds = [], ...sums] = stacked(series).columns;
+  return [seconds, ...sums.reverse()];
+}
+
+function optionsOf({
+  names,
+  look,
+  colours,
+  format,
+  utc,
+  width,
+}: {
+  names: string[];
+  look: 'bars' | 'lines';
+  colours: { series: string[]; text: string; grid: string };
+  format: (value: number) => string;
+  utc: boolean;
+  width: number;
+}): uPlot.Options {
+  const drawn = names.map((label, index) => ({ label, stroke: colours.series[index]! }));
+  const axis = { stroke: colours.text, font: '11px system-ui, sans-serif', grid: { stroke: colours.grid, width: 1 } };
+  return {
+    width,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: look === 'lines' } },
+    ...(utc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
+    scales: { y: { range: (_chart, _low, high) => [0, Math.max(1, high * 1.05)] } },
+    axes: [axis, { ...axis, size: AXIS_PX, values: (_chart, ticks) => ticks.map(format) }],
+    series: [
+      {},
+      ...(look === 'lines'
+        ? drawn.map((one) => ({ ...one, width: 1.5, points: { show: true, size: 4, fill: one.stroke } }))
+        : drawn.reverse().map((one) => ({
+            ...one,
+            width: 0,
+            fill: one.stroke,
+            points: { show: false },
+            paths: uPlot.paths.bars!({ size: [0.85, 28], align: 1 }),
+          }))),
+    ],
+  };
+}
+
+/** Computed colours, which a canvas understands: those of the legend, of the text, and of the border as the grid. */
+function coloursOf(element: Element) {
+  const swatches = [...(element.closest('.chart')?.querySelectorAll('.swatch') ?? [])];
+  const { color, borderTopColor } = getComputedStyle(element);
+  return { series: swatches.map((swatch) => getComputedStyle(swatch).color), text: color, grid: borderTopColor };
+}
+
+/** Without the times in which there is nothing. */
+function ValueTable({ label, series, format }: { label: string; series: Series; format: (value: number) => string }) {
+  const { utc } = useStore(preferences);
+  const rows = useMemo(() => {
+    const [seconds = [], ...columns] = series.columns;
+    return seconds
+      .map((second, index) => ({ second: second!, values: columns.map((column) => column[index] ?? null) }))
+      .filter(({ values }) => values.some((value) => value !== null && value !== 0));
+  }, [series]);
+  return (
+    <details className="chart-values">
+      <summary>{label} as a table</summary>
+      {rows.length === 0 ? (
+        <p>There is nothing in this time.</p>
+      ) : (
+        <table>
+          <caption className="hidden">{label}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.names.map((name) => (
+                <th key={name} scope="col" className="number">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ second, values }) => (
+              <tr key={second}>
+                <td>{exactTime(new Date(second * 1000).toISOString(), utc)}</td>
+                {values.map((value, index) => (
+                  <td key={series.names[index]} className="number">
+                    {value === null ? '–' : format(value)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </details>
+  );
+}

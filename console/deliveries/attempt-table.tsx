@@ -1,0 +1,60 @@
+import type { Delivery } from '#sdk/api.ts';
+import { milliseconds } from '../text/format.ts';
+import { Badge } from '../ui/badge.tsx';
+import type { Column, Selection } from '../ui/table.tsx';
+import { Table } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+import { reasonTitle } from './failure-advice.ts';
+
+/** The address of an attempt's view. */
+export function attemptHref({ webhook_id, id }: Pick<Delivery, 'webhook_id' | 'id'>): string {
+  return `#/webhooks/${webhook_id}/deliveries/${id}`;
+}
+
+/** What came back: the status of the answer, or why none came. */
+export function answerOf({ response_status, error }: Pick<Delivery, 'response_status' | 'error'>): string {
+  if (response_status !== null) return String(response_status);
+  return error ? reasonTitle(error.reason) : '–';
+}
+
+/** Status and time of an attempt, as a link to it. */
+export function AttemptLink({ entry }: { entry: Delivery }) {
+  return (
+    <a href={attemptHref(entry)}>
+      <Badge>{entry.status}</Badge> <Time at={timeOf(entry)} />
+    </a>
+  );
+}
+
+/** When it was made, or will be. */
+function timeOf({ status, next_attempt_at, created_at }: Delivery): string | null {
+  return status === 'pending' ? next_attempt_at : created_at;
+}
+
+/** Entries of the delivery log. @param withUrl  over several webhooks: shows where each was sent */
+export function AttemptTable({
+  label,
+  rows,
+  withUrl = false,
+  selection,
+}: {
+  label: string;
+  rows: readonly Delivery[];
+  withUrl?: boolean;
+  selection?: Selection;
+}) {
+  const columns: Column<Delivery>[] = [
+    { head: 'Event', cell: (entry) => <a href={attemptHref(entry)}>{entry.event_type}</a> },
+    ...(withUrl
+      ? [{ head: 'Webhook', cell: (entry: Delivery) => <span className="url">{entry.url ?? entry.webhook_id}</span> }]
+      : []),
+    { head: 'Status', cell: (entry) => <Badge>{entry.status}</Badge> },
+    { head: 'Attempt', cell: (entry) => entry.attempt, isNumber: true },
+    { head: 'Answer', cell: answerOf },
+    { head: 'Took', cell: (entry) => milliseconds(entry.duration_ms), isNumber: true },
+    { head: 'Time', cell: (entry) => <Time at={timeOf(entry)} /> },
+  ];
+  return (
+    <Table label={label} rows={rows} keyOf={(entry) => entry.id} columns={columns} {...(selection && { selection })} />
+  );
+}

@@ -1,0 +1,64 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { DeliveryWithExchange } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { ActionButton, Button } from '../../ui/button.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { say } from '../../ui/toast.tsx';
+import { readAttempts } from './attempts.tsx';
+import { curlOf } from './curl.ts';
+
+/** Sending again, which shows the new attempt; the request as curl; the signature debugger. */
+export function Actions({ attempt, headerPrefix }: { attempt: DeliveryWithExchange; headerPrefix: string }) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const again = async () => {
+    const known = new Set((await readAttempts(attempt)).map(({ id }) => id));
+    await api.webhooks.redeliver(attempt.webhook_id, attempt.id);
+    const added = (await readAttempts(attempt)).find(({ id }) => !known.has(id));
+    await queryClient.invalidateQueries({ queryKey: ['deliveries', attempt.webhook_id] });
+    say('The event is sent again.');
+    if (!added) return;
+    const params = { webhookId: attempt.webhook_id, deliveryId: added.id };
+    await navigate({ to: '/webhooks/$webhookId/deliveries/$deliveryId', params });
+  };
+  return (
+    <>
+      <ActionButton act={again} look="primary">
+        Send again
+      </ActionButton>
+      {attempt.request && <AsCurl attempt={attempt} request={attempt.request} headerPrefix={headerPrefix} />}
+      {attempt.request && (
+        <a className="button" href={`#/debugger?webhook=${attempt.webhook_id}&delivery=${attempt.id}`}>
+          Debug the signature
+        </a>
+      )}
+    </>
+  );
+}
+
+function AsCurl({
+  attempt,
+  request,
+  headerPrefix,
+}: {
+  attempt: DeliveryWithExchange;
+  request: NonNullable<DeliveryWithExchange['request']>;
+  headerPrefix: string;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const { headers, body } = request as { headers: Record<string, string>; body: string | null };
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>As curl</Button>
+      <Dialog isOpen={isOpen} title="The same request, signed anew" onClose={() => setOpen(false)} className="wide">
+        <p>
+          Needs a shell, curl and Python 3. It asks for the secret of the webhook; own headers have to be filled in.
+        </p>
+        <Code label="Commands" text={curlOf({ url: attempt.url ?? '', headers, body: body ?? '', headerPrefix })} />
+      </Dialog>
+    </>
+  );
+}

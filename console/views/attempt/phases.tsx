@@ -1,0 +1,93 @@
+import type { DeliveryWithExchange } from '#sdk/api.ts';
+import { milliseconds } from '../../text/format.ts';
+import { Section } from '../../ui/page.tsx';
+import type { PhaseName, Waterfall } from './waterfall.ts';
+import { layOutPhases } from './waterfall.ts';
+
+const HEIGHT = 26;
+const TITLES: Record<PhaseName, string> = {
+  dns: 'Name resolution',
+  connect: 'TCP connection',
+  tls: 'TLS handshake',
+  first_byte: 'Request sent, up to the first byte of the answer',
+  rest: 'Rest of the answer',
+  unfinished: 'Not finished',
+};
+
+/** The phases of an attempt as a bar, and the same as a table. */
+export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange; deadlineMs: number }) {
+  const waterfall = layOutPhases(attempt, deadlineMs);
+  if (!waterfall) return null;
+  const used = `${milliseconds(waterfall.totalMs)} of ${deadlineMs / 1000} s`;
+  const isReused = attempt.remote_address !== null && attempt.timings.connect_ms === null;
+  return (
+    <Section title="Phases">
+      <p>
+        {used}, {waterfall.usedPercent < 1 ? 'less than 1' : Math.round(waterfall.usedPercent)} % of the deadline.
+        {isReused && ' The connection of an earlier attempt was used again.'}
+      </p>
+      <Bar waterfall={waterfall} />
+      <PhaseTable waterfall={waterfall} />
+    </Section>
+  );
+}
+
+function Bar({ waterfall: { phases, deadlinePercent } }: { waterfall: Waterfall }) {
+  return (
+    <svg className="phases" width="100%" height={HEIGHT} aria-hidden="true">
+      <rect className="ground" width="100%" height={HEIGHT} rx="3" />
+      {phases.map(({ name, startPercent, widthPercent }) => (
+        <rect
+          key={name}
+          className={`phase phase-${name}`}
+          x={`${startPercent}%`}
+          width={`${widthPercent}%`}
+          y="3"
+          height={HEIGHT - 6}
+        />
+      ))}
+      {deadlinePercent !== null && (
+        <line className="deadline" x1={`${deadlinePercent}%`} x2={`${deadlinePercent}%`} y1="0" y2={HEIGHT} />
+      )}
+    </svg>
+  );
+}
+
+function PhaseTable({ waterfall: { phases } }: { waterfall: Waterfall }) {
+  return (
+    <table className="phase-table">
+      <caption className="hidden">Phases of the attempt</caption>
+      <thead>
+        <tr>
+          <th scope="col">Phase</th>
+          <th scope="col" className="number">
+            Began after
+          </th>
+          <th scope="col" className="number">
+            Took
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {phases.map(({ name, startMs, durationMs }) => (
+          <tr key={name}>
+            <td data-head="Phase">
+              <span>
+                <svg className={`swatch phase-${name}`} width="10" height="10" aria-hidden="true">
+                  <rect width="10" height="10" rx="2" />
+                </svg>{' '}
+                {TITLES[name]}
+              </span>
+            </td>
+            <td data-head="Began after" className="number">
+              {milliseconds(startMs)}
+            </td>
+            <td data-head="Took" className="number">
+              {milliseconds(durationMs)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,85 @@
+import { useState } from 'react';
+import type { Webhook } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/queries.ts';
+import { RequestForm } from '../../forms/request-form.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const OVERLAPS = [
+  ['86400', 'Signs too for a day'],
+  ['3600', 'Signs too for an hour'],
+  ['0', 'Ends at once: it has leaked'],
+] as const;
+
+/** Which secret signs what, until when, and a new secret. */
+export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
+  const [made, setMade] = useState<string | null>(null);
+  const { data: account } = useAccount();
+  const prefix = account?.webhook_header_prefix ?? 'X-Service-';
+  const rotate = async (given: FormData) => {
+    const overlap_seconds = Number(given.get('overlap'));
+    const { secret, ...changed } = await api.webhooks.rotateSecret(webhook.id, { overlap_seconds });
+    setMade(secret);
+    keep(changed);
+  };
+  return (
+    <Section title="Secret">
+      <SigningTable endsAt={webhook.previous_secret_ends_at} prefix={prefix} />
+      {made && (
+        <Secret
+          title="The new secret"
+          value={made}
+          hint="It is shown only here. Give it to your server; deliveries are signed with it from now on."
+        />
+      )}
+      <RequestForm label="Rotate the secret" submitLabel="Make a new secret" look="danger" send={rotate}>
+        <SelectField
+          label="The secret before"
+          name="overlap"
+          options={OVERLAPS}
+          hint="During an overlap both secrets sign, and a receiver may have either of them."
+        />
+      </RequestForm>
+    </Section>
+  );
+}
+
+function SigningTable({ endsAt, prefix }: { endsAt: string | null; prefix: string }) {
+  const isOverlap = endsAt !== null && Date.parse(endsAt) > Date.now();
+  const until = isOverlap ? <Time at={endsAt} exact /> : null;
+  const rows = [
+    { header: `${prefix}Signature`, by: 'the secret', until: 'no end' },
+    ...(isOverlap ? [{ header: `${prefix}Signature-Previous`, by: 'the secret before', until }] : []),
+    {
+      header: 'webhook-signature',
+      by: isOverlap ? 'both, one after the other' : 'the secret',
+      until: until ?? 'no end',
+    },
+  ];
+  return (
+    <table>
+      <caption className="hidden">What is signed by which secret</caption>
+      <thead>
+        <tr>
+          <th scope="col">Header</th>
+          <th scope="col">Signed by</th>
+          <th scope="col">Until</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.header}>
+            <td data-head="Header">
+              <code>{row.header}</code>
+            </td>
+            <td data-head="Signed by">{row.by}</td>
+            <td data-head="Until">{row.until}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

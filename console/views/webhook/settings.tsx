@@ -1,0 +1,44 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Webhook } from '#sdk/api.ts';
+import { api } from '../../api/client.ts';
+import { WebhookForm } from '../../deliveries/webhook-form.tsx';
+import { ConfirmButton } from '../../ui/button.tsx';
+import { Id } from '../../ui/copy.tsx';
+import { Facts, Section } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+
+/** Where and what is sent, and the end of the webhook. */
+export function Settings({ webhook, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const remove = async () => {
+    await api.webhooks.delete(webhook.id);
+    await navigate({ to: '/webhooks' });
+    queryClient.removeQueries({ queryKey: ['webhook', webhook.id] });
+    await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+    say('The webhook was deleted.');
+  };
+  return (
+    <>
+      <Section title="Settings">
+        <Facts rows={[['Id', <Id key="id" value={webhook.id} />]]} />
+        <WebhookForm
+          key={webhook.updated_at}
+          webhook={webhook}
+          submitLabel="Save"
+          save={async (fields) => {
+            keep(await api.webhooks.update(webhook.id, fields));
+            say('Saved.');
+          }}
+        />
+      </Section>
+      <Section title="Delete">
+        <p>Nothing more is sent to this webhook, and what waits is dropped.</p>
+        <ConfirmButton title="Delete this webhook?" confirm="Delete" text={webhook.url} act={remove}>
+          Delete
+        </ConfirmButton>
+      </Section>
+    </>
+  );
+}
