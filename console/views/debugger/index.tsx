@@ -1,14 +1,176 @@
-import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { DeliveryWithExchange, SignatureDiagnosis } from '#sdk/api.ts';
+import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
+import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/queries.ts';
+import { useFilters } from '../../app/filters.tsx';
+import { RequestForm, textOf, WrongField } from '../../forms/request-form.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Query } from '../../ui/state.tsx';
+import { explainHere } from './explain-here.ts';
+import type { PastedRequest } from './pasted-request.ts';
+import { parsePastedRequest, writeRequest } from './pasted-request.ts';
+import { Verdict } from './verdict.tsx';
 
-export default function View() {
+const PREFIX = 'X-Service-';
+
+/** Says why a received delivery does not verify. Opened empty, or with `?webhook=…&delivery=…` from an attempt. */
+export default function DebuggerView() {
+  const [{ webhook = '', delivery = '' }] = useFilters();
+  const sent = useQuery({
+    queryKey: ['delivery', webhook, delivery],
+    queryFn: ({ signal }) => api.webhooks.delivery(webhook, delivery, { signal }),
+    enabled: webhook !== '' && delivery !== '',
+  });
   return (
-    <Page title="Debugger">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="Signature debugger">
+      <p>
+        Paste a request as your server received it. The debugger undoes one known mistake after the other until the
+        signature fits, and says which one it was.
+      </p>
+      {delivery === '' ? (
+        <DebuggerForm sent={null} webhookId={webhook} />
+      ) : (
+        <Query of={sent}>{(found) => <DebuggerForm key={found.id} sent={found} webhookId={webhook} />}</Query>
+      )}
     </Page>
   );
+}
+
+type Answer = { diagnosis: SignatureDiagnosis; by: 'browser' | 'service' };
+
+function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; webhookId: string }) {
+  const { data: account } = useAccount();
+  const headerPrefix = account?.webhook_header_prefix ?? PREFIX;
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [by, setBy] = useState<Answer['by']>(sent ? 'service' : 'browser');
+  const explain = async (given: FormData) => {
+    const request = readRequest(given);
+    const received = textOf(given, 'received');
+    const receivedAt = received ? new Date(received) : null;
+    const framework = textOf(given, 'framework') as Framework | null;
+    const askService = () =>
+      api.webhooks.diagnose(webhookOf(given), {
+        ...request,
+        ...(receivedAt && { received_at: receivedAt.toISOString() }),
+        ...(framework && { framework }),
+      });
+    const explainInBrowser = () => {
+      const question = { ...request, secret: secretOf(given), receivedAt: receivedAt?.getTime() ?? null, framework };
+      return explainHere({ ...question, attempt: sent, headerPrefix });
+    };
+    setAnswer({ diagnosis: by === 'service' ? await askService() : explainInBrowser(), by });
+  };
+  const clear = () => setAnswer(null);
+  return (
+    <>
+      <Section>
+        <RequestForm label="Received delivery" submitLabel="Explain" send={explain}>
+          <TextArea
+            label="Request"
+            name="request"
+            rows={12}
+            required
+            defaultValue={sent?.request ? writeRequest(sent.request as never) : ''}
+            onChange={clear}
+            hint={
+              sent
+                ? 'This is what was sent. Replace it with what your server received, exactly, before any parsing.'
+                : 'Headers, an empty line, then the body, exactly as received. Also the output of curl -v, or the event of a function.'
+            }
+          />
+          <div className="columns">
+            <SelectField
+              label="Checked"
+              name="by"
+              value={by}
+              onChange={(event) => {
+                setBy(event.target.value as Answer['by']);
+                clear();
+              }}
+              options={[
+                ['browser', 'In this browser, with a secret'],
+                ['service', 'By the service, with the stored secrets'],
+              ]}
+              hint={
+                by === 'browser'
+                  ? 'The secret stays in this tab: it is not sent.'
+                  : 'It also compares the body with the one that was sent, where that is kept.'
+              }
+            />
+            {by === 'browser' ? (
+              <TextField
+                label="Secret"
+                name="secret"
+                type="password"
+                autoComplete="off"
+                placeholder="whsec_…"
+                onChange={clear}
+              />
+            ) : (
+              <WebhookField webhookId={webhookId} />
+            )}
+            <SelectField
+              label="Framework"
+              name="framework"
+              options={[['', 'As the headers say'], ...Object.entries(FRAMEWORKS)]}
+              onChange={clear}
+              hint="Of your server, for the advice."
+            />
+            <TextField
+              label="Received at"
+              name="received"
+              type="datetime-local"
+              step={1}
+              onChange={clear}
+              hint="By the clock of your server. Empty: as its answer says, where that is known."
+            />
+          </div>
+        </RequestForm>
+      </Section>
+      <div role="status">{answer && <Verdict {...answer} />}</div>
+    </>
+  );
+}
+
+function WebhookField({ webhookId }: { webhookId: string }) {
+  const webhooks = useQuery({
+    queryKey: ['webhooks'],
+    queryFn: async ({ signal }) => await api.webhooks.list({ limit: 100 }, { signal }),
+  });
+  return (
+    <Query of={webhooks}>
+      {({ data }) => (
+        <SelectField
+          label="Webhook"
+          name="webhook"
+          defaultValue={webhookId}
+          options={data.map(({ id, url }) => [id, url] as const)}
+        />
+      )}
+    </Query>
+  );
+}
+
+/** @throws WrongField */
+function readRequest(given: FormData): PastedRequest {
+  // Form data has CRLF for each line end that the user sees.
+  const request = parsePastedRequest(String(given.get('request')).replaceAll('\r\n', '\n'));
+  if (!request) throw new WrongField('This is no request. Paste the headers, an empty line, then the body.');
+  return request;
+}
+
+function secretOf(given: FormData): string {
+  const secret = String(given.get('secret') ?? '');
+  if (secret === '') throw new WrongField('Enter the secret of the webhook, as your server has it.');
+  return secret;
+}
+
+function webhookOf(given: FormData): string {
+  const webhook = textOf(given, 'webhook');
+  if (webhook === null) throw new WrongField('Choose the webhook that sent the request.');
+  return webhook;
 }
