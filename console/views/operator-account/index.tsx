@@ -1,14 +1,90 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Account, AccountWebhook, JobSummary } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { useFilters } from '../../app/filters.tsx';
+import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
+import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { AccountFacts } from './account-facts.tsx';
+import { Keys } from './keys.tsx';
+import { Ledger } from './ledger.tsx';
+import { PortalLinks } from './portal-links.tsx';
+import { UsageTab } from './usage-tab.tsx';
 
-export default function View() {
+const CRUMBS = [{ href: '/operator/accounts', label: 'Accounts' }];
+const PAGE = 50;
+
+/** One account: balance, keys, ledger, usage, jobs, webhooks, and links that open the console for it. */
+export default function AccountView() {
+  const { accountId = '' } = useParams({ strict: false }) as { accountId?: string };
+  const queryClient = useQueryClient();
+  const queryKey = ['operator', 'account', accountId];
+  const account = useQuery({ queryKey, queryFn: ({ signal }) => operator.accounts.get(accountId, { signal }) });
+  const reload = () => queryClient.invalidateQueries({ queryKey });
   return (
-    <Page title="Operator account">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title={account.data?.name ?? 'Account'} crumbs={CRUMBS}>
+      <Query of={account}>{(found) => <AccountTabs account={found} reload={reload} />}</Query>
     </Page>
+  );
+}
+
+function AccountTabs({ account, reload }: { account: Account; reload: () => Promise<void> }) {
+  const [{ tab = 'account' }, change] = useFilters();
+  const { id } = account;
+  const tabs = [
+    { name: 'account', label: 'Account', content: <AccountFacts account={account} reload={reload} /> },
+    { name: 'keys', label: 'Keys', content: <Keys accountId={id} /> },
+    { name: 'ledger', label: 'Ledger', content: <Ledger accountId={id} /> },
+    { name: 'usage', label: 'Usage', content: <UsageTab accountId={id} /> },
+    { name: 'jobs', label: 'Jobs', content: <Jobs accountId={id} /> },
+    { name: 'webhooks', label: 'Webhooks', content: <Webhooks accountId={id} /> },
+    { name: 'portal', label: 'Portal links', content: <PortalLinks accountId={id} /> },
+  ];
+  return <Tabs label="Account" tabs={tabs} chosen={tab} onChoose={(name) => change({ tab: name })} />;
+}
+
+function Jobs({ accountId }: { accountId: string }) {
+  const list = useLiveList<JobSummary>({
+    key: ['operator', 'jobs', '', accountId],
+    read: (cursor) => operator.jobs({ account_id: accountId, limit: PAGE, ...(cursor && { cursor }) }),
+  });
+  const columns = JOB_COLUMNS.filter(({ head }) => head !== 'Account');
+  return (
+    <>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No jobs yet" />
+          ) : (
+            <Table label="Jobs of the account" rows={rows} keyOf={({ id }) => id} columns={columns} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
+    </>
+  );
+}
+
+function Webhooks({ accountId }: { accountId: string }) {
+  const list = useLiveList<AccountWebhook>({
+    key: ['operator', 'webhooks', '', accountId],
+    read: (cursor) => operator.webhooks({ account_id: accountId, limit: PAGE, ...(cursor && { cursor }) }),
+  });
+  const columns = WEBHOOK_COLUMNS.filter(({ head }) => head !== 'Account');
+  return (
+    <Query of={list}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty title="No webhooks yet" />
+        ) : (
+          <Table label="Webhooks of the account" rows={rows} keyOf={({ id }) => id} columns={columns} />
+        )
+      }
+    </Query>
   );
 }

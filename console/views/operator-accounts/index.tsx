@@ -1,14 +1,88 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Account } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { numberOf, RequestForm } from '../../forms/request-form.tsx';
+import { credits } from '../../text/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
-export default function View() {
+const PAGE = 50;
+const PLANS = [
+  ['lite', 'lite'],
+  ['pro', 'pro'],
+] as const;
+
+const COLUMNS: Column<Account>[] = [
+  { head: 'Name', cell: ({ id, name }) => <a href={`#/operator/accounts/${id}`}>{name}</a> },
+  { head: 'Plan', cell: ({ plan }) => plan },
+  {
+    head: 'Credits',
+    cell: ({ balance }) => (balance.amount === null ? 'unlimited' : credits(balance.amount)),
+    isNumber: true,
+  },
+  { head: 'Id', cell: ({ id }) => <code>{id}</code> },
+  { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** All accounts, with a search. */
+export default function AccountsView() {
+  const [{ query = '' }] = useFilters();
+  const list = useLiveList<Account>({
+    key: ['operator', 'accounts', query],
+    read: (cursor) => operator.accounts.list({ limit: PAGE, ...(query && { query }), ...(cursor && { cursor }) }),
+  });
   return (
-    <Page title="Operator accounts">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="Accounts" actions={<NewAccount />}>
+      <Filters>
+        <FilterText name="query" label="Search" placeholder="Name or id" />
+      </Filters>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty
+              title={query ? 'No account has this name or id' : 'No accounts yet'}
+              command={query ? undefined : 'verbatim accounts create --name Acme --plan pro'}
+            />
+          ) : (
+            <Table label="Accounts" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
+  );
+}
+
+function NewAccount() {
+  const [isOpen, setOpen] = useState(false);
+  const navigate = useNavigate();
+  const create = async (given: FormData) => {
+    const plan = given.get('plan') === 'lite' ? 'lite' : 'pro';
+    const fields = { name: String(given.get('name')), plan, credits: numberOf(given, 'credits') } as const;
+    const { id } = await operator.accounts.create(fields);
+    await navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } });
+  };
+  return (
+    <>
+      <Button look="primary" onClick={() => setOpen(true)}>
+        New account
+      </Button>
+      <Dialog isOpen={isOpen} title="New account" onClose={() => setOpen(false)}>
+        <RequestForm label="New account" submitLabel="Create" send={create}>
+          <TextField label="Name" name="name" required maxLength={200} />
+          <SelectField label="Plan" name="plan" options={PLANS} defaultValue="pro" />
+          <TextField label="Credits" name="credits" type="number" min={0} step="any" hint="Empty: unlimited." />
+        </RequestForm>
+      </Dialog>
+    </>
   );
 }

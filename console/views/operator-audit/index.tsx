@@ -1,14 +1,64 @@
+import type { AuditEntry } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
-export default function View() {
+const PAGE = 50;
+const ACTIONS: AuditEntry['action'][] = [
+  ...(['account.created', 'account.changed', 'credits.added', 'key.created', 'key.deleted'] as const),
+  ...(['webhook.created', 'webhook.changed', 'webhook.deleted', 'webhook.secret_rotated', 'secrets.rotated'] as const),
+];
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} exact /> },
+  { head: 'Action', cell: ({ action }) => action },
+  { head: 'Who', cell: ({ actor }) => (actor.key_id ? <code>{actor.key_id}</code> : 'operator') },
+  { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+  {
+    head: 'Account',
+    cell: ({ account_id }) =>
+      account_id === '' ? 'all' : <a href={`#/operator/accounts/${account_id}`}>{account_id}</a>,
+  },
+  {
+    head: 'What',
+    cell: ({ target_id, details }) => (
+      <span>
+        <code>{target_id}</code> <small>{JSON.stringify(details)}</small>
+      </span>
+    ),
+  },
+  { head: 'Request', cell: ({ request_id }) => <code>{request_id}</code> },
+];
+
+/** What operators and keys changed. */
+export default function AuditView() {
+  const [{ action = '', account_id = '' }] = useFilters();
+  const query: object = { limit: PAGE, ...(action && { action }), ...(account_id && { account_id }) };
+  const list = useLiveList<AuditEntry>({
+    key: ['operator', 'audit', action, account_id],
+    read: (cursor) => operator.audit({ ...query, ...(cursor && { cursor }) }),
+  });
   return (
-    <Page title="Operator audit">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="Audit log">
+      <Filters>
+        <FilterSelect name="action" label="Action" values={ACTIONS} />
+        <FilterText name="account_id" label="Account" placeholder="acct_…" />
+      </Filters>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was changed" />
+          ) : (
+            <Table label="Changes" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
   );
 }

@@ -1,14 +1,39 @@
+import type { JobSummary } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
 
-export default function View() {
+const PAGE = 50;
+const STATUSES = ['queued', 'processing', 'completed', 'failed', 'canceled'];
+
+/** The jobs of all accounts, without what they contain. */
+export default function OperatorJobsView() {
+  const [{ status = '', account_id = '' }] = useFilters();
+  const query: object = { limit: PAGE, ...(status && { status }), ...(account_id && { account_id }) };
+  const list = useLiveList<JobSummary>({
+    key: ['operator', 'jobs', status, account_id],
+    read: (cursor) => operator.jobs({ ...query, ...(cursor && { cursor }) }),
+  });
   return (
-    <Page title="Operator jobs">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="All jobs">
+      <Filters>
+        <FilterSelect name="status" label="Status" values={STATUSES} />
+        <FilterText name="account_id" label="Account" placeholder="acct_…" />
+      </Filters>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No jobs here" />
+          ) : (
+            <Table label="Jobs" rows={rows} keyOf={({ id }) => id} columns={JOB_COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
   );
 }

@@ -1,14 +1,55 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Setting } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 
-export default function View() {
+const COLUMNS: Column<Setting>[] = [
+  { head: 'Setting', cell: ({ name }) => <code>{name}</code> },
+  { head: 'Value', cell: ({ value }) => <code>{showValue(value)}</code> },
+  { head: 'Source', cell: ({ is_default }) => (is_default ? 'default' : <Badge tone="wait">set</Badge>) },
+  { head: 'Meaning', cell: ({ meaning }) => <small>{meaning}</small> },
+];
+
+/** The settings of the node that answers, as it has read them. */
+export default function SettingsView() {
+  const [{ source = '', text = '' }] = useFilters();
+  const settings = useQuery({
+    queryKey: ['operator', 'settings'],
+    queryFn: ({ signal }) => operator.settings({ signal }),
+  });
+  const isShown = ({ name, meaning, is_default }: Setting) =>
+    `${name} ${meaning}`.toLowerCase().includes(text.toLowerCase()) &&
+    (source === '' || is_default === (source === 'default'));
   return (
-    <Page title="Operator settings">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="Settings">
+      <p>
+        Of the node that answered, with durations in milliseconds. Settings are environment variables, read at the
+        start; the values of secrets are not shown.
+      </p>
+      <Filters>
+        <FilterText name="text" label="Search" />
+        <FilterSelect name="source" label="Source" values={['set', 'default']} />
+      </Filters>
+      <Query of={settings}>
+        {(found) => {
+          const rows = found.filter(isShown);
+          return rows.length === 0 ? (
+            <Empty title="No settings here" />
+          ) : (
+            <Table label="Settings" rows={rows} keyOf={({ name }) => name} columns={COLUMNS} />
+          );
+        }}
+      </Query>
     </Page>
   );
+}
+
+function showValue(value: unknown): string {
+  if (value === null) return 'not set';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

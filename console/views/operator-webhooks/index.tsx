@@ -1,14 +1,42 @@
+import type { AccountWebhook } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
 
-export default function View() {
+const PAGE = 50;
+const STATES = [
+  ['false', 'disabled'],
+  ['true', 'active'],
+] as const;
+
+/** The webhooks of all accounts, and which of them are disabled. */
+export default function OperatorWebhooksView() {
+  const [{ active = '', account_id = '' }] = useFilters();
+  const query: object = { limit: PAGE, ...(active && { active }), ...(account_id && { account_id }) };
+  const list = useLiveList<AccountWebhook>({
+    key: ['operator', 'webhooks', active, account_id],
+    read: (cursor) => operator.webhooks({ ...query, ...(cursor && { cursor }) }),
+  });
   return (
-    <Page title="Operator webhooks">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page title="All webhooks">
+      <Filters>
+        <FilterSelect name="active" label="State" values={STATES} />
+        <FilterText name="account_id" label="Account" placeholder="acct_…" />
+      </Filters>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={active === 'false' ? 'No webhook is disabled' : 'No webhooks here'} />
+          ) : (
+            <Table label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={WEBHOOK_COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
     </Page>
   );
 }

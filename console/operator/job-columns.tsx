@@ -1,0 +1,31 @@
+import type { JobSummary } from '#sdk/api.ts';
+import { byteSize, clockTime } from '../text/format.ts';
+import { Badge } from '../ui/badge.tsx';
+import type { Column } from '../ui/table.tsx';
+import { Time } from '../ui/time.tsx';
+
+/** A job as the operator sees it. */
+export const JOB_COLUMNS: Column<JobSummary>[] = [
+  { head: 'Job', cell: ({ id }) => <code>{id}</code> },
+  { head: 'Account', cell: ({ account_id }) => <a href={`#/operator/accounts/${account_id}`}>{account_id}</a> },
+  { head: 'Status', cell: (job) => <JobStatus job={job} /> },
+  { head: 'Plan', cell: ({ plan }) => plan },
+  {
+    head: 'Length',
+    cell: (job) => (job.duration_seconds === null ? '–' : clockTime(job.duration_seconds)),
+    isNumber: true,
+  },
+  { head: 'Size', cell: (job) => (job.size_bytes === null ? '–' : byteSize(job.size_bytes)), isNumber: true },
+  { head: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
+  { head: 'Process', cell: ({ holder }) => (holder ? <code>{holder}</code> : '–') },
+  { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+function JobStatus({ job: { status, progress, error_type } }: { job: JobSummary }) {
+  return (
+    <span>
+      <Badge>{status}</Badge> {status === 'processing' && <small>{Math.floor(progress * 100)} %</small>}
+      {error_type && <small>{error_type}</small>}
+    </span>
+  );
+}

@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Key, NewKey } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { RequestForm, textOf } from '../../forms/request-form.tsx';
+import { ScopeFields, scopesOf } from '../../operator/scope-fields.tsx';
+import { ConfirmButton } from '../../ui/button.tsx';
+import { Secret } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+
+/** The keys of an account: list, create, revoke. */
+export function Keys({ accountId }: { accountId: string }) {
+  const queryClient = useQueryClient();
+  const [made, setMade] = useState<NewKey | null>(null);
+  const key = ['operator', 'keys', accountId];
+  const list = useLiveList<Key>({
+    key,
+    read: (cursor) => operator.accounts.keys(accountId, { limit: 50, ...(cursor && { cursor }) }),
+  });
+  const reload = () => queryClient.invalidateQueries({ queryKey: key });
+  const create = async (given: FormData) => {
+    const [name, expiry] = [textOf(given, 'name'), textOf(given, 'expires_at')];
+    const scopes = scopesOf(given);
+    const fields = { ...(name && { name }), ...(expiry && { expires_at: new Date(expiry).toISOString() }) };
+    setMade(await operator.accounts.createKey(accountId, { ...fields, ...(scopes.length > 0 && { scopes }) }));
+    await reload();
+  };
+  const revoke = async ({ id, prefix }: Key) => {
+    await operator.deleteKey(id);
+    say(`The key ${prefix}… is revoked.`);
+    await reload();
+  };
+  return (
+    <>
+      {made && <Secret title="The new key" value={made.key} hint="It is shown only here." />}
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No keys yet" />
+          ) : (
+            <Table
+              label="Keys"
+              rows={rows}
+              keyOf={({ id }) => id}
+              columns={[
+                { head: 'Name', cell: ({ name }) => name ?? '–' },
+                { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+                { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
+                { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+                { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+                { head: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
+                {
+                  head: 'Action',
+                  cell: (row) => (
+                    <ConfirmButton
+                      title={`Revoke the key ${row.name ?? row.prefix}?`}
+                      confirm="Revoke"
+                      text="Requests with it are refused at once, and its open streams end."
+                      act={() => revoke(row)}
+                      aria-label={`Revoke ${row.name ?? row.prefix}`}
+                    >
+                      Revoke
+                    </ConfirmButton>
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
+      <Section title="New key">
+        <RequestForm label="New key" submitLabel="Create" send={create}>
+          <div className="columns">
+            <TextField label="Name" name="name" maxLength={200} />
+            <TextField label="Expires" name="expires_at" type="datetime-local" hint="Empty: never." />
+          </div>
+          <ScopeFields hint="None chosen: all." />
+        </RequestForm>
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { LedgerEntry } from '#sdk/api.ts';
+import { operator } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { credits } from '../../text/format.ts';
+import { Empty, Query } from '../../ui/state.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const COLUMNS: Column<LedgerEntry>[] = [
+  { head: 'Entry', cell: ({ number }) => number },
+  { head: 'Kind', cell: ({ kind }) => kind },
+  { head: 'Amount', cell: ({ amount }) => credits(amount), isNumber: true },
+  { head: 'Held', cell: ({ held }) => credits(held), isNumber: true },
+  { head: 'Balance after', cell: ({ balance }) => credits(balance.amount), isNumber: true },
+  { head: 'Job or note', cell: ({ job_id, note }) => (job_id ? <code>{job_id}</code> : (note ?? '–')) },
+  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+/** Every change of the balance. */
+export function Ledger({ accountId }: { accountId: string }) {
+  const list = useLiveList<LedgerEntry>({
+    key: ['operator', 'ledger', accountId],
+    read: (cursor) => operator.accounts.ledger(accountId, { limit: 50, ...(cursor && { cursor }) }),
+  });
+  return (
+    <>
+      <Query of={list}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No entries yet" />
+          ) : (
+            <Table label="Ledger" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
+    </>
+  );
+}

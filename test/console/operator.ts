@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import type { Flow } from './harness/flow.ts';
+
+export const flows: Flow[] = [
+  {
+    title: 'the operator creates an account, finds it by its name, and gives it credits',
+    async run({ page, openAsOperator, checkView }) {
+      const name = `Quill <i>${Date.now()}</i>`;
+      await openAsOperator('/operator/accounts');
+      await page.getByRole('button', { name: 'New account' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New account' });
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Credits').fill('2.5');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('heading', { name, exact: true }).waitFor();
+
+      await page.getByLabel('Amount').fill('10');
+      await page.getByLabel('Note').fill('invoice 7');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText('12.5', { exact: true }).waitFor();
+      await page.getByRole('tab', { name: 'Ledger' }).click();
+      const rows = page.getByRole('table', { name: 'Ledger' }).locator('tbody tr');
+      await rows.getByText('invoice 7').waitFor();
+      assert.equal(await rows.count(), 2);
+
+      await page.getByRole('link', { name: 'Accounts', exact: true }).first().click();
+      await page.getByLabel('Search').fill(name.toUpperCase());
+      await page.waitForURL(/query=/);
+      const found = page.getByRole('table', { name: 'Accounts' }).locator('tbody tr');
+      await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1);
+      assert.equal(await found.getByRole('link').textContent(), name);
+      await checkView('operator-accounts-found');
+    },
+  },
+  {
+    title: 'the operator makes a key and a portal link for an account, and revokes the key',
+    async run({ page, openAsOperator, account, service, checkView }) {
+      const { id } = await account();
+      await openAsOperator(`/operator/accounts/${id}?tab=keys`);
+      await page.getByLabel('Name').fill('for the shop');
+      await page.getByRole('checkbox', { name: 'jobs:read' }).check();
+      await page.getByRole('button', { name: 'Create' }).click();
+      const key = (await page.getByText(/^vb_\w{30,}/).textContent())!;
+      const statusWithKey = async () =>
+        (await fetch(`${service.baseUrl}/v1/jobs`, { headers: { 'x-api-key': key } })).status;
+      assert.equal(await statusWithKey(), 200);
+      await checkView('operator-account-keys');
+
+      await page.getByRole('button', { name: 'Revoke for the shop' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('is revoked.').waitFor();
+      assert.equal(await statusWithKey(), 401);
+
+      await page.getByRole('tab', { name: 'Portal links' }).click();
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('alert').filter({ hasText: 'Choose at least one scope.' }).waitFor();
+      await page.getByRole('checkbox', { name: 'webhooks:read' }).check();
+      await page.getByRole('button', { name: 'Create' }).click();
+      const link = (await page.getByText(/#token=vb_/).textContent())!;
+      assert.ok(link.startsWith(service.baseUrl), link);
+    },
+  },
+  {
+    title: 'the operator sees what runs, disabled webhooks, settings and changes, and no secrets',
+    async run({ page, openAsOperator, account, receiver, service }) {
+      const { api, id } = await account();
+      const webhook = await api.webhooks.create({ url: receiver.url, events: ['transcription.failed'] });
+      await api.webhooks.update(webhook.id, { active: false });
+
+      await openAsOperator('/operator');
+      const nodes = page.getByRole('table', { name: 'Nodes' });
+      await nodes.getByText('ready', { exact: true }).waitFor();
+      await page.getByRole('table', { name: 'Engines of the plans' }).getByRole('row', { name: /pro/ }).waitFor();
+
+      await openAsOperator(`/operator/webhooks?active=false&account_id=${id}`);
+      await page.getByRole('row', { name: new RegExp(`disabled manual.*${webhook.id}`) }).waitFor();
+
+      await openAsOperator('/operator/settings?source=set');
+      const table = page.getByRole('table', { name: 'Settings' });
+      await table.getByRole('row', { name: /WEBHOOK_TIMEOUT_MS 2500 set/ }).waitFor();
+      assert.doesNotMatch((await table.textContent())!, new RegExp(service.adminToken));
+      await page.getByLabel('Search').fill('retention');
+      await table.getByText('AUDIO_RETENTION_HOURS').waitFor();
+
+      await openAsOperator(`/operator/audit?account_id=${id}&action=webhook.changed`);
+      const changes = page.getByRole('table', { name: 'Changes' }).locator('tbody tr');
+      await changes.getByText(webhook.id).waitFor();
+      assert.equal(await changes.count(), 1);
+    },
+  },
+];
