@@ -15,7 +15,7 @@ for (const [name, text] of Object.entries(await makeDocuments())) {
 }
 
 const PAGES = fs
-  .globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'sdk/*.md', 'examples/**/*.md'], { cwd: ROOT })
+  .globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'sdk/*.md', 'sdk/python/*.md', 'examples/**/*.md'], { cwd: ROOT })
   .filter((file) => file !== 'CHANGELOG.md');
 
 test('every file that a page or bin/main.js names exists', () => {

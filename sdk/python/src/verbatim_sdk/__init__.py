@@ -1,0 +1,79 @@
+"""Python client of Verbatim, a self-hosted transcription service with signed webhooks."""
+
+from ._async.client import AsyncVerbatim
+from ._async.pages import AsyncPages
+from ._core.audio import AudioInput
+from ._core.following import JobUpdate, StreamedEvent, StreamFrame
+from ._core.page import Page
+from ._core.settings import RequestOptions
+from ._core.transcribing import Progress
+from ._sync.client import Verbatim
+from ._sync.pages import Pages
+from ._version import __version__
+from .errors import (
+    ApiConnectionError,
+    ApiError,
+    ApiTimeoutError,
+    AudioFetchFailedError,
+    ConflictError,
+    ForbiddenUrlError,
+    InsufficientBalanceError,
+    InternalError,
+    InvalidRequestError,
+    JobFailedError,
+    MethodNotAllowedError,
+    MissingScopeError,
+    NotFoundError,
+    PlanLimitError,
+    RangeNotSatisfiableError,
+    RateLimitError,
+    TooLargeError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnprocessableAudioError,
+    UnsupportedMediaTypeError,
+    VerbatimError,
+    WaitTimeoutError,
+)
+from .webhooks import WebhookVerificationError, sign_test_delivery, verify_webhook
+
+__all__ = [
+    "ApiConnectionError",
+    "ApiError",
+    "ApiTimeoutError",
+    "AsyncPages",
+    "AsyncVerbatim",
+    "AudioFetchFailedError",
+    "AudioInput",
+    "ConflictError",
+    "ForbiddenUrlError",
+    "InsufficientBalanceError",
+    "InternalError",
+    "InvalidRequestError",
+    "JobFailedError",
+    "JobUpdate",
+    "MethodNotAllowedError",
+    "MissingScopeError",
+    "NotFoundError",
+    "Page",
+    "Pages",
+    "PlanLimitError",
+    "Progress",
+    "RangeNotSatisfiableError",
+    "RateLimitError",
+    "RequestOptions",
+    "StreamFrame",
+    "StreamedEvent",
+    "TooLargeError",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnprocessableAudioError",
+    "UnsupportedMediaTypeError",
+    "Verbatim",
+    "VerbatimError",
+    "WaitTimeoutError",
+    "WebhookVerificationError",
+    "__version__",
+    "sign_test_delivery",
+    "verify_webhook",
+]

@@ -1,0 +1,64 @@
+"""Lists that are read page by page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .._core.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .._core.request import Request
+    from .._core.settings import RequestOptions
+    from .transport import AsyncTransport
+
+Item = TypeVar("Item")
+
+
+class AsyncPages(Generic[Item]):
+    """
+    A list of the service, newest first. Iterating it gives all entries and asks for pages as they are needed:
+
+        async for job in client.jobs.list(status="failed"):
+            ...
+    """
+
+    def __init__(self, transport: AsyncTransport, request: Request[Any], options: RequestOptions | None) -> None:
+        self._transport = transport
+        self._request = request
+        self._options = options
+
+    async def page(self) -> Page[Item]:
+        """The first page: `items`, and `next_cursor`, with which the list goes on."""
+        return await self._page(None)
+
+    async def pages(self) -> AsyncIterator[Page[Item]]:
+        """All pages."""
+        page = await self.page()
+        yield page
+        while page.next_cursor is not None:
+            page = await self._page(page.next_cursor)
+            yield page
+
+    async def to_list(self, *, limit: int) -> list[Item]:
+        """The first `limit` entries."""
+        items: list[Item] = []
+        if limit <= 0:
+            return items
+        async for page in self.pages():
+            items += page.items
+            if len(items) >= limit:
+                break
+        return items[:limit]
+
+    async def __aiter__(self) -> AsyncIterator[Item]:
+        async for page in self.pages():
+            for item in page.items:
+                yield item
+
+    async def _page(self, cursor: str | None) -> Page[Item]:
+        query = {**(self._request.query or {}), **({} if cursor is None else {"cursor": cursor})}
+        answer = await self._transport.json(replace(self._request, query=query), self._options)
+        return Page(items=answer["data"], next_cursor=answer["next_cursor"])

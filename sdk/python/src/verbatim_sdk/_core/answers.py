@@ -1,0 +1,71 @@
+"""From an answer of the service to a value, or to the error that it stands for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from ..errors import ERROR_CLASSES, ApiConnectionError, ApiError, ApiTimeoutError, VerbatimError
+from .retry import is_retryable, read_retry_after
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PHASES: tuple[tuple[type[httpx.TimeoutException], str], ...] = (
+    (httpx.ConnectTimeout, "connect"),
+    (httpx.ReadTimeout, "read"),
+    (httpx.WriteTimeout, "write"),
+    (httpx.PoolTimeout, "pool"),
+)
+
+
+def read_json(body: bytes | str) -> Any:
+    """The value of JSON; integers of any length keep their digits. Raises VerbatimError for what is no JSON."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as cause:
+        raise VerbatimError("The answer is not JSON that can be read: is this the address of the service?") from cause
+
+
+def error_of_answer(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | ApiConnectionError:
+    """The error of an answer that is not 2xx. A redirect is not followed: the key would go to another address."""
+    if 300 <= status < 400:
+        error = ApiConnectionError(
+            f"The server redirects ({status}): use the address of the service itself as base_url."
+        )
+        error.is_retryable = False
+        return error
+    content = _object(body)
+    described = content.get("error")
+    described = described if isinstance(described, dict) else {}
+    kind = described.get("type")
+    error_class = ERROR_CLASSES.get(kind, ApiError) if isinstance(kind, str) else ApiError
+    return error_class(
+        str(described.get("message") or f"The server answered {status}."),
+        status=status,
+        type=kind,
+        param=described.get("param"),
+        request_id=content.get("request_id") or headers.get("x-request-id"),
+        retry_after=read_retry_after(headers),
+        body=content,
+        is_retryable=is_retryable(status, headers),
+    )
+
+
+def error_of_transport(error: httpx.RequestError) -> ApiConnectionError:
+    """The error of a request without an answer. Its message names no address, which may hold what is private."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, httpx.TimeoutException):
+        phase = next((name for kind, name in _PHASES if isinstance(error, kind)), "read")
+        return ApiTimeoutError(f"No answer in time ({phase}): {reason}", phase=phase)
+    return ApiConnectionError(f"No answer from the service: {reason}")
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

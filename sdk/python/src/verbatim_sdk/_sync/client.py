@@ -1,0 +1,190 @@
+# Made from ../_async by `node scripts/docs.ts`; do not edit.
+"""The client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from .._core.request import get
+from .._core.settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
+from .._core.waiting import DEFAULT_WAIT_SECONDS
+from .events import Events
+from .following import follow_account
+from .jobs import Jobs
+from .keys import Keys, Models
+from .pages import Pages
+from .transport import Transport
+from .webhooks import Deliveries, Webhooks
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Callable, Sequence
+    from types import TracebackType
+
+    from typing_extensions import Self, Unpack
+
+    from .._core.audio import AudioInput
+    from .._core.following import StreamFrame
+    from .._core.settings import RequestOptions
+    from .._core.transcribing import Progress
+    from ..types import (
+        Balance,
+        EventType,
+        GetSearchQuery,
+        GetUsageQuery,
+        Job,
+        LedgerEntry,
+        OwnAccount,
+        SearchResult,
+        TranscribeParams,
+        Usage,
+    )
+
+
+class Verbatim:
+    """
+    A client of the service.
+
+        with Verbatim(api_key="vb_…", base_url="https://speech.example.com") as client:
+            job = client.transcribe("call.mp3")
+            print(job["text"])
+
+    - `api_key`: the key, or a function that returns it for each request; default: VERBATIM_API_KEY
+    - `base_url`: default: VERBATIM_URL, or http://127.0.0.1:8080
+    - `timeout`: seconds without a byte after which a request fails
+    - `max_retries`: how often a request is sent again after a failure that may pass: a connection that fails, 408, 429,
+      500, 502, 503, 504, and 409 while the same request is in progress
+    - `http_client`: connections of your own, with a proxy or other certificates; you close it
+
+    Every method raises VerbatimError: ApiError when the service refuses, ApiConnectionError when no answer arrives. A
+    client can be shared by threads; close it at the end.
+    """
+
+    def __init__(
+        self,
+        *,
+        api_key: str | Callable[[], str] | None = None,
+        base_url: str | None = None,
+        timeout: float = DEFAULT_TIMEOUT_SECONDS,
+        max_retries: int = DEFAULT_MAX_RETRIES,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        settings = read_settings(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=max_retries)
+        self._is_own_http = http_client is None
+        self._connect(Transport(settings, http_client or httpx.Client()))
+
+    def _connect(self, transport: Transport) -> None:
+        self._transport = transport
+        #: Create, read, follow and change jobs.
+        self.jobs = Jobs(transport)
+        #: Where events are delivered.
+        self.webhooks = Webhooks(transport)
+        #: The delivery log over all webhooks.
+        self.deliveries = Deliveries(transport)
+        #: What was emitted.
+        self.events = Events(transport)
+        #: API keys of the account.
+        self.keys = Keys(transport)
+        #: The plans, each with its engine.
+        self.models = Models(transport)
+
+    def with_options(self, **options: Unpack[RequestOptions]) -> Self:
+        """A client with other options that shares the connections of this one. Closing it leaves them open."""
+        if "idempotency_key" in options:
+            raise TypeError("An idempotency key belongs to one call: pass it in the options of that call.")
+        client = object.__new__(type(self))
+        client._is_own_http = False
+        client._connect(Transport(self._transport.settings.with_options(options), self._transport.http))
+        return client
+
+    def transcribe(
+        self,
+        audio: AudioInput | None = None,
+        *,
+        filename: str | None = None,
+        metadata: Any = None,
+        timeout: float = DEFAULT_WAIT_SECONDS,
+        on_progress: Callable[[Progress], None] | None = None,
+        options: RequestOptions | None = None,
+        **params: Unpack[TranscribeParams],
+    ) -> Job:
+        """
+        The completed job, with `text` and `segments`.
+
+        - `audio`: a path, bytes, or a file open in binary mode; absent with `audio_url`
+        - `filename`: the name that the job shows; default: that of the file
+        - `metadata`: any JSON value, of at most 4 KB; it comes back with the job and its events
+        - `timeout`: seconds to wait for the end of the job, 4 hours by default
+        - `on_progress`: called with the phase `upload`, `queue` or `work`, and how much of it is done
+
+        Raises JobFailedError when the job fails or is canceled, and WaitTimeoutError when it has not ended in time: it
+        goes on then.
+        """
+        return self.jobs.transcribe(
+            audio,
+            filename=filename,
+            metadata=metadata,
+            timeout=timeout,
+            on_progress=on_progress,
+            options=options,
+            **params,
+        )
+
+    def balance(self, *, options: RequestOptions | None = None) -> Balance:
+        """What the account can spend."""
+        return self._transport.json(get("/v1/balance"), options)
+
+    def account(self, *, options: RequestOptions | None = None) -> OwnAccount:
+        """The account of the key, with its limits and the scopes of the key."""
+        return self._transport.json(get("/v1/account"), options)
+
+    def usage(self, *, options: RequestOptions | None = None, **span: Unpack[GetUsageQuery]) -> Usage:
+        """Jobs, seconds and credits per hour, day or month: `usage(from_="2026-11-01", bucket="day")`."""
+        return self._transport.json(get("/v1/usage", **span), options)
+
+    def ledger(self, *, limit: int | None = None, options: RequestOptions | None = None) -> Pages[LedgerEntry]:
+        """Every change of the balance, newest first."""
+        return Pages(self._transport, get("/v1/ledger", limit=limit), options)
+
+    def search(
+        self, *, options: RequestOptions | None = None, **query: Unpack[GetSearchQuery]
+    ) -> Pages[SearchResult]:
+        """Transcripts with these words, newest first: `search(q='"phrase" -not or')`."""
+        return Pages(self._transport, get("/v1/search", **query), options)
+
+    def stream(
+        self,
+        *,
+        topics: Sequence[str] | None = None,
+        types: Sequence[EventType] | None = None,
+        after: str = "now",
+        options: RequestOptions | None = None,
+    ) -> Generator[StreamFrame, None, None]:
+        """
+        Everything that happens in the account, as it is committed, for ever.
+
+        - `topics`: of `events`, `jobs` and `deliveries`; absent: all that the key may read
+        - `types`: types of the events; absent: all
+        - `after`: `now`, a time, or the `resume_id` of the last frame
+
+        A connection that is cut is opened again where it was. Close the iterator when you stop:
+        `contextlib.closing(client.stream())`.
+        """
+        return follow_account(self._transport, {"topics": topics, "types": types}, after, options)
+
+    def close(self) -> None:
+        """Closes the connections, unless they were passed as `http_client`."""
+        if self._is_own_http:
+            self._transport.http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,234 @@
+# Made from ../_async by `node scripts/docs.ts`; do not edit.
+"""Jobs: create, read, follow, wait for, change and erase them."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .._core.audio import audio_source
+from .._core.following import has_ended, progress_of
+from .._core.multipart import Upload
+from .._core.request import Request, delete, get, patch, path, post
+from .._core.transcribing import form_fields, json_fields, upload_reports
+from .._core.waiting import DEFAULT_WAIT_SECONDS, Wait
+from ..errors import JobFailedError
+from .following import follow_job
+from .io import run_blocking
+from .pages import Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Callable, Sequence
+
+    import httpx
+    from typing_extensions import Unpack
+
+    from .._core.audio import AudioInput
+    from .._core.following import JobUpdate
+    from .._core.settings import RequestOptions
+    from .._core.transcribing import Progress
+    from ..types import (
+        AudioLink,
+        GetJobsQuery,
+        Job,
+        JobInList,
+        PatchJobsIdTranscriptBodySegmentsItem,
+        Peaks,
+        Plan,
+        TranscribeParams,
+        Transcript,
+        TranscriptFormat,
+        TranscriptParams,
+        TranscriptVersion,
+    )
+    from .transport import Transport
+
+
+class Jobs:
+    """Jobs of the account."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(
+        self,
+        audio: AudioInput | None = None,
+        *,
+        filename: str | None = None,
+        metadata: Any = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        options: RequestOptions | None = None,
+        **params: Unpack[TranscribeParams],
+    ) -> Job:
+        """
+        A new job, accepted and durable: it ends in one of three states whatever happens to the service.
+
+        - `audio`: a path, bytes, or a file open in binary mode; absent with `audio_url`
+        - `filename`: the name that the job shows; default: that of the file
+        - `metadata`: any JSON value, of at most 4 KB; it comes back with the job and its events
+
+        The audio is read in pieces. A path, bytes and files that can seek are sent again after a failure that may pass,
+        with the same idempotency key, so that no second job is made.
+        """
+        if (audio is None) == ("audio_url" not in params):
+            raise TypeError("Pass either audio or audio_url.")
+        request: Request[Job]
+        if audio is None:
+            request = post("/v1/transcribe", body=json_fields(params, metadata))
+        else:
+            source = run_blocking(audio_source, audio, filename)
+            upload = Upload(source, form_fields(params, metadata), upload_reports(on_progress))
+            request = Request("POST", path("/v1/transcribe"), upload=upload)
+        return self._transport.json(request, options)
+
+    def transcribe(
+        self,
+        audio: AudioInput | None = None,
+        *,
+        filename: str | None = None,
+        metadata: Any = None,
+        timeout: float = DEFAULT_WAIT_SECONDS,
+        on_progress: Callable[[Progress], None] | None = None,
+        options: RequestOptions | None = None,
+        **params: Unpack[TranscribeParams],
+    ) -> Job:
+        """
+        The completed job, with its text and segments: `create`, then `wait`.
+
+        Raises JobFailedError when the job fails or is canceled, WaitTimeoutError when it has not ended after `timeout`
+        seconds; the job goes on then.
+        """
+        job = self.create(
+            audio, filename=filename, metadata=metadata, on_progress=on_progress, options=options, **params
+        )
+        if not has_ended(job["status"]):
+            job = self.wait(job["id"], timeout=timeout, on_progress=on_progress, options=options)
+        if job["status"] != "completed":
+            raise JobFailedError(job)
+        return job
+
+    def get(self, job_id: str, *, options: RequestOptions | None = None) -> Job:
+        """The job, with its transcript once it is completed."""
+        return self._transport.json(get("/v1/jobs/{}", job_id), options)
+
+    def list(self, *, options: RequestOptions | None = None, **filters: Unpack[GetJobsQuery]) -> Pages[JobInList]:
+        """
+        Jobs, newest first, without their segments.
+
+        - `metadata={"order": 42}`: jobs whose metadata has these values, at most three
+        - `query`: part of a file name, or the beginning of an id
+        """
+        return Pages(self._transport, get("/v1/jobs", **filters), options)
+
+    def cancel(self, job_id: str, *, options: RequestOptions | None = None) -> Job:
+        """Ends a job without a transcript. Raises ConflictError when it has ended already."""
+        return self._transport.json(post("/v1/jobs/{}/cancel", job_id), options)
+
+    def delete(self, job_id: str, *, options: RequestOptions | None = None) -> None:
+        """Erases a job: its transcript, metadata and audio. Raises ConflictError while it is processed."""
+        self._transport.json(delete("/v1/jobs/{}", job_id), options)
+
+    def retry(self, job_id: str, *, plan: Plan | None = None, options: RequestOptions | None = None) -> Job:
+        """A new job on the stored audio of one that has ended, with the same options."""
+        body = {} if plan is None else {"plan": plan}
+        return self._transport.json(post("/v1/jobs/{}/retry", job_id, body=body), options)
+
+    def wait(
+        self,
+        job_id: str,
+        *,
+        timeout: float = DEFAULT_WAIT_SECONDS,
+        on_progress: Callable[[Progress], None] | None = None,
+        options: RequestOptions | None = None,
+    ) -> Job:
+        """
+        The job once it has ended, in whichever state: look at `job["status"]`.
+
+        - `timeout`: seconds; then WaitTimeoutError, and the job goes on
+
+        The job is followed over its event stream; where that is cut three times, it is asked for every 1 to 5 s.
+        """
+        with closing(follow_job(self._transport, job_id, Wait(job_id, timeout), options)) as updates:
+            for update in updates:
+                progress = progress_of(update)
+                if on_progress is not None and progress is not None:
+                    on_progress(progress)
+        return self.get(job_id, options=options)
+
+    def follow(self, job_id: str, *, options: RequestOptions | None = None) -> Generator[JobUpdate, None, None]:
+        """
+        What becomes known about a job until it ends, each piece once: its status, its progress, and its segments.
+
+            for update in client.jobs.follow(job_id):
+                if update["type"] == "segment":
+                    print(update["data"]["text"])
+
+        Close the iterator when you stop before the end: `contextlib.closing(client.jobs.follow(job_id))`.
+        """
+        return follow_job(self._transport, job_id, Wait(job_id, None), options)
+
+    def transcript(
+        self,
+        job_id: str,
+        format: TranscriptFormat = "text",
+        *,
+        options: RequestOptions | None = None,
+        **params: Unpack[TranscriptParams],
+    ) -> str:
+        """
+        The transcript of a completed job as `text`, `srt` or `vtt`; as `json`, `read_transcript` has it parsed.
+
+        - caption options such as `max_line_length` shape `srt` and `vtt`; `speakers=True` shows names in them
+        - `version="original"`: without the edits
+
+        Raises ConflictError for a job that is not completed.
+        """
+        query = {"format": format, **params}
+        request: Request[Any] = Request("GET", path("/v1/jobs/{}/transcript", job_id), query, accept="*/*")
+        return (self._transport.fetch_bytes(request, options)).decode()
+
+    def read_transcript(
+        self, job_id: str, *, version: TranscriptVersion = "edited", options: RequestOptions | None = None
+    ) -> Transcript:
+        """The segments of a completed job with their edits, and when it was edited."""
+        return self._transport.json(get("/v1/jobs/{}/transcript", job_id, version=version), options)
+
+    def edit_transcript(
+        self,
+        job_id: str,
+        segments: Sequence[PatchJobsIdTranscriptBodySegmentsItem],
+        *,
+        options: RequestOptions | None = None,
+    ) -> Transcript:
+        """Changes the text of segments by their index: `[{"index": 3, "text": "…"}]`; None brings the original back."""
+        request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"segments": segments})
+        return self._transport.json(request, options)
+
+    @contextmanager
+    def audio(
+        self, job_id: str, *, byte_range: str | None = None, options: RequestOptions | None = None
+    ) -> Iterator[httpx.Response]:
+        """
+        The stored audio, read as it comes; Raises NotFoundError when it is no longer stored.
+
+            with client.jobs.audio(job_id) as response:
+                for chunk in response.iter_bytes():
+                    ...
+
+        - `byte_range`: a value of the header Range, such as `bytes=0-65535`
+        """
+        headers = {} if byte_range is None else {"Range": byte_range}
+        request: Request[Any] = Request("GET", path("/v1/jobs/{}/audio", job_id), accept="*/*", headers=headers)
+        with self._transport.stream(request, options, is_read=False) as response:
+            yield response
+
+    def audio_link(
+        self, job_id: str, *, expires_in: int | None = None, options: RequestOptions | None = None
+    ) -> AudioLink:
+        """A link that opens the stored audio without a key, for at most 15 minutes; `expires_in` is in seconds."""
+        body = {} if expires_in is None else {"expires_in": expires_in}
+        return self._transport.json(post("/v1/jobs/{}/audio-link", job_id, body=body), options)
+
+    def peaks(self, job_id: str, *, points: int | None = None, options: RequestOptions | None = None) -> Peaks:
+        """The waveform of a completed job: the lowest and highest sample of each part."""
+        return self._transport.json(get("/v1/jobs/{}/peaks", job_id, points=points), options)
