@@ -6,7 +6,7 @@ export type ServerSentEvent = { event: string; id: string | null; data: string }
 
 // The service sends a comment every 15 s.
 const IDLE_MS = 38_000;
-const TICK_MS = 5_000;
+const TICK_MS = 4_000;
 // The machine was asleep: the connection is most likely gone, and nobody told.
 const CLOCK_JUMP_MS = 10_000;
 const MAX_FRAME_CHARS = 64 * 1024 * 1024;
