@@ -156,6 +156,23 @@ for (const [phase, step] of [
   });
 }
 
+test('the audio of a job may take longer than the limit, once it has begun', async () => {
+  const step: Step = (_, response) => {
+    response.writeHead(200, { 'content-type': 'audio/wav' }).write('RI');
+    finish.promise.then(() => response.end('FF'));
+  };
+  const finish = Promise.withResolvers<void>();
+  await using server = await openScriptedServer([step]);
+  const clock = openManualClock();
+  const client = new Verbatim({ apiKey: KEY, baseUrl: server.url, clock, maxRetries: 0 });
+
+  const answer = await client.jobs.audio('job_1');
+  await clock.advance(TIMEOUT_MS);
+  finish.resolve();
+
+  assert.equal(await answer.text(), 'RIFF');
+});
+
 test('the signal ends a call before it, during it and between its attempts', async () => {
   await using silent = await openScriptedServer(['silence']);
   await using cutting = await openScriptedServer(['cut']);

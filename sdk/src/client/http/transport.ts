@@ -118,7 +118,6 @@ export class Transport {
         if (delayMs === null || attempt >= maxRetries) throw error;
         if (!isRepeatable()) throw noteStream(error as VerbatimError);
         await this.clock.sleep(delayMs, signal);
-        throwIfAborted(signal);
       }
     }
   }
