@@ -3,13 +3,25 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
+import vm from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, Package } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
+import { publint } from 'publint';
 import { buildSdk } from '../../scripts/build-sdk.ts';
+import vectorFile from '../vectors.json' with { type: 'json' };
 
-const TSC = path.join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+const MODULES = path.join(import.meta.dirname, '../../node_modules');
+const TSC = path.join(MODULES, 'typescript/bin/tsc');
+// Beyond these a page or a Worker loads noticeably later.
+const MAX_CLIENT_BYTES = 9_000;
+const MAX_VERIFICATION_BYTES = 2_000;
 
 const JAVASCRIPT = `
-import { createReceiver, rememberEvents, verifyDelivery, WebhookVerificationError } from '@verbatim/sdk';
+import { createReceiver, rememberEvents, Verbatim, verifyDelivery, WebhookVerificationError } from '@verbatim/sdk';
+import * as client from '@verbatim/sdk/client';
+import * as webhooks from '@verbatim/sdk/webhooks';
 import file from '@verbatim/sdk/vectors.json' with { type: 'json' };
 
 const { secret, timestamp, body, signature } = file.vectors[0];
@@ -25,13 +37,21 @@ let handled = 0;
 const on = { 'webhook.test': () => handled++ };
 const receiver = createReceiver({ secret, on, memory: rememberEvents(), now: () => now });
 const replies = [await receiver.receive({ headers, body }), await receiver.receive({ headers, body })];
-console.log(JSON.stringify({ refusal, handled, statuses: replies.map((reply) => reply.status) }));
+const sent = [];
+const fetch = async (url, { body }) => {
+  sent.push(body.size > 10);
+  return new Response('{"id":"job_1","metadata":null}');
+};
+const { id } = await new Verbatim({ fetch }).jobs.create({ path: 'package.json' });
+const isSame = client.Verbatim === Verbatim && webhooks.verifyDelivery === verifyDelivery;
+console.log(JSON.stringify({ refusal, handled, statuses: replies.map((reply) => reply.status), id, sent, isSame }));
 `;
 
 const TYPESCRIPT = `
 import Fastify from 'fastify';
 import { createServer } from 'node:http';
-import { expressHandler, fastifyWebhooks, fetchHandler, verifyDelivery } from '@verbatim/sdk';
+import { ApiError, expressHandler, fastifyWebhooks, fetchHandler, Verbatim, verifyDelivery } from '@verbatim/sdk';
+import type { Job, Webhook } from '@verbatim/sdk';
 
 const on = {};
 createServer(expressHandler({ secret: '', on }));
@@ -47,49 +67,81 @@ fetchHandler({ secret: '', on: { 'transcription.complete': () => undefined } });
 export default handle;
 `;
 
-const TS_CONFIG = {
-  compilerOptions: {
-    module: 'nodenext',
-    target: 'es2022',
-    lib: ['es2022', 'dom'],
-    types: ['node'],
-    strict: true,
-    noEmit: true,
-  },
-  files: ['app.ts'],
+/** For a project without the types of Node. */
+const WEB_TYPESCRIPT = `
+import type { Job, Webhook } from '@verbatim/sdk';
+import { ApiError, Verbatim } from '@verbatim/sdk/client';
+import { fetchHandler } from '@verbatim/sdk/webhooks';
+
+export async function run(file: File): Promise<Job> {
+  const client = new Verbatim({ apiKey: async () => 'vb_1', allowBrowser: true });
+  const { text, segments } = await client.transcribe(file, { diarize: true, onProgress: ({ part }) => part.toFixed() });
+  text.toUpperCase();
+  segments[0]?.words?.[0]?.confidence;
+  const webhooks: Webhook[] = await client.webhooks.list().toArray({ limit: 5 });
+  for await (const job of client.jobs.list({ status: 'failed' })) job.error?.type === 'engine_error';
+  for await (const frame of client.stream({ topics: ['jobs'] })) if (frame.type === 'job') frame.data.status;
+  // @ts-expect-error: there is no such state
+  client.jobs.list({ status: 'done' });
+  // @ts-expect-error: a transcript as SRT is a string
+  (await client.jobs.transcript('job_1', 'srt')).segments;
+  return await client.jobs.get(webhooks[0]!.id).catch((error: unknown) => {
+    if (error instanceof ApiError && error.type === 'rate_limited') error.retryAfterMs?.toFixed();
+    throw error;
+  });
+}
+export default fetchHandler({ secret: '', on: {} });
+`;
+
+/** What Node, Workers and browsers have in common, as far as the package uses it. */
+const WEB_GLOBALS = [
+  ...['fetch', 'Headers', 'Request', 'Response', 'Blob', 'File', 'ReadableStream', 'URLSearchParams', 'crypto', 'atob'],
+  ...['TextEncoder', 'TextDecoder', 'AbortController', 'AbortSignal', 'setTimeout', 'clearTimeout'],
+  // Otherwise a new context has classes of its own for these.
+  ...['Uint8Array', 'ArrayBuffer'],
+];
+
+const STRICT = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, exactOptionalPropertyTypes: true };
+const TS_CONFIG = { compilerOptions: { ...STRICT, lib: ['es2022', 'dom'], types: ['node'] }, files: ['app.ts'] };
+const WEB_TS_CONFIG = {
+  // The declarations of the package are checked too.
+  compilerOptions: { ...STRICT, lib: ['es2022', 'dom', 'dom.asynciterable'], types: [], skipLibCheck: false },
+  files: ['web.ts'],
 };
 
-/** A project in which the built package is installed, beside this project's dependencies. */
-function makeProject(): { folder: string } & Disposable {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'receiver-'));
-  const modules = path.join(folder, 'node_modules');
-  buildSdk(path.join(modules, '@verbatim/sdk'));
+/** A project in which the built package is installed. */
+const project = fs.mkdtempSync(path.join(os.tmpdir(), 'sdk-project-'));
+const folder = path.join(project, 'node_modules/@verbatim/sdk');
+
+before(() => {
+  buildSdk(folder);
   for (const name of ['fastify', '@types']) {
-    const target = path.join(import.meta.dirname, '../../node_modules', name);
-    fs.symlinkSync(fs.realpathSync(target), path.join(modules, name));
+    fs.symlinkSync(fs.realpathSync(path.join(MODULES, name)), path.join(project, 'node_modules', name));
   }
-  fs.writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
-  fs.writeFileSync(path.join(folder, 'app.js'), JAVASCRIPT);
-  fs.writeFileSync(path.join(folder, 'app.ts'), TYPESCRIPT);
-  fs.writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(TS_CONFIG));
-  return { folder, [Symbol.dispose]: () => fs.rmSync(folder, { recursive: true, force: true }) };
-}
+  const files = { 'app.js': JAVASCRIPT, 'app.ts': TYPESCRIPT, 'web.ts': WEB_TYPESCRIPT };
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(project, name), text);
+  fs.writeFileSync(path.join(project, 'package.json'), '{ "type": "module" }');
+  fs.writeFileSync(path.join(project, 'tsconfig.json'), JSON.stringify(TS_CONFIG));
+  fs.writeFileSync(path.join(project, 'tsconfig.web.json'), JSON.stringify(WEB_TS_CONFIG));
+});
 
-test('the published package works in plain JavaScript, and its types in strict TypeScript', () => {
-  using project = makeProject();
-  const options = { cwd: project.folder, encoding: 'utf8' } as const;
+after(() => fs.rmSync(project, { recursive: true, force: true }));
 
-  const output = execFileSync(process.execPath, ['app.js'], options);
-  const complaints = execFileSync(process.execPath, [TSC, '-p', '.'], options);
+const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
 
-  assert.deepEqual(JSON.parse(output), { refusal: 'bad_signature', handled: 1, statuses: [204, 204] });
-  assert.equal(complaints, '');
+test('the published package works in plain JavaScript', () => {
+  assert.deepEqual(JSON.parse(run('app.js')), {
+    ...{ refusal: 'bad_signature', handled: 1, statuses: [204, 204] },
+    ...{ id: 'job_1', sent: [true], isSame: true },
+  });
+});
+
+test('its types hold in strict TypeScript, also without those of Node', () => {
+  assert.equal(run(TSC, '-p', 'tsconfig.json'), '');
+  assert.equal(run(TSC, '-p', 'tsconfig.web.json'), '');
 });
 
 test('the package has no dependencies, no tests, and only declaration files in TypeScript', () => {
-  using project = makeProject();
-  const folder = path.join(project.folder, 'node_modules/@verbatim/sdk');
-
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
   const files = fs.readdirSync(folder, { recursive: true }).map(String);
 
@@ -101,4 +153,70 @@ test('the package has no dependencies, no tests, and only declaration files in T
   );
   for (const file of ['index.js', 'index.d.ts', 'README.md', 'LICENSE', 'vectors.json'])
     assert.ok(files.includes(file));
+});
+
+test('publint finds nothing', async () => {
+  const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
+
+  assert.deepEqual(messages, []);
+});
+
+test('the types are found by all resolutions of modules that know of exports', async () => {
+  const names = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((file) => [
+      path.join('/node_modules/@verbatim/sdk', path.relative(folder, file)),
+      fs.readFileSync(file, 'utf8'),
+    ]);
+
+  const result = await checkPackage(new Package(Object.fromEntries(files), '@verbatim/sdk', '0.0.0'));
+
+  assert.ok(result.types);
+  const problems = result.problems.filter(
+    (problem) => !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+  );
+  assert.deepEqual(
+    // The package is of ES modules only, which CommonJS loads by import(), or by require() since Node 22.12.
+    problems.filter(({ kind }) => kind !== 'CJSResolvesToESM'),
+    [],
+  );
+});
+
+async function bundle(code: string, format: 'esm' | 'iife' = 'esm'): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: project },
+    ...{ bundle: true, minify: true, platform: 'browser', target: 'es2022', write: false, format, globalName: 'sdk' },
+  });
+  return outputFiles[0]!.text;
+}
+
+for (const [what, code, maxBytes] of [
+  ['the client', `export * from '@verbatim/sdk/client'`, MAX_CLIENT_BYTES],
+  ['verification', `export { verifyDeliveryAsync } from '@verbatim/sdk/webhooks'`, MAX_VERIFICATION_BYTES],
+] as const) {
+  test(`${what} has at most ${maxBytes} bytes, bundled and compressed`, async (t) => {
+    const bytes = gzipSync(await bundle(code), { level: 9 }).length;
+
+    t.diagnostic(`${bytes} bytes`);
+    assert.ok(bytes <= maxBytes, `${bytes} bytes`);
+  });
+}
+
+test('a bundle needs nothing of Node: it verifies and transcribes with what Workers and browsers have', async () => {
+  const code = await bundle(`export * from '@verbatim/sdk'`, 'iife');
+  const globals = WEB_GLOBALS.map((name) => [name, Reflect.get(globalThis, name)]);
+  const sandbox = { ...Object.fromEntries(globals), sdk: {} } as { sdk: typeof import('./index.ts') };
+  vm.runInNewContext(code.replace(/^var sdk=/, 'globalThis.sdk='), sandbox);
+  const { sdk } = sandbox;
+
+  for (const { secret, timestamp, body, signature } of vectorFile.vectors) {
+    const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+    const event = await sdk.verifyDeliveryAsync({ secret, headers, body, now: Date.parse(timestamp) });
+    assert.equal(event.id, JSON.parse(body).id);
+  }
+  const client = new sdk.Verbatim({ apiKey: 'vb_1', fetch: async () => new Response('{"id":"job_1"}') });
+  assert.equal((await client.jobs.create(new File(['RIFF'], 'a.wav'))).id, 'job_1');
+  await assert.rejects(client.jobs.create({ path: 'a.wav' }), /no files here/);
 });
