@@ -27,6 +27,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/webhooks/webhooks.ts'),
   },
   {
+    name: 'signature',
+    group: 'Webhooks:',
+    summary: 'sign, verify and explain deliveries',
+    load: () => import('./commands/webhooks/signature.ts'),
+  },
+  {
     name: 'init',
     group: 'Account:',
     summary: 'sign in and write a profile',
@@ -67,6 +73,12 @@ export const COMMANDS: readonly CommandRow[] = [
     group: 'Account:',
     summary: 'check the connection, the key, the clock and the webhooks',
     load: () => import('./commands/account/doctor.ts'),
+  },
+  {
+    name: 'completion',
+    group: 'Shell:',
+    summary: 'print a completion script for bash, zsh, fish or powershell',
+    load: () => import('./commands/completion.ts'),
   },
   {
     name: 'health',

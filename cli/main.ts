@@ -12,6 +12,11 @@ export async function runCli(args: string[], io: Io, rows: readonly CommandRow[]
   // "verbatim help jobs list" is "verbatim jobs list --help".
   const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
   try {
+    if (args[0] === '__complete') {
+      const { printCompletions } = await import('./completions.ts');
+      await printCompletions(buildProgram(rows, io), args.slice(1), io);
+      return EXIT.done;
+    }
     await buildProgram(rows, io).parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' });
     return EXIT.done;
   } catch (error) {

@@ -12,6 +12,9 @@ Exit codes:
   0 done, 1 failed, 2 wrong use, 4 not signed in, 5 not found, 6 out of credits, 7 rate limited, 130 interrupted
 `;
 
+/** Of the commands that are not loaded yet. */
+const LOADERS = new WeakMap<Command, () => Promise<void>>();
+
 /**
  * The program with all commands. The file of a command is loaded before its arguments are parsed, so that each run loads one
  * command only. Mistakes throw CommanderError.
@@ -44,15 +47,16 @@ export function buildProgram(rows: readonly CommandRow[], io: Io): Command {
     .showSuggestionAfterError()
     .addHelpText('after', DOCUMENTATION);
   for (const { name, summary, group } of rows) program.command(name).description(summary).helpGroup(group);
-  const byName = new Map(rows.map((row) => [row.name, row]));
-  program.hook('preSubcommand', async (_program, command) => {
-    await defineCommand(byName.get(command.name())!, command, io);
-  });
-  return program;
+  for (const command of program.commands) {
+    const row = rows.find(({ name }) => name === command.name())!;
+    LOADERS.set(command, async () => (await row.load()).define(command, io));
+  }
+  return program.hook('preSubcommand', (_program, command) => loadCommand(command));
 }
 
-/** Loads the file of a command and adds its arguments, options and subcommands. */
-async function defineCommand(row: CommandRow, command: Command, io: Io): Promise<void> {
-  const { define } = await row.load();
-  define(command, io);
+/** Loads the file of a command, which adds the arguments, options and subcommands; the first time only. */
+export async function loadCommand(command: Command): Promise<void> {
+  const load = LOADERS.get(command);
+  LOADERS.delete(command);
+  await load?.();
 }

@@ -14,6 +14,7 @@ import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/webhooks/delivery-
 import { EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 import { apiDocument } from './api-document.ts';
 import { requestSchemas, writeApiTypes } from './api-types.ts';
+import { describeCommandLine } from './cli-document.ts';
 import { writeSyncClient } from './python-sync.ts';
 import { writePythonTypes } from './python-types.ts';
 
@@ -35,6 +36,7 @@ export async function makeDocuments(): Promise<Record<string, string>> {
     'docs/warnings.md': warnings(),
     'docs/event-types.md': eventTypes(),
     'docs/signature-verdicts.md': signatureVerdicts(),
+    'docs/cli.md': page('Command line', ...(await describeCommandLine())),
     'console/event-types.ts': consoleEventTypes(),
     'sdk/src/api.ts': `${await writeApiTypes(document)}\n${anyEvent()}`,
     'sdk/python/src/verbatim_sdk/types.py': writePythonTypes(schemas, eventSchemaNames()),

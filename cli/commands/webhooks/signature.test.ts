@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { signBody } from '#sdk/webhooks/index.ts';
+import { runVerbatim } from '../../../test/fixtures/cli.ts';
+import { temporaryFolder } from '../../../test/fixtures/service.ts';
+import { readHttpMessage } from './http-message.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const BODY = '{"id":"evt_1","type":"webhook.test","note":"é"}';
+const TIMESTAMP = '2026-11-21T09:30:05.250Z';
+const SIGNATURE = signBody({ secret: SECRET, timestamp: TIMESTAMP, body: BODY });
+const env = { VERBATIM_WEBHOOK_SECRET: SECRET };
+const request = (body = BODY, signature = SIGNATURE) =>
+  `POST /hooks HTTP/1.1\r\nHost: a\r\nX-Service-Timestamp: ${TIMESTAMP}\r\nX-Service-Signature: ${signature}\r\n\r\n${body}`;
+const AT = ['--at', '2026-11-21T09:30:07Z'];
+
+const folder = temporaryFolder();
+after(() => fs.rmSync(folder, { recursive: true }));
+
+describe('verbatim signature', () => {
+  test('signs a body, with the secret from the environment or a file', async () => {
+    const file = path.join(folder, 'secrets');
+    fs.writeFileSync(file, `${SECRET}\n`);
+    const words = ['signature', 'sign', '--timestamp', TIMESTAMP];
+
+    const signed = await runVerbatim(words, { env, stdin: BODY });
+    const fromFile = await runVerbatim([...words, '--secret-file', file, '-q'], { stdin: BODY });
+    const standard = await runVerbatim([...words, '--event-id', 'evt_1', '--json'], { env, stdin: BODY });
+
+    assert.deepEqual(signed, {
+      ...{ code: 0, stderr: '' },
+      stdout: `X-Service-Timestamp: ${TIMESTAMP}\nX-Service-Signature: ${SIGNATURE}\n`,
+    });
+    assert.equal(fromFile.stdout, `${SIGNATURE}\n`);
+    assert.match(JSON.parse(standard.stdout)['webhook-signature'], /^v1,[\w+/]{43}=$/);
+  });
+
+  test('a genuine delivery verifies; a late one, a changed one and one without a secret do not', async () => {
+    const good = await runVerbatim(['signature', 'verify', ...AT], { env, stdin: request() });
+    const late = await runVerbatim(['signature', 'verify'], { env, stdin: request() });
+    const changed = await runVerbatim(['signature', 'verify', ...AT], { env, stdin: request(`${BODY} `) });
+    const without = await runVerbatim(['signature', 'verify', ...AT], { stdin: request() });
+    const noRequest = await runVerbatim(['signature', 'verify', ...AT], { env, stdin: BODY });
+
+    assert.deepEqual([good.code, good.stdout], [0, 'ok  evt_1  webhook.test\n']);
+    assert.deepEqual([late.code, changed.code, without.code, noRequest.code], [1, 1, 2, 2]);
+    assert.match(late.stderr, /^verbatim: stale_timestamp: /);
+    assert.match(changed.stderr, /^verbatim: bad_signature: /);
+    assert.match(without.stderr, /VERBATIM_WEBHOOK_SECRET/);
+    assert.match(noRequest.stderr, /This line is no header field/);
+  });
+
+  test('explain names the cause and what to do, and shows no secret', async () => {
+    const words = ['signature', 'explain', ...AT];
+
+    const good = await runVerbatim(words, { env, stdin: request() });
+    const parsed = await runVerbatim(words, { env, stdin: request(JSON.stringify(JSON.parse(BODY), null, 2)) });
+    const json = await runVerbatim([...words, '--json'], { env, stdin: request(BODY, SIGNATURE.toUpperCase()) });
+
+    assert.deepEqual([good.code, good.stderr], [0, '']);
+    assert.match(good.stdout, /^ok {2}genuine\n/);
+    assert.equal(parsed.code, 1);
+    assert.match(parsed.stdout, /^fail {2}body_parsed\n/);
+    assert.equal(JSON.parse(json.stdout).verdict, 'signature_reformatted');
+    assert.ok(![good, parsed, json].some(({ stdout }) => stdout.includes(SECRET) || stdout.includes(SIGNATURE)));
+  });
+});
+
+for (const [title, text, headers, body] of [
+  ['CRLF', 'A: b\r\n\r\nx\n\ny', { a: 'b' }, 'x\n\ny'],
+  ['LF', 'POST / HTTP/1.1\nA: b\nC:d\n\n', { a: 'b', c: 'd' }, ''],
+  ['a header twice', 'A: 1\na: 2\n\n', { a: ['1', '2'] }, ''],
+  ['no body', 'A: 1', { a: '1' }, ''],
+  ['an answer', 'HTTP/1.1 200 OK\nA: 1\n\nx', { a: '1' }, 'x'],
+  ['a name that all objects have', '__proto__: 1\n\n', JSON.parse('{"__proto__":"1"}'), ''],
+] as const) {
+  test(`a request with ${title} is read`, () => {
+    const message = readHttpMessage(Buffer.from(text));
+
+    assert.deepEqual(Object.entries(message.headers), Object.entries(headers));
+    assert.equal(message.body.toString(), body);
+  });
+}
