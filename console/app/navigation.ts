@@ -17,6 +17,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { path: '/', label: 'Home', letter: 'h', needs: 'any' },
   { path: '/transcribe', label: 'Transcribe', letter: 't', needs: 'jobs:write' },
   { path: '/jobs', label: 'Jobs', letter: 'j', needs: 'jobs:read' },
+  { path: '/search', label: 'Search', letter: 'f', needs: 'jobs:read' },
   { path: '/webhooks', label: 'Webhooks', letter: 'w', needs: 'webhooks:read' },
   { path: '/deliveries', label: 'Deliveries', letter: 'd', needs: 'webhooks:read' },
   { path: '/events', label: 'Events', letter: 'e', needs: 'webhooks:read' },

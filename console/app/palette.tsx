@@ -10,7 +10,7 @@ import { preferences, setPreference } from './preferences.ts';
 import { session, signOut } from './session.ts';
 
 type Command = { label: string; hint?: string; run: () => unknown };
-type Go = (path: string) => unknown;
+type Go = (path: string) => void;
 
 /** The dialog behind Ctrl K: goes to a view, jumps to a pasted id, searches transcripts, changes preferences. */
 export function Palette({
@@ -44,7 +44,8 @@ function PaletteBody({
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const [error, setError] = useState<unknown>(null);
-  const go: Go = (path) => navigate({ href: path } as never);
+  // The dialog closes at once; the code of the view may still load.
+  const go: Go = (path) => void navigate({ href: path } as never);
   const commands = commandsFor(text.trim(), entries, go, openSheet);
   const run = async (command: Command | undefined) => {
     setError(null);
@@ -119,7 +120,7 @@ function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, 
   const found = all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
   const search = {
     label: `Search transcripts for “${text}”`,
-    run: () => go(`/jobs?words=${encodeURIComponent(text)}`),
+    run: () => go(`/search?q=${encodeURIComponent(text)}`),
   };
   return text !== '' && session.get().key !== null ? [...found, search] : found;
 }

@@ -44,6 +44,7 @@ const routeTree = root.addChildren([
   view('/transcribe', () => import('../views/transcribe/index.tsx')),
   view('/jobs', () => import('../views/jobs/index.tsx')),
   view('/jobs/$jobId', () => import('../views/job/index.tsx')),
+  view('/search', () => import('../views/search/index.tsx')),
   view('/webhooks', () => import('../views/webhooks/index.tsx')),
   view('/webhooks/$webhookId', () => import('../views/webhook/index.tsx')),
   view('/webhooks/$webhookId/deliveries/$deliveryId', () => import('../views/attempt/index.tsx')),

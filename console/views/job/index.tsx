@@ -1,14 +1,50 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { api } from '../../api/client.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Query } from '../../ui/state.tsx';
+import { JobActions } from './actions.tsx';
+import { CompletedJob } from './completed-job.tsx';
+import { EndedJob } from './ended-job.tsx';
+import { LiveView } from './live-view.tsx';
 
-export default function View() {
+// A transcript of four hours takes some megabytes: it is not kept for long after the view is left.
+const KEPT_MS = 10_000;
+
+/** A job: live while it is open, then its transcript with the player. */
+export default function JobView() {
+  const { jobId } = useParams({ strict: false }) as { jobId: string };
+  const query = useQuery({
+    queryKey: ['job', jobId],
+    queryFn: ({ signal }) => api.jobs.get(jobId, { signal }),
+    gcTime: KEPT_MS,
+    // An ended job stays as it is, but for its edits.
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const job = query.data;
+  const title = job?.audio.filename ?? jobId;
   return (
-    <Page title="Job">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page
+      title={
+        <>
+          {title} {job && <Badge>{job.status}</Badge>}
+        </>
+      }
+      tabTitle={title}
+      crumbs={[{ href: '/jobs', label: 'Jobs' }]}
+      actions={job && <JobActions job={job} />}
+    >
+      <Query of={query}>
+        {(shown) => {
+          if (shown.status === 'completed') return <CompletedJob key={shown.id} job={shown} />;
+          if (shown.status === 'queued' || shown.status === 'processing') {
+            return <LiveView key={shown.id} job={shown} onEnd={() => void query.refetch()} />;
+          }
+          return <EndedJob job={shown} />;
+        }}
+      </Query>
     </Page>
   );
 }

@@ -1,0 +1,107 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useState } from 'react';
+import type { Job } from '#sdk/wire.ts';
+import { api } from '../../api/client.ts';
+import { useAccount } from '../../api/queries.ts';
+import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { say } from '../../ui/toast.tsx';
+import { saveFile } from './save-file.ts';
+
+const FILES = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const;
+type Format = keyof typeof FILES;
+
+/** What can be done with a job: buttons for its state, and for what the key may do. */
+export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }) {
+  const { data: account } = useAccount();
+  const mayWrite = account?.scopes.includes('jobs:write') ?? false;
+  const isOpen = job.status === 'queued' || job.status === 'processing';
+  return (
+    <>
+      {job.status === 'completed' && <Downloads id={job.id} />}
+      {mayWrite && isOpen && <Cancel id={job.id} />}
+      {mayWrite && !isOpen && <Retry job={job} plans={account?.plan === 'lite' ? ['lite'] : ['lite', 'pro']} />}
+      {mayWrite && !isOpen && <Erase id={job.id} />}
+    </>
+  );
+}
+
+function Downloads({ id }: { id: string }): ReactNode {
+  const download = async (format: Format) => {
+    const content =
+      format === 'json' ? JSON.stringify(await api.jobs.transcript(id, 'json')) : await api.jobs.transcript(id, format);
+    saveFile(`${id}.${FILES[format]}`, new Blob([content]));
+  };
+  return (Object.keys(FILES) as Format[]).map((format) => (
+    <ActionButton key={format} aria-label={`Download as ${FILES[format]}`} act={() => download(format)}>
+      .{FILES[format]}
+    </ActionButton>
+  ));
+}
+
+function Cancel({ id }: { id: string }) {
+  const client = useQueryClient();
+  return (
+    <ConfirmButton
+      title="Cancel this job?"
+      text="It ends now. What was transcribed until then is charged."
+      confirm="Cancel the job"
+      act={async () => client.setQueryData(['job', id], await api.jobs.cancel(id))}
+    >
+      Cancel
+    </ConfirmButton>
+  );
+}
+
+/** A new job on the stored audio; the API says where the audio is no longer stored. */
+function Retry({ job, plans }: { job: Pick<Job, 'id' | 'plan'>; plans: readonly Job['plan'][] }) {
+  const navigate = useNavigate();
+  const [plan, setPlan] = useState(job.plan);
+  const retry = async () => {
+    const { id } = await api.jobs.retry(job.id, { plan });
+    say('A new job was made.');
+    await navigate({ to: `/jobs/${id}` } as never);
+  };
+  return (
+    <ConfirmButton
+      look="plain"
+      title="Transcribe again?"
+      confirm="Transcribe again"
+      text={
+        <SelectField
+          label="Plan"
+          options={plans.map((name) => [name, name] as const)}
+          value={plan}
+          onChange={(event) => setPlan(event.target.value as Job['plan'])}
+          hint="A new job on the stored audio, with the same options and a cost of its own."
+        />
+      }
+      act={retry}
+    >
+      Transcribe again
+    </ConfirmButton>
+  );
+}
+
+function Erase({ id }: { id: string }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const erase = async () => {
+    await api.jobs.delete(id);
+    client.removeQueries({ queryKey: ['job', id] });
+    say('The job was erased.');
+    await navigate({ to: '/jobs' } as never);
+  };
+  return (
+    <ConfirmButton
+      title="Erase this job?"
+      text="Its transcript, edits, metadata and audio are erased for good, also in its event."
+      confirm="Erase"
+      act={erase}
+    >
+      Erase
+    </ConfirmButton>
+  );
+}

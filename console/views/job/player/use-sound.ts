@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { ApiError } from '#sdk/client/index.ts';
+import type { Job } from '#sdk/wire.ts';
+import { api } from '../../../api/client.ts';
+import type { FileCheck } from './attached-file.ts';
+import { checkFile, MAX_PEAKS_SECONDS } from './attached-file.ts';
+import { lengthOf, peaksOfFile } from './decode-file.ts';
+import type { Peaks } from './peaks.ts';
+import type { Player } from './player.ts';
+
+/** Where the sound of a job comes from. */
+export type JobSound = {
+  source: 'loading' | 'stored' | 'attached' | 'none';
+  /** Why the link to the stored audio could not be made; null: the audio is not stored, or all is well. */
+  error: unknown;
+  retry(): void;
+  peaks: Peaks | null;
+  attach(file: File): Promise<FileCheck>;
+};
+
+/** The stored audio of a job by a link, or a file of this computer, which does not leave the tab. */
+export function useSound(job: Pick<Job, 'id' | 'audio'>, player: Player): JobSound {
+  const [source, setSource] = useState<JobSound['source']>('loading');
+  const [error, setError] = useState<unknown>(null);
+  const stored = usePeaks(job.id);
+  const [ownPeaks, setOwnPeaks] = useState<Peaks | null>(null);
+  const expiresAtMs = useRef(0);
+  const attachedUrl = useRef<string | null>(null);
+
+  const load = useCallback(async () => {
+    setError(null);
+    try {
+      const link = await api.jobs.audioLink(job.id);
+      expiresAtMs.current = Date.parse(link.expires_at);
+      player.setSource(link.url);
+      setSource('stored');
+    } catch (cause) {
+      const isErased = cause instanceof ApiError && (cause.status === 404 || cause.status === 409);
+      if (!isErased) setError(cause);
+      setSource('none');
+    }
+  }, [job.id, player]);
+  useEffect(() => void load(), [load]);
+  useNewLink(player, source === 'stored', expiresAtMs, load);
+  useEffect(() => () => revoke(attachedUrl.current), []);
+
+  async function attach(file: File): Promise<FileCheck> {
+    const url = URL.createObjectURL(file);
+    const check = checkFile({ sizeBytes: file.size, durationSeconds: await lengthOf(url) }, job.audio);
+    if (check.kind === 'other') {
+      revoke(url);
+      return check;
+    }
+    revoke(attachedUrl.current);
+    attachedUrl.current = url;
+    player.setSource(url);
+    setSource('attached');
+    // The service has no waveform of old jobs.
+    if (stored === null && player.durationSeconds <= MAX_PEAKS_SECONDS) void peaksOfFile(file).then(setOwnPeaks);
+    return check;
+  }
+
+  return { source, error, retry: () => void load(), peaks: stored ?? ownPeaks, attach };
+}
+
+/** The waveform that the service keeps; null while it loads, and where there is none. */
+function usePeaks(id: string): Peaks | null {
+  const { data } = useQuery({
+    queryKey: ['job', id, 'peaks'],
+    queryFn: ({ signal }) => api.jobs.peaks(id, { points: 2_000 }, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+  return data ?? null;
+}
+
+/** A link is good for some minutes: when the element fails after that, it gets another one and goes on at the same place. */
+function useNewLink(
+  player: Player,
+  isStored: boolean,
+  expiresAtMs: React.RefObject<number>,
+  load: () => Promise<void>,
+): void {
+  const { problem } = useSyncExternalStore(player.subscribe, () => player.state);
+  useEffect(() => {
+    if (isStored && problem !== null && Date.now() >= expiresAtMs.current) void load();
+  }, [isStored, problem, expiresAtMs, load]);
+}
+
+function revoke(url: string | null): void {
+  if (url !== null) URL.revokeObjectURL(url);
+}

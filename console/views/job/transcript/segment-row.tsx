@@ -1,0 +1,89 @@
+import { memo, useEffect, useRef } from 'react';
+import { clockTime } from '../../../text/format.ts';
+import { Button } from '../../../ui/button.tsx';
+import type { SegmentEdit } from './edit-session.ts';
+import type { Marks } from './marks.ts';
+import { EditStatus, SegmentEditor } from './segment-editor.tsx';
+import type { Voice } from './voices.ts';
+
+/** What a row can ask for. The same object for all rows, so that rows render again only when they change. */
+export type RowActions = {
+  seek(seconds: number): void;
+  loop(segment: number): void;
+  edit(segment: number): void;
+  stopEditing(): void;
+  type(segment: number, text: string): void;
+  restore(segment: number): void;
+  resolve(segment: number, choice: 'mine' | 'theirs'): void;
+  retry(): void;
+};
+
+export type RowProps = {
+  index: number;
+  start: number;
+  /** As it is shown: edited or not. */
+  text: string;
+  /** Null where nothing was edited. */
+  original: string | null;
+  edit: SegmentEdit | undefined;
+  voice: Voice | null;
+  isSpoken: boolean;
+  isLooped: boolean;
+  isEditing: boolean;
+  /** Whether the key may edit. */
+  canEdit: boolean;
+  marks: Marks;
+  actions: RowActions;
+};
+
+/** A segment: its time, its voice, its text, and what can be done with it. */
+export const SegmentRow = memo(function SegmentRow(props: RowProps) {
+  const { index, start, text, original, edit, voice, isSpoken, isLooped, isEditing, canEdit, marks, actions } = props;
+  const time = clockTime(start, 1);
+  return (
+    <article className="segment" aria-current={isSpoken ? 'true' : undefined} data-voice={voice?.color}>
+      <Button look="quiet" className="segment-time" aria-label={`Go to ${time}`} onClick={() => actions.seek(start)}>
+        {time}
+      </Button>
+      <div className="segment-body">
+        {voice && <span className="voice">{voice.label}</span>}
+        {isEditing ? (
+          <SegmentEditor index={index} text={text} label={`Text from ${time}`} actions={actions} />
+        ) : (
+          <RowText index={index} text={text} marks={marks} />
+        )}
+        <EditStatus index={index} edit={edit} original={original} actions={actions} />
+      </div>
+      <div className="segment-tools">
+        <Button
+          look="quiet"
+          aria-label={`Repeat the segment from ${time}`}
+          aria-pressed={isLooped}
+          onClick={() => actions.loop(index)}
+        >
+          ↻
+        </Button>
+        {canEdit && !isEditing && (
+          <Button look="quiet" aria-label={`Edit the segment from ${time}`} onClick={() => actions.edit(index)}>
+            ✎
+          </Button>
+        )}
+      </div>
+    </article>
+  );
+});
+
+/** The text is one text node, in which the marks have their places. */
+function RowText({ index, text, marks }: { index: number; text: string; marks: Marks }) {
+  const paragraph = useRef<HTMLParagraphElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text is another text node, with places of its own
+  useEffect(() => {
+    const node = paragraph.current!.firstChild;
+    return node instanceof Text ? marks.add(index, node) : undefined;
+  }, [index, text, marks]);
+  return (
+    <p ref={paragraph} data-segment-text={index} dir="auto">
+      {text}
+    </p>
+  );
+}

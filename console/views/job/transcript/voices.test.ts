@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { VOICE_COLORS, voiceOf, voicesOf } from './voices.ts';
+
+const part = (start: number, end: number, voice: { speaker?: string | null; channel?: number } = {}) => ({
+  ...{ start, end },
+  ...voice,
+});
+
+test('speakers are listed in the order of their first words, with the time that they speak', () => {
+  const voices = voicesOf([part(0, 2, { speaker: 'B' }), part(2, 3, { speaker: 'A' }), part(3, 4.5, { speaker: 'B' })]);
+
+  assert.deepEqual(
+    [...voices.values()].map(({ label, color, seconds }) => [label, color, seconds]),
+    [
+      ['Speaker B', 0, 3.5],
+      ['Speaker A', 1, 1],
+    ],
+  );
+});
+
+test('channels are counted from one; a speaker of a channel is another voice than the same letter elsewhere', () => {
+  const voices = voicesOf([part(0, 1, { channel: 0 }), part(0, 1, { channel: 1, speaker: null })]);
+  const both = voicesOf([part(0, 1, { channel: 0, speaker: 'A' }), part(0, 1, { channel: 1, speaker: 'A' })]);
+
+  assert.deepEqual(
+    [...voices.values()].map(({ label }) => label),
+    ['Channel 1', 'Channel 2'],
+  );
+  assert.deepEqual(
+    [...both.values()].map(({ label }) => label),
+    ['Speaker A, channel 1', 'Speaker A, channel 2'],
+  );
+});
+
+test('without speakers and channels there is no legend, and more voices than colours share them', () => {
+  const many = voicesOf(Array.from({ length: VOICE_COLORS + 1 }, (_, channel) => part(0, 1, { channel })));
+
+  assert.deepEqual([voiceOf(part(0, 1)), voicesOf([part(0, 1), part(1, 2, { speaker: null })]).size], [null, 0]);
+  assert.equal([...many.values()].at(-1)!.color, 0);
+});

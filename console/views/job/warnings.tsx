@@ -1,0 +1,41 @@
+import { Link } from '@tanstack/react-router';
+import type { Warning } from '#sdk/wire.ts';
+import { clockTime } from '../../text/format.ts';
+
+/** What can be done about each warning; the message of the API says what happened. */
+const ADVICE: Record<Warning['code'], string> = {
+  prompt_unsupported: 'Another plan may have an engine that takes a prompt: the models of the API say which.',
+  keywords_unsupported: 'Another plan may have an engine that takes keywords: the models of the API say which.',
+  speakers_unavailable: 'Transcribe again later to find the speakers; the text will be the same.',
+  speakers_uncertain: 'Transcribe again with the number of speakers, if you know it.',
+  more_audio_tracks: 'Details list the tracks. Transcribe again with audio_track for another one.',
+  duplicate_channels: 'Nothing to do: both channels have the same text.',
+  silent_channel: 'Check the recording if somebody should be heard on this channel.',
+  text_cut: 'Listen to this part and complete its text here, or transcribe again on another plan.',
+  more_warnings: 'The other warnings are of the same kinds.',
+};
+
+/** The warnings of a job, each with what can be done; a warning about a part of the audio leads there. */
+export function Warnings({ warnings }: { warnings: readonly Warning[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <section className="notice warnings" aria-label="Warnings">
+      <ul>
+        {warnings.map(({ code, message, start, end }) => (
+          <li key={`${code} ${start}`}>
+            {message} <Part start={start} end={end} /> <span className="soft">{ADVICE[code]}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Part({ start, end }: { start: number | undefined; end: number | undefined }) {
+  if (start === undefined || end === undefined) return null;
+  return (
+    <Link to="." search={{ t: String(start) } as never}>
+      {clockTime(start, 1)} to {clockTime(end, 1)}
+    </Link>
+  );
+}

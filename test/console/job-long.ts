@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type { CDPSession, Page } from 'playwright-core';
+import type { Segment } from '../../sdk/src/wire.ts';
+import type { ConsoleAccount } from './harness/fixture.ts';
+import { toneFile } from './harness/fixture.ts';
+import type { Flow } from './harness/flow.ts';
+
+const SEGMENTS = 10_000;
+const WORDS_PER_SEGMENT = 4;
+const WORD_SECONDS = 0.36;
+const MAX_NODES = 2_500;
+// For a step that replaces all rows of the window, with a margin of 3: a task over 50 ms delays a frame noticeably.
+const MAX_STEP_CPU_MS = 150;
+const MB = 1024 * 1024;
+const MAX_HEAP_BYTES = 80 * MB;
+const MAX_GROWTH_BYTES = 5 * MB;
+
+const segments: Segment[] = Array.from({ length: SEGMENTS }, (_, at) => {
+  const start = at * WORDS_PER_SEGMENT * WORD_SECONDS;
+  const words = Array.from({ length: WORDS_PER_SEGMENT }, (_, word) => ({
+    ...{ text: `w${at}x${word}`, start: round(start + word * WORD_SECONDS), confidence: word === 0 ? 0.2 : 0.9 },
+    end: round(start + (word + 1) * WORD_SECONDS),
+  }));
+  const text = words.map((word) => word.text).join(' ');
+  return { start: round(start), end: words.at(-1)!.end, text, confidence: 0.7, speaker: 'AB'[at % 2]!, words };
+});
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1_000) / 1_000;
+}
+
+/** Four hours with 40,000 words: the answers about a short job, with another transcript. */
+async function openLong(page: Page, account: () => Promise<ConsoleAccount>) {
+  const { key, api } = await account();
+  const { metadataText: _, ...job } = await api.transcribe(toneFile('short'), { timestamps: 'word' });
+  const audio = { ...job.audio, duration_seconds: segments.at(-1)!.end };
+  const gone = { error: { type: 'conflict', message: 'The audio of this job is no longer stored.' } };
+  await page.route(`**/v1/jobs/${job.id}`, (route) => route.fulfill({ json: { ...job, audio, segments } }));
+  await page.route(`**/v1/jobs/${job.id}/transcript*`, async (route) =>
+    route.fulfill({ json: { ...(await api.jobs.transcript(job.id)), segments } }),
+  );
+  await page.route(`**/v1/jobs/${job.id}/audio-link`, (route) => route.fulfill({ status: 409, json: gone }));
+  return { key, id: job.id };
+}
+
+/** CPU time of the page's main thread so far, in ms: unlike the lengths of tasks it does not grow with the load of the machine. */
+async function cpuMs(cdp: CDPSession): Promise<number> {
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
+}
+
+async function heapBytes(cdp: CDPSession): Promise<number> {
+  await cdp.send('HeapProfiler.collectGarbage');
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value;
+}
+
+export const flows: Flow[] = [
+  {
+    title: 'in 10,000 segments the page stays small and quick, and a time is found at once',
+    async run({ page, open, account }) {
+      const { key, id } = await openLong(page, account);
+      await open(key, `/jobs/${id}`);
+      await page.locator('.segment').first().waitFor();
+      const cdp = await page.context().newCDPSession(page);
+      await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+
+      await page.mouse.move(700, 700);
+      const steps: { nodes: number; ms: number }[] = [];
+      for (let i = 0; i < 12; i++) {
+        const before = await cpuMs(cdp);
+        await page.mouse.wheel(0, 2_000);
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+        const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+        steps.push({ nodes, ms: (await cpuMs(cdp)) - before });
+      }
+      assert.deepEqual(
+        steps.filter(({ nodes, ms }) => nodes > MAX_NODES || ms > MAX_STEP_CPU_MS),
+        [],
+      );
+
+      const wanted = segments[7_777]!.words![2]!;
+      await page.evaluate((seconds) => {
+        const slider = document.querySelector<HTMLInputElement>('[data-player-position]')!;
+        slider.value = String(seconds);
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+      }, wanted.start + 0.1);
+      await page.waitForFunction((text) => {
+        const [range, ...others] = [...(CSS.highlights.get('spoken') ?? [])];
+        if (!range || others.length > 0) return false;
+        const { data } = range.startContainer as Text;
+        return data.slice(range.startOffset, range.endOffset) === text;
+      }, wanted.text);
+      const row = page.locator('.segment[aria-current]');
+      assert.match((await row.textContent())!, /w7777x0 w7777x1/);
+      const { y } = (await row.boundingBox())!;
+      assert.ok(y > 150 && y < 800, `the row is at ${y} px`);
+
+      await page.getByRole('button', { name: 'Follow the sound', pressed: true }).waitFor();
+      await page.mouse.wheel(0, -5_000);
+      await page.getByRole('button', { name: 'Follow the sound', pressed: false }).waitFor();
+    },
+  },
+  {
+    title: 'leaving a transcript of four hours frees its memory',
+    async run({ page, open, account }) {
+      const { key, id } = await openLong(page, account);
+      await open(key, '/search');
+      const cdp = await page.context().newCDPSession(page);
+      await cdp.send('Performance.enable');
+      const goTo = (place: string) =>
+        page.evaluate((hash) => {
+          location.hash = hash;
+        }, place);
+      const sizes: number[] = [];
+
+      for (let i = 0; i < 5; i++) {
+        await goTo(`/jobs/${id}`);
+        await page.locator('.segment').first().waitFor();
+        await goTo('/search');
+        await page.getByRole('heading', { name: 'Search' }).waitFor();
+        sizes.push(await heapBytes(cdp));
+      }
+
+      const shown = sizes.map((bytes) => `${(bytes / MB).toFixed(1)} MB`).join(', ');
+      assert.ok(sizes.at(-1)! <= MAX_HEAP_BYTES, shown);
+      assert.ok(sizes.at(-1)! - sizes[0]! <= MAX_GROWTH_BYTES, shown);
+      if (process.env['CONSOLE_FIGURES']) process.stderr.write(`heap after each visit: ${shown}\n`);
+    },
+  },
+];
