@@ -114,7 +114,7 @@ class AsyncJobs:
         """
         Jobs, newest first, without their segments.
 
-        - `metadata={"order": 42}`: jobs whose metadata has these values, at most three
+        - `metadata={"order": "42"}`: jobs whose metadata has these values, at most three
         - `query`: part of a file name, or the beginning of an id
         """
         return AsyncPages(self._transport, get("/v1/jobs", **filters), options)

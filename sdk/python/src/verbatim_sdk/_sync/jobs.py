@@ -115,7 +115,7 @@ class Jobs:
         """
         Jobs, newest first, without their segments.
 
-        - `metadata={"order": 42}`: jobs whose metadata has these values, at most three
+        - `metadata={"order": "42"}`: jobs whose metadata has these values, at most three
         - `query`: part of a file name, or the beginning of an id
         """
         return Pages(self._transport, get("/v1/jobs", **filters), options)
