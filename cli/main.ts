@@ -45,8 +45,18 @@ export async function runProcess(rows: readonly CommandRow[] = COMMANDS): Promis
       stop.abort(new OutputClosed());
     });
   }
-  const { env, stdin, stdout, stderr } = process;
-  process.exitCode = await runCli(process.argv.slice(2), { env, stdin, stdout, stderr, signal: stop.signal }, rows);
+  let stdin: typeof process.stdin | null = null;
+  const io: Io = {
+    ...{ env: process.env, stdout: process.stdout, stderr: process.stderr, signal: stop.signal },
+    // Opened when it is read.
+    get stdin() {
+      stdin ??= process.stdin;
+      return stdin;
+    },
+  };
+  process.exitCode = await runCli(process.argv.slice(2), io, rows);
+  // An input that has not ended would keep the process alive.
+  (stdin as typeof process.stdin | null)?.destroy();
 }
 
 function fail(io: Io, message: string, exitCode: number): number {

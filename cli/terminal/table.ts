@@ -14,13 +14,17 @@ export function alignColumns(rows: Part[][], maxWidth?: number): Part[][] {
   const widths = Array.from({ length: columns }, (_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + GAP.length, 0);
   const lastWidth = maxWidth === undefined ? Number.POSITIVE_INFINITY : Math.max(MIN_LAST_WIDTH, maxWidth - before);
-  return rows.map((row) =>
+  return rows.map(withoutEmptyEnd).map((row) =>
     row.flatMap((cell, at) => {
       if (at === columns - 1) return [cut(cell, lastWidth)];
       if (at === row.length - 1) return [cell];
       return [cell, ' '.repeat(widths[at]! - widthOf(cell)) + GAP];
     }),
   );
+}
+
+function withoutEmptyEnd(row: Part[]): Part[] {
+  return row.slice(0, row.findLastIndex((cell) => plainText(cell) !== '') + 1);
 }
 
 function widthOf(part: Part): number {

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
+import type { StdioOptions } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 
 // The commands against a running service whose engine says always the same.
 
@@ -158,16 +163,18 @@ describe('verbatim transcribe', () => {
   test('Ctrl-C while it waits ends with 130, and says how to go on with the job', async () => {
     speech.answerAll('hold');
     const stop = new AbortController();
-    const requests = speech.requests.length;
-    const running = run(['transcribe', wav], { signal: stop.signal });
-    while (speech.requests.length === requests) await new Promise(setImmediate);
+    // The job exists once the bar says that it waits.
+    const onStderr = (text: string) => text.includes('queued') && stop.abort();
 
-    stop.abort();
-    const { code, stdout, stderr } = await running;
+    const { code, stdout, stderr } = await run(['transcribe', wav], {
+      signal: stop.signal,
+      isTerminal: true,
+      onStderr,
+    });
     speech.answerAll({ body: said });
     speech.answerHeld({ body: said });
 
-    const [, id] = /^(job_\w+) goes on: verbatim jobs follow \1\nverbatim: interrupted\n$/.exec(stderr) ?? [];
+    const [, id] = /(job_\w+) goes on: verbatim jobs follow \1\nverbatim: interrupted\n$/.exec(stderr) ?? [];
     assert.deepEqual([code, stdout], [130, '']);
     assert.match(await outputOf(['jobs', 'follow', id!]), /0:00 {2}Good morning\n/);
   });
@@ -246,5 +253,175 @@ describe('the account', () => {
     assert.equal((await run(['keys', 'revoke', own.id])).stderr, `${own.id} is revoked\n`);
     assert.equal((await run(['keys', 'revoke', operators.id, '--operator'])).code, 0);
     assert.equal((await run('balance', { env: { VERBATIM_API_KEY: operators.key } })).code, 4);
+  });
+});
+
+describe('webhooks', () => {
+  const url = 'https://127.0.0.1:9/hooks?token=a';
+
+  test('are made, shown, changed, tested, recovered and deleted', async () => {
+    const created = await run([
+      'webhooks',
+      'create',
+      url,
+      '--events',
+      'webhook.test',
+      '--description',
+      'CRM',
+      '--json',
+    ]);
+    const { id, secret } = JSON.parse(created.stdout);
+    const list = await outputOf('webhooks list');
+    const updated = await jsonOf(['webhooks', 'update', id, '--max-per-second', '5', '--json']);
+    const nothing = await run(['webhooks', 'update', id]);
+    const rotated = await run(['webhooks', 'rotate', id, '--overlap', '60']);
+    const tested = await outputOf(['webhooks', 'test', id, '--type', 'transcription.completed']);
+    const failed = await until('the failed delivery', async () => {
+      const { data } = await jsonOf(['webhooks', 'deliveries', id, '--status', 'failed', '--json']);
+      return data[0];
+    });
+    const log = await outputOf(['webhooks', 'deliveries', id, '--status', 'failed', '--reason', 'connect']);
+    const delivery = await outputOf(['webhooks', 'delivery', id, failed.id]);
+    const redelivered = await outputOf(['webhooks', 'redeliver', id, failed.id]);
+    const recovered = await outputOf(['webhooks', 'recover', id, '--since', '1h', '--dry-run']);
+    const doctor = await run('doctor');
+    const disabled = await jsonOf(['webhooks', 'update', id, '--disable', '--json']);
+    const deleted = await run(['webhooks', 'delete', id]);
+
+    assert.match(created.stderr, /Keep the secret now/);
+    assert.match(secret, /^whsec_/);
+    assert.equal(list, `${id}  active  0  webhook.test  ${url}\n`);
+    assert.equal(updated.max_per_second, 5);
+    assert.deepEqual([nothing.code, rotated.code], [2, 0]);
+    assert.match(rotated.stdout, /^secret +whsec_/m);
+    assert.match(tested, /^evt_\w+ {2}transcription\.completed\n$/);
+    assert.match(log, /^dlv_\w+ {2}failed {2}1 {2}connect {2}\d+ ms +transcription\.completed/);
+    assert.match(delivery, /^error +connect: .*\(ECONNREFUSED\)\.\ntook +\d+ ms\n/m);
+    assert.equal(redelivered, '1 events are sent again\n');
+    assert.match(recovered, /^\d+ events would be sent again\n$/);
+    assert.equal(doctor.code, 0, doctor.stdout);
+    assert.match(
+      doctor.stdout,
+      /^warn {2}webhook wh_\w+ failed \d+ times in a row \(connect\): .*\n +fix: .*webhooks recover/m,
+    );
+    assert.equal(disabled.active, false);
+    assert.deepEqual([deleted.code, deleted.stderr], [0, `${id} is deleted\n`]);
+    assert.equal((await run(['webhooks', 'get', id])).code, 5);
+  });
+
+  for (const [line, code] of [
+    ['webhooks create http://127.0.0.1', 2],
+    ['signature explain --webhook wh_x', 5],
+  ] as const) {
+    test(`"${line}" ends with ${code}`, async () => {
+      const { code: found, stdout, stderr } = await run(line, { stdin: 'X-Service-Signature: a\n\n{}' });
+
+      assert.deepEqual([found, stdout], [code, ''], stderr);
+    });
+  }
+});
+
+describe('signing in', () => {
+  test('init writes a profile that later commands use', async () => {
+    const XDG_CONFIG_HOME = path.join(folder, 'config');
+    const bare = { VERBATIM_API_KEY: '', VERBATIM_URL: '', XDG_CONFIG_HOME };
+    const keyFile = path.join(folder, 'key');
+    fs.writeFileSync(keyFile, `${env['VERBATIM_API_KEY']}\n`);
+    const words = ['init', '--url', service.baseUrl];
+
+    const wrong = await run([...words, '--api-key-file', '-'], { env: bare, stdin: 'vb_wrong\n' });
+    const none = await run(words, { env: bare });
+    const done = await run([...words, '--api-key-file', keyFile, '--sample', wav], { env: bare });
+    const me = await run('whoami', { env: bare });
+    const made = await run([...words, '--create-account', 'Ada', '--profile', 'ada'], { env: bare });
+    const ada = await run('whoami --profile ada', { env: bare });
+
+    assert.deepEqual([wrong.code, none.code], [4, 2]);
+    assert.match(none.stderr, /Nobody can be asked here: give --api-key-file/);
+    assert.deepEqual([done.code, done.stdout], [0, `You are test (pro) at ${service.baseUrl}\n`]);
+    assert.match(done.stderr, /profiles\.json\njob_\w+: Good morning\n$/);
+    assert.match(me.stdout, /profile +default\n/);
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(ada.stdout, /^account +Ada \(acct_/);
+    assert.ok(![done, made].some(({ stdout, stderr }) => /vb_/.test(stdout + stderr)));
+    assert.equal(fs.statSync(path.join(XDG_CONFIG_HOME, 'verbatim/profiles.json')).mode & 0o777, 0o600);
+  });
+
+  test('doctor finds what is wrong', async () => {
+    const good = await run('doctor --json');
+    const unknown = await run('doctor', { env: { VERBATIM_API_KEY: 'vb_unknown' } });
+    const noKey = await run('doctor', { env: { VERBATIM_API_KEY: '' } });
+    const nothing = await run('doctor', { env: { VERBATIM_URL: 'http://127.0.0.1:65535' } });
+
+    assert.equal(good.code, 0, good.stdout);
+    assert.ok(JSON.parse(good.stdout).every(({ result }: { result: string }) => result === 'ok'));
+    assert.deepEqual([unknown.code, noKey.code, nothing.code], [1, 1, 1]);
+    assert.match(unknown.stdout, /^fail {2}.*\n +fix: verbatim init\n$/m);
+    assert.match(noKey.stdout, /^fail {2}no API key for/m);
+    assert.match(nothing.stdout, /^fail {2}nothing answers at http:\/\/127\.0\.0\.1:65535 \(ECONNREFUSED\)\n/m);
+  });
+
+  test('open prints the address of an object, and starts the program that BROWSER names', async () => {
+    const log = path.join(folder, 'opened');
+    const browser = path.join(folder, 'browser');
+    fs.writeFileSync(browser, `#!/bin/sh\necho "$1" > ${log}.new && mv ${log}.new ${log}\n`, { mode: 0o755 });
+
+    assert.equal(await outputOf('open job_1 --print'), `${service.baseUrl}/#/jobs/job_1\n`);
+    assert.equal((await run('open ../secret')).code, 2);
+    await outputOf('open', { env: { BROWSER: browser } });
+    const opened = await until('the browser', () => fs.existsSync(log) && fs.readFileSync(log, 'utf8'));
+
+    assert.equal(opened, `${service.baseUrl}/\n`);
+  });
+
+  test('search finds words, and settings shows those of the service', async () => {
+    await outputOf(['transcribe', wav]);
+
+    const found = await outputOf('search morning --limit 1 --color always');
+
+    assert.match(
+      found,
+      /job_\w+\u001b\[22m {2}call\.wav {2}.*\n\u001b\[2m {2}0:00 {2}\u001b\[22mGood \u001b\[1mmorning\u001b\[22m\n$/,
+    );
+    assert.match(await outputOf('settings --changed'), /^RATE_LIMIT_TRANSCRIBE +null$/m);
+  });
+});
+
+describe('the program as a process', () => {
+  const start = (args: string[], stdio: StdioOptions = ['pipe', 'pipe', 'pipe']) =>
+    spawn(process.execPath, [path.join(import.meta.dirname, '../../bin/verbatim'), ...args], {
+      stdio,
+      env: { ...process.env, XDG_CONFIG_HOME: folder, ...env },
+    });
+  const textOf = async (stream: Readable | null) => {
+    let text = '';
+    for await (const chunk of stream!) text += chunk;
+    return text;
+  };
+
+  test('Ctrl-C in the middle of an upload ends with 130, and no job is made', async () => {
+    const before = await outputOf('jobs list --all -q');
+    const child = start(['transcribe', '-', '--name', 'endless.wav']);
+    const ended = once(child, 'close');
+    const stderr = textOf(child.stderr);
+    // More than the pipe holds: the program has begun to send it.
+    child.stdin!.on('error', () => undefined);
+    await new Promise((resolve) => child.stdin!.write(Buffer.concat([toneWav('abc'), Buffer.alloc(8 << 20)]), resolve));
+
+    child.kill('SIGINT');
+
+    assert.deepEqual(await ended, [130, null]);
+    assert.equal(await stderr, 'verbatim: interrupted\n');
+    assert.equal(await outputOf('jobs list --all -q'), before);
+  });
+
+  test('a reader that goes away ends a list quietly', async () => {
+    const child = start(['jobs', 'list', '--all', '--json']);
+    const ended = once(child, 'close');
+    const stderr = textOf(child.stderr);
+    child.stdout!.destroy();
+
+    assert.deepEqual(await ended, [0, null]);
+    assert.equal(await stderr, '');
   });
 });

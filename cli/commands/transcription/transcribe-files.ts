@@ -77,6 +77,7 @@ async function transcribeOne({ client, session, input, wanted, progress, at }: T
   try {
     let job = await createJob(own, input, wanted.params, { progress, at, signal });
     jobId = job.id;
+    progress.update(at, { phase: 'queue', part: 0 });
     if (!wanted.isAsync && job.status !== 'completed') {
       job = await own.jobs.wait(job.id, { onProgress: (phase) => progress.update(at, phase) });
       if (job.status !== 'completed') throw new JobFailedError(job);

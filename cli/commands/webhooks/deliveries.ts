@@ -77,7 +77,7 @@ async function listDeliveries(session: Session, filter: Filter, webhookId: strin
       delivery.error && delivery.response_status === null
         ? delivery.error.reason
         : `${delivery.response_status ?? '-'}`,
-      delivery.duration_ms === null ? '-' : `${delivery.duration_ms} ms`,
+      delivery.duration_ms === null ? '-' : `${Math.round(delivery.duration_ms)} ms`,
       delivery.event_type,
       delivery.event_id,
       delivery.created_at,
@@ -100,7 +100,7 @@ async function getDelivery(session: Session, _options: object, webhookId: string
     ['attempt', delivery.attempt],
     ['error', error && `${error.reason}: ${error.message}`],
     ['answer', delivery.response_status],
-    ['took', delivery.duration_ms === null ? null : `${delivery.duration_ms} ms`],
+    ['took', delivery.duration_ms === null ? null : `${Math.round(delivery.duration_ms)} ms`],
     ['from', delivery.remote_address],
     ['created', delivery.created_at],
     ['next attempt', delivery.next_attempt_at],

@@ -26,7 +26,7 @@ describe('verbatim signature', () => {
     const words = ['signature', 'sign', '--timestamp', TIMESTAMP];
 
     const signed = await runVerbatim(words, { env, stdin: BODY });
-    const fromFile = await runVerbatim([...words, '--secret-file', file, '-q'], { stdin: BODY });
+    const fromFile = await runVerbatim([...words, '--secret', file, '-q'], { stdin: BODY });
     const standard = await runVerbatim([...words, '--event-id', 'evt_1', '--json'], { env, stdin: BODY });
 
     assert.deepEqual(signed, {

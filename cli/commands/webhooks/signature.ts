@@ -17,7 +17,7 @@ import { readTextFile, time, wholeNumber } from '../../options.ts';
 import { state } from '../../terminal/format.ts';
 import { readHttpMessage } from './http-message.ts';
 
-type Common = { secretFile?: string; headerPrefix: string };
+type Common = { secret?: string; headerPrefix: string };
 type SignOptions = Common & { timestamp?: string; eventId?: string };
 type VerifyOptions = Common & { at?: string; tolerance: number };
 type ExplainOptions = Common & { at?: string; webhook?: string };
@@ -70,7 +70,7 @@ export function define(command: Command, io: Io): void {
 
 function addCommon(command: Command): Command {
   return command
-    .option('--secret-file <file>', `the secret of the webhook, or several, one per line; or set ${VARIABLE}`)
+    .option('--secret <file>', `the secret of the webhook, or several, one per line; or set ${VARIABLE}`)
     .option('--header-prefix <prefix>', 'of the headers', 'X-Service-');
 }
 
@@ -148,10 +148,12 @@ function describeDifference(
   ];
 }
 
-function readSecrets({ env }: Io, { secretFile }: Common): string[] {
-  const text = secretFile === undefined ? (env[VARIABLE] ?? '') : readTextFile(secretFile);
+function readSecrets({ env }: Io, { secret: file }: Common): string[] {
+  if (file?.startsWith('whsec_'))
+    throw new UsageError('A secret in the arguments is seen by other users: name a file.');
+  const text = file === undefined ? (env[VARIABLE] ?? '') : readTextFile(file);
   const secrets = text.split('\n').filter((line) => line.trim() !== '');
-  if (secrets.length === 0) throw new UsageError(`There is no secret: give --secret-file, or set ${VARIABLE}.`);
+  if (secrets.length === 0) throw new UsageError(`There is no secret: give --secret, or set ${VARIABLE}.`);
   // Spaces are kept: they may be the mistake that is looked for.
   return secrets.map((line) => line.replace(/\r$/, ''));
 }
