@@ -4,6 +4,7 @@
 const path = require('node:path');
 const { preparePackages } = require('./prepare/packages.js');
 const { prepareNode24 } = require('./prepare/node24.js');
+const { prepareParts } = require('./prepare/parts.js');
 const { preparePostgres } = require('./prepare/postgres.js');
 const { prepareTools } = require('./prepare/tools.js');
 const { SANDBOX, wantedTools } = require('./prepare/wanted-tools.js');
@@ -35,8 +36,9 @@ const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'verbatim');
 
 /** Runs a command. @param args  the words after `verbatim` */
 async function main([name, ...args]) {
-  const isProgram = Object.hasOwn(PROGRAMS, name ?? '') && !args.includes('--help') && !args.includes('-h');
-  if (isProgram) await runProgram(PROGRAMS[name], args);
+  const asksForHelp = args.includes('--help') || args.includes('-h');
+  if (name === 'prepare' && !asksForHelp) await prepareParts(ROOT, args);
+  else if (Object.hasOwn(PROGRAMS, name ?? '') && !asksForHelp) await runProgram(PROGRAMS[name], args);
   else await runCommand();
 }
 

@@ -6,10 +6,11 @@ const MAX_CHARACTERS = 1_500;
 
 /**
  * Runs a program that may take long, and shows a line with its purpose and the elapsed time on the terminal.
- * The program's output is shown only if it fails.
+ * The program's output is shown only if it fails. With VERBATIM_INSTALL=off nothing runs: an image holds all that it needs.
  * @param label  the purpose, such as "installing ffmpeg"
  */
 async function step(label, command, args, options = {}) {
+  if (process.env.VERBATIM_INSTALL === 'off') throw new Error(`${label} is not allowed here (VERBATIM_INSTALL=off)`);
   const progress = showProgress(label);
   const { code, output } = await capture(command, args, options);
   progress.end(code === 0);

@@ -14,13 +14,18 @@ const TOOLS = {
   },
 };
 
+/** The tools that are not installed. */
+function missingTools(names) {
+  return names.filter((name) => !TOOLS[name].isThere());
+}
+
 /**
  * Installs missing tools: as root with apt-get, else unpacked into a folder of this user.
  * Resolves with the environment variables that the programs need. If a tool cannot be installed, prints the command to run
  * and continues; /readyz of the service then reports what is missing.
  */
 async function prepareTools(names) {
-  const missing = names.filter((name) => !TOOLS[name].isThere());
+  const missing = missingTools(names);
   if (missing.length === 0) return {};
   const packages = missing.flatMap((name) => TOOLS[name].packages);
   try {
@@ -70,4 +75,4 @@ function isLibrary(name) {
   );
 }
 
-module.exports = { prepareTools };
+module.exports = { missingTools, prepareTools };

@@ -5,10 +5,16 @@ const path = require('node:path');
 /** The sandbox for decoders of untrusted files; available on Linux only. */
 const SANDBOX = process.platform === 'linux' ? ['bubblewrap'] : [];
 
-/** The system tools that a service with these settings needs: ffmpeg and its sandbox, and pocketsphinx unless a better engine is set. */
+/**
+ * The system tools that a service with these settings needs: ffmpeg and its sandbox for the roles that open audio, and pocketsphinx
+ * for a transcriber unless a better engine is set.
+ */
 function wantedTools(env) {
+  const has = (role) => !env.ROLES || env.ROLES.split(',').some((name) => name.trim() === role);
+  if (!has('api') && !has('transcriber')) return [];
   const isPocketsphinx = (spec) => (spec ? spec === 'pocketsphinx' : !hasModel(env.DATA_DIR || './data'));
-  return ['ffmpeg', ...SANDBOX, ...([env.ENGINE_LITE, env.ENGINE_PRO].some(isPocketsphinx) ? ['pocketsphinx'] : [])];
+  const needsPocketsphinx = has('transcriber') && [env.ENGINE_LITE, env.ENGINE_PRO].some(isPocketsphinx);
+  return ['ffmpeg', ...SANDBOX, ...(needsPocketsphinx ? ['pocketsphinx'] : [])];
 }
 
 function hasModel(dataDir) {

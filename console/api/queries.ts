@@ -18,7 +18,7 @@ export function useAccount() {
   });
 }
 
-/** Needs the scope usage:read. */
-export function useBalance() {
-  return useQuery({ queryKey: ['balance'], queryFn: ({ signal }) => api.balance({ signal }) });
+/** Needs the scope usage:read. @param isOn  false: nothing is requested */
+export function useBalance(isOn = true) {
+  return useQuery({ queryKey: ['balance'], queryFn: ({ signal }) => api.balance({ signal }), enabled: isOn });
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
 // A modal dialog on the browser's own <dialog>: Escape closes it, the rest of the page is inert, and the focus returns to
@@ -29,6 +29,14 @@ export function Dialog({
     if (isOpen && !element.open) element.showModal();
     if (!isOpen && element.open) element.close();
   }, [isOpen]);
+  useLayoutEffect(() => {
+    const element = dialog.current!;
+    return () => {
+      if (!element.open) return;
+      element.close();
+      queueMicrotask(focusViewIfLost);
+    };
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same as a click beside the dialog.
     <dialog
@@ -52,4 +60,9 @@ export function Dialog({
       )}
     </dialog>
   );
+}
+
+/** For a dialog that is removed together with the button that opened it. */
+function focusViewIfLost(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>('main h1')?.focus();
 }

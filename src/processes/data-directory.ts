@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Config } from '../config/settings.ts';
 import { dataPaths } from '../config/settings.ts';
 import { keys32 } from '../config/values.ts';
+import { openWritableFolder } from './writable-folder.ts';
 
 /** A new node id: kept in the data directory, or used by one process only. */
 export function newNodeId(): string {
@@ -22,11 +23,11 @@ export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 /**
  * Creates the data directory (0700) and returns the two secrets of the node: from the settings, else from the files that
  * the first start created (0600).
- * @throws Error  if the contents of a file are invalid
+ * @throws FolderError  if this process cannot write to the directory
+ * @throws Error            if the contents of a file are invalid
  */
 export function prepareDataDir(config: Config): Secrets {
-  mkdirSync(config.dataDir, { recursive: true });
-  chmodSync(config.dataDir, 0o700);
+  openWritableFolder(config.dataDir);
   const paths = dataPaths(config.dataDir);
   mkdirSync(paths.audio, { recursive: true, mode: 0o700 });
   mkdirSync(paths.models, { recursive: true, mode: 0o700 });

@@ -16,10 +16,13 @@ import { processOf } from './messages.ts';
 import type { Node } from './node.ts';
 import { prepareSandbox, SandboxError } from './sandbox.ts';
 import { Supervisor } from './supervisor.ts';
+import { FolderError } from './writable-folder.ts';
 
 // SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
 const ROLES_STOP_MS = 8_500;
 const DATABASE_RESTART_DELAY_MS = 500;
+// EX_CONFIG of sysexits.h: a restart does not help.
+const EXIT_CONFIG = 78;
 
 /** Wiring only: settings → database → one process per role; the reverse on stop. */
 async function main(): Promise<void> {
@@ -173,9 +176,10 @@ async function openEmbedded(config: Config, log: Log, stopWanted: AbortSignal): 
 
 main().catch((error: unknown) => {
   // What the operator can mend is said in a sentence; anything else is ours, with its stack.
-  const isOperators = [ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError].some(
-    (kind) => error instanceof kind,
-  );
+  const isOperators = [
+    ...[ConfigError, UnusableDatabaseError, NewerSchemaError, DirectoryTakenError, SandboxError],
+    FolderError,
+  ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);
-  process.exit(1);
+  process.exit(error instanceof FolderError ? EXIT_CONFIG : 1);
 });

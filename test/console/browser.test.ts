@@ -7,7 +7,11 @@ import { openFixture } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 import { runFlow } from './harness/flow.ts';
 
-const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+// `CONSOLE_FLOWS=jobs,keys` runs the flows of these files only.
+const wanted = process.env['CONSOLE_FLOWS']?.split(',');
+const files = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  .filter((name) => !wanted || wanted.includes(path.parse(name).name));
 const modules = await Promise.all(
   files.map(async (name) => {
     const { flows } = (await import(path.join(import.meta.dirname, name))) as { flows: Flow[] };

@@ -187,10 +187,12 @@ describe('the tools that a service needs', () => {
     ['nothing set', {}, ['ffmpeg', ...sandbox, 'pocketsphinx']],
     ['both engines remote', { ENGINE_LITE: remote, ENGINE_PRO: remote }, ['ffmpeg', ...sandbox]],
     ['one engine unset', { ENGINE_LITE: remote }, ['ffmpeg', ...sandbox, 'pocketsphinx']],
+    ['no engine, since the node accepts uploads only', { ROLES: 'api,janitor' }, ['ffmpeg', ...sandbox]],
+    ['no role that opens audio', { ROLES: 'deliverer, janitor' }, []],
     ['pocketsphinx named', { ENGINE_LITE: 'pocketsphinx', ENGINE_PRO: remote }, ['ffmpeg', ...sandbox, 'pocketsphinx']],
   ];
   for (const [title, env, expected] of cases) {
-    test(`${title}: ${expected.join(' and ')}`, async () => {
+    test(`${title}: ${expected.join(' and ') || 'none'}`, async () => {
       await using folder = openFolder({});
 
       assert.deepEqual(wantedTools({ DATA_DIR: folder.path, ...env }), expected);

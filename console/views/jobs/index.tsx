@@ -1,14 +1,81 @@
+import { Link } from '@tanstack/react-router';
+import type { JobInList } from '#sdk/wire.ts';
+import { api } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import type { FilterValues } from '../../app/filters.tsx';
+import { FilterSelect, Filters, FilterText, FilterTime, useFilters } from '../../app/filters.tsx';
+import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, NewRows, useSelection } from '../../ui/table.tsx';
+import { BulkActions } from './bulk-actions.tsx';
+import { JobsTable } from './jobs-table.tsx';
 
-export default function View() {
+const STATES = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
+const PLANS = ['lite', 'pro'] as const;
+const FILTERS = ['status', 'plan', 'created_after', 'created_before', 'query'];
+const PAGE_ROWS = 50;
+
+/** The jobs of the account. */
+export default function Jobs() {
+  const [filters] = useFilters();
+  const given = Object.fromEntries(Object.entries(filters).filter(([name]) => FILTERS.includes(name)));
   return (
-    <Page title="Jobs">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+    <Page
+      title="Jobs"
+      actions={
+        <>
+          <AsCode request={{ method: 'GET', path: '/v1/jobs', query: given, sdk: 'client.jobs.list' }} />
+          <Link to="/transcribe" className="button primary">
+            Transcribe
+          </Link>
+        </>
+      }
+    >
+      <Filters>
+        <FilterText name="query" label="Name or id" />
+        <FilterSelect name="status" label="Status" values={STATES} />
+        <FilterSelect name="plan" label="Plan" values={PLANS} />
+        <FilterTime name="created_after" label="After" />
+        <FilterTime name="created_before" label="Before" />
+      </Filters>
+      <JobList filters={given} />
     </Page>
+  );
+}
+
+function JobList({ filters }: { filters: FilterValues }) {
+  const selection = useSelection();
+  const list = useLiveList<JobInList>({
+    key: ['jobs', filters],
+    read: (cursor) => api.jobs.list({ ...filters, limit: PAGE_ROWS, ...(cursor !== null && { cursor }) }),
+    changed: (frame) => (frame.type === 'job' ? frame.data : null),
+    isListed: (job) => fits(job, filters),
+  });
+  return (
+    <>
+      <NewRows list={list} />
+      <BulkActions jobs={list.items} selection={selection} reload={list.refetch} />
+      <Query of={list}>
+        {(jobs) => (jobs.length === 0 ? <NoJobs filters={filters} /> : <JobsTable jobs={jobs} selection={selection} />)}
+      </Query>
+      <MoreRows list={list} />
+    </>
+  );
+}
+
+function NoJobs({ filters }: { filters: FilterValues }) {
+  if (Object.keys(filters).length > 0) return <Empty title="No job fits these filters." />;
+  return <Empty title="No jobs yet. Transcribe a file here, or from a shell:" command="verbatim transcribe call.mp3" />;
+}
+
+/** Whether the API would list a new job with these filters. */
+function fits(job: JobInList, { status, plan, query, created_after, created_before }: FilterValues): boolean {
+  return (
+    (!status || job.status === status) &&
+    (!plan || job.plan === plan) &&
+    (!query || (job.audio.filename ?? '').toLowerCase().includes(query.toLowerCase())) &&
+    (!created_after || job.created_at > created_after) &&
+    (!created_before || job.created_at < created_before)
   );
 }

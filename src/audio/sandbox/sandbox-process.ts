@@ -134,7 +134,7 @@ function bubblewrapArguments(): string[] {
   return [
     ...(isRoot() ? [] : ['--unshare-user']),
     ...'--unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try'.split(' '),
-    ...'--hostname sandbox --new-session --die-with-parent --cap-drop ALL'.split(' '),
+    ...'--new-session --die-with-parent --cap-drop ALL'.split(' '),
     ...user,
     ...['--json-status-fd', String(STATUS)],
     ...(systemCallFilter() ? ['--seccomp', String(FILTER)] : []),

@@ -1,3 +1,4 @@
+import type { Sandbox } from '../../audio/sandbox/sandbox.ts';
 import type { SharedStorage } from '../../audio/storage/storage.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
 import { findProgram } from '../../platform/tools.ts';
@@ -10,7 +11,7 @@ import type { RoleContext } from './role.ts';
  * reported.
  */
 export function openReadiness(
-  { config, db, onMessage }: Pick<RoleContext, 'config' | 'db' | 'onMessage'>,
+  { config, db, order, onMessage }: Pick<RoleContext, 'config' | 'db' | 'order' | 'onMessage'>,
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
   // Not ready until the parent has sent the first statuses.
@@ -28,7 +29,7 @@ export function openReadiness(
 
   async function check(): Promise<NodeReadiness> {
     const reasons: string[] = [];
-    const details: string[] = [];
+    const details = order.sandbox ? [describeSandbox(order.sandbox)] : [];
     const [databaseIsThere, storageAway] = await Promise.all([isReachable(db), needsAudio ? storage.whyAway() : null]);
     if (!databaseIsThere) reasons.push('The database cannot be reached.');
     if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
@@ -47,6 +48,11 @@ export function openReadiness(
     // Simultaneous calls share one check, and so one connection of the pool.
     check: () => (checking ??= check().finally(() => (checking = null))),
   };
+}
+
+function describeSandbox({ kind, missing, reason }: Sandbox): string {
+  if (missing.length === 0) return `The sandbox of decoders (${kind}) has all protections.`;
+  return `The sandbox of decoders (${kind}) lacks: ${missing.join(', ')}. Reason: ${reason}.`;
 }
 
 /** The roles start after the migrations, so a reachable database has the right schema. */

@@ -1,0 +1,118 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { JobInList } from '#sdk/wire.ts';
+import { api } from '../../api/client.ts';
+import { problemOf } from '../../api/problem.ts';
+import { jobName } from '../../parts/job-state.tsx';
+import { saveFile } from '../../text/save-file.ts';
+import { writeZip } from '../../text/zip.ts';
+import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
+import type { Selection } from '../../ui/table.tsx';
+import { say } from '../../ui/toast.tsx';
+
+const FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+type Format = (typeof FORMATS)[number];
+
+const AT_ONCE = 4;
+const isOpen = ({ status }: JobInList) => status === 'queued' || status === 'processing';
+
+/** What can be done with the selected jobs; each button says for how many of them. */
+export function BulkActions({
+  jobs,
+  selection,
+  reload,
+}: {
+  jobs: readonly JobInList[];
+  selection: Selection;
+  reload: () => void;
+}) {
+  const client = useQueryClient();
+  const [format, setFormat] = useState<Format>('txt');
+  const chosen = jobs.filter(({ id }) => selection.has(id));
+  if (chosen.length === 0) return null;
+  const [open, ended] = [chosen.filter(isOpen), chosen.filter((job) => !isOpen(job))];
+  const done = chosen.filter(({ status }) => status === 'completed');
+  const forAll = async (verb: string, some: readonly JobInList[], act: (id: string) => Promise<unknown>) => {
+    const problems = await eachOf(some, ({ id }) => act(id));
+    say(`${some.length - problems.length} of ${some.length} jobs ${verb}.${problems[0] ? ` ${problems[0]}` : ''}`);
+    selection.set([]);
+    void client.invalidateQueries({ queryKey: ['balance'] });
+    reload();
+  };
+  return (
+    <fieldset className="bulk">
+      <legend>{chosen.length} selected</legend>
+      <div className="actions">
+        {open.length > 0 && (
+          <ConfirmButton
+            title={`Cancel ${open.length} jobs?`}
+            text="What was transcribed until now is charged."
+            confirm="Cancel the jobs"
+            act={() => forAll('canceled', open, (id) => api.jobs.cancel(id))}
+          >
+            Cancel {open.length}
+          </ConfirmButton>
+        )}
+        {ended.length > 0 && (
+          <ConfirmButton
+            title={`Erase ${ended.length} jobs?`}
+            text="Transcripts, metadata and stored audio are erased for good."
+            confirm="Erase"
+            act={() => forAll('erased', ended, (id) => api.jobs.delete(id))}
+          >
+            Erase {ended.length}
+          </ConfirmButton>
+        )}
+        {done.length > 0 && (
+          <>
+            <label className="filter">
+              <span>Format</span>
+              <select value={format} onChange={(event) => setFormat(event.target.value as Format)}>
+                {FORMATS.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </label>
+            <ActionButton act={() => downloadAll(done, format)}>Download {done.length} as zip</ActionButton>
+          </>
+        )}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Saves the transcripts as one archive, which the browser makes. */
+async function downloadAll(jobs: readonly JobInList[], format: Format): Promise<void> {
+  const files: { name: string; text: string }[] = [];
+  const problems = await eachOf(jobs, async (job) => {
+    files.push({ name: fileName(job, format), text: await transcriptOf(job.id, format) });
+  });
+  if (problems[0]) say(`${problems.length} transcripts are missing. ${problems[0]}`);
+  if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));
+}
+
+async function transcriptOf(id: string, format: Format): Promise<string> {
+  if (format === 'json') return JSON.stringify(await api.jobs.transcript(id), null, 2);
+  return await api.jobs.transcript(id, format === 'txt' ? 'text' : format);
+}
+
+/** The name of the audio with the end of its id, which tells two files of one name apart. */
+function fileName(job: JobInList, format: Format): string {
+  const base = jobName(job)
+    .replace(/^.*\//, '')
+    .replace(/\.[\w-]{1,5}$/, '');
+  return `${base}-${job.id.slice(-6)}.${format}`;
+}
+
+/** Runs some at once, and returns the messages of those that failed. */
+async function eachOf<Item>(items: readonly Item[], act: (item: Item) => Promise<unknown>): Promise<string[]> {
+  const problems: string[] = [];
+  const rest = [...items];
+  const worker = async () => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
+      await act(item).catch((error) => problems.push(problemOf(error).message));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return problems;
+}

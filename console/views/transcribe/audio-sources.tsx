@@ -1,0 +1,114 @@
+import type { ChangeEvent, DragEvent, FormEvent } from 'react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { TextArea, TextField } from '../../ui/field.tsx';
+import { Section } from '../../ui/page.tsx';
+import { say } from '../../ui/toast.tsx';
+import { addFiles, filesOf } from './audio-files.ts';
+import { Recorder } from './recorder.tsx';
+import { addUpload } from './upload-queue.ts';
+
+/** Where the audio comes from: files, a folder, a drop, a URL, the microphone. */
+export function AudioSources() {
+  return (
+    <Section title="Audio">
+      <DropZone />
+      <details>
+        <summary>From a URL</summary>
+        <UrlForm />
+      </details>
+      <details>
+        <summary>From the microphone</summary>
+        <Recorder />
+      </details>
+    </Section>
+  );
+}
+
+function DropZone() {
+  const [isOver, setOver] = useState(false);
+  const onDrag = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(event.type === 'dragover');
+  };
+  const onDrop = (event: DragEvent) => {
+    onDrag(event);
+    void filesOf(event.dataTransfer).then(addAll);
+  };
+  return (
+    <section
+      className={isOver ? 'drop over' : 'drop'}
+      aria-label="Files"
+      onDragOver={onDrag}
+      onDragLeave={onDrag}
+      onDrop={onDrop}
+    >
+      <p>Drop audio or video files, or a folder, here</p>
+      <p className="actions">
+        <label className="button">
+          Choose files
+          <input type="file" multiple accept="audio/*,video/*,.opus,.flac,.mka,.mkv,.amr,.caf" onChange={onChoose} />
+        </label>
+        <label className="button">
+          Choose a folder
+          <input type="file" multiple onChange={onChoose} {...{ webkitdirectory: '' }} />
+        </label>
+      </p>
+    </section>
+  );
+}
+
+function onChoose({ target }: ChangeEvent<HTMLInputElement>): void {
+  addAll([...(target.files ?? [])]);
+  // The same file can be chosen again.
+  target.value = '';
+}
+
+function addAll(files: readonly File[]): void {
+  const left = addFiles(files);
+  if (left > 0) say(`${left} ${left === 1 ? 'file was' : 'files were'} left out: neither audio nor video.`);
+}
+
+function UrlForm() {
+  const [problem, setProblem] = useState<string | null>(null);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const given = new FormData(form);
+    const headers = headersOf(String(given.get('headers')));
+    if (headers === null) return setProblem('Each line is a name, a colon and a value.');
+    setProblem(null);
+    addUpload({ url: String(given.get('url')).trim(), ...(Object.keys(headers).length > 0 && { headers }) });
+    form.reset();
+  };
+  return (
+    <form onSubmit={submit} aria-label="Audio from a URL">
+      <TextField
+        label="URL"
+        name="url"
+        type="url"
+        required
+        maxLength={4096}
+        placeholder="https://media.example.com/call.mp3"
+        hint="https, port 443, a public address. The service fetches it."
+      />
+      <TextArea
+        label="Headers"
+        name="headers"
+        rows={2}
+        placeholder="Authorization: Bearer …"
+        hint="Sent to this address only, and not shown again."
+        error={problem}
+      />
+      <Button type="submit">Add</Button>
+    </form>
+  );
+}
+
+/** A line for each header; null for text of another form. */
+function headersOf(text: string): Record<string, string> | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const pairs = lines.map((line) => /^([\w!#$%&'*+.^`|~-]+):\s*(.*)$/.exec(line.trim()));
+  if (pairs.some((pair) => pair === null)) return null;
+  return Object.fromEntries(pairs.map((pair) => [pair![1]!, pair![2]!]));
+}

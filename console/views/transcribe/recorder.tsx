@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'react';
+import { clockTime } from '../../text/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { addUpload } from './upload-queue.ts';
+
+type Recording = { recorder: MediaRecorder; startedAtMs: number };
+
+const TYPES = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
+
+/** Records from the microphone; the recording becomes an upload. */
+export function Recorder() {
+  const [recording, setRecording] = useState<Recording | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const current = useRef<Recording | null>(null);
+  current.current = recording;
+  // The microphone is released when the view is left; what was recorded until then is an upload.
+  useEffect(() => () => current.current?.recorder.stop(), []);
+
+  const begin = async () => {
+    setProblem(null);
+    try {
+      const recorder = await openMicrophone();
+      const startedAtMs = Date.now();
+      const chunks: Blob[] = [];
+      recorder.ondataavailable = ({ data }) => void chunks.push(data);
+      recorder.onstop = () => {
+        for (const track of recorder.stream.getTracks()) track.stop();
+        addUpload(fileOf(chunks, recorder.mimeType, startedAtMs), (Date.now() - startedAtMs) / 1_000);
+        setRecording(null);
+      };
+      recorder.start();
+      setRecording({ recorder, startedAtMs });
+    } catch (error) {
+      setProblem(explain(error as Error));
+    }
+  };
+  return (
+    <div className="recorder">
+      <p>
+        <small>
+          The browser asks for permission to use the microphone. The recording remains in this tab until you send it.
+        </small>
+      </p>
+      {recording ? (
+        <p className="row">
+          <Button look="danger" onClick={() => recording.recorder.stop()}>
+            ■ Stop
+          </Button>
+          <Elapsed sinceMs={recording.startedAtMs} />
+        </p>
+      ) : (
+        <Button onClick={() => void begin()}>● Record</Button>
+      )}
+      {problem && (
+        <p className="notice problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Elapsed({ sinceMs }: { sinceMs: number }) {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  return <span role="timer">{clockTime(Math.max(0, nowMs - sinceMs) / 1_000)}</span>;
+}
+
+/** @throws Error  NotAllowedError without permission, NotFoundError without a microphone */
+async function openMicrophone(): Promise<MediaRecorder> {
+  // Only secure pages have it.
+  const devices = navigator.mediaDevices as MediaDevices | undefined;
+  if (!devices) throw new DOMException('', 'SecurityError');
+  const stream = await devices.getUserMedia({ audio: true });
+  const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type));
+  return new MediaRecorder(stream, mimeType ? { mimeType } : {});
+}
+
+function explain({ name, message }: Error): string {
+  const known: Record<string, string> = {
+    NotAllowedError:
+      'The browser did not permit the microphone. Permit it in the settings of this site, beside the address, and record again.',
+    NotFoundError: 'No microphone was found. Connect one and record again.',
+    SecurityError: 'Browsers record only on pages that came over https, or from localhost.',
+  };
+  return known[name] ?? `The recording failed: ${message}`;
+}
+
+function fileOf(chunks: Blob[], mimeType: string, startedAtMs: number): File {
+  const ending = /^audio\/(\w+)/.exec(mimeType)?.[1] ?? 'webm';
+  const time = new Date(startedAtMs).toISOString().slice(0, 19).replaceAll(':', '-');
+  return new File(chunks, `recording-${time}.${ending}`, { type: mimeType });
+}

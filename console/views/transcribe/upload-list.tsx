@@ -1,0 +1,105 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { api } from '../../api/client.ts';
+import { JobState } from '../../parts/job-state.tsx';
+import { byteSize, clockTime } from '../../text/format.ts';
+import { saveFile } from '../../text/save-file.ts';
+import { ActionButton, Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/state.tsx';
+import { Table } from '../../ui/table.tsx';
+import type { OptionValues } from './options.ts';
+import type { Upload } from './upload-queue.ts';
+import { remove, retry } from './upload-queue.ts';
+
+const CAPTION_OPTIONS = [
+  ...['max_line_length', 'max_lines', 'min_duration', 'max_duration', 'max_chars_per_second', 'min_gap'],
+] as const;
+const EVERY_MS = 3_000;
+
+/** The uploads of this tab: how far each is, its job, and its transcript to save. */
+export function UploadList({ uploads, captions }: { uploads: readonly Upload[]; captions: OptionValues }) {
+  if (uploads.length === 0) return null;
+  return (
+    <Table
+      label="Uploads"
+      rows={uploads}
+      keyOf={({ id }) => String(id)}
+      columns={[
+        { head: 'File', cell: (upload) => <Name upload={upload} /> },
+        { head: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === null ? '–' : byteSize(sizeBytes)) },
+        { head: 'Length', isNumber: true, cell: ({ seconds }) => (seconds === null ? '–' : clockTime(seconds)) },
+        { head: 'State', cell: (upload) => <State upload={upload} captions={captions} /> },
+        { head: 'Action', cell: (upload) => <Actions upload={upload} /> },
+      ]}
+    />
+  );
+}
+
+function Name({ upload: { name, jobId } }: { upload: Upload }) {
+  if (jobId === null) return name;
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId }}>
+      {name}
+    </Link>
+  );
+}
+
+function State({ upload, captions }: { upload: Upload; captions: OptionValues }) {
+  const { state, part, error, jobId, name } = upload;
+  if (state === 'sent' && jobId !== null) return <SentJob id={jobId} captions={captions} />;
+  if (state === 'failed') return <Problem error={error} />;
+  if (state === 'sending') {
+    const percent = `${Math.floor(part * 100)} %`;
+    return (
+      <span className="job-state">
+        <progress max={1} value={part} aria-label={`Upload of ${name}`} /> {part < 1 ? percent : 'being checked'}
+      </span>
+    );
+  }
+  return { ready: 'ready', waiting: 'waits', paused: 'paused', sent: 'sent' }[state];
+}
+
+function SentJob({ id, captions }: { id: string; captions: OptionValues }) {
+  const { data: job } = useQuery({
+    queryKey: ['job', 'upload', id],
+    queryFn: ({ signal }) => api.jobs.get(id, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data && !['queued', 'processing'].includes(state.data.status) ? false : EVERY_MS,
+  });
+  if (!job) return 'sent';
+  const save = async (format: 'text' | 'srt' | 'vtt', ending: string) =>
+    saveFile(`${id}.${ending}`, await api.jobs.transcript(id, format, format === 'text' ? {} : captionsOf(captions)));
+  return (
+    <span className="row">
+      <JobState job={job} />
+      {job.status === 'completed' && (
+        <>
+          <ActionButton act={() => save('text', 'txt')}>txt</ActionButton>
+          <ActionButton act={() => save('srt', 'srt')}>srt</ActionButton>
+          <ActionButton act={() => save('vtt', 'vtt')}>vtt</ActionButton>
+        </>
+      )}
+      {job.error && <small className="wrong">{job.error.message}</small>}
+    </span>
+  );
+}
+
+function captionsOf(captions: OptionValues) {
+  const numbers = CAPTION_OPTIONS.filter((name) => captions[name]).map((name) => [name, Number(captions[name])]);
+  return { ...Object.fromEntries(numbers), ...(captions['caption_speakers'] === 'on' && { speakers: true }) };
+}
+
+function Actions({ upload: { id, state, name } }: { upload: Upload }) {
+  return (
+    <span className="row">
+      {state === 'failed' && (
+        <Button aria-label={`Try ${name} again`} onClick={() => retry(id)}>
+          Try again
+        </Button>
+      )}
+      <Button look="quiet" aria-label={`Remove ${name}`} onClick={() => remove(id)}>
+        {state === 'sending' ? 'Stop' : 'Remove'}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { toneFile } from './harness/fixture.ts';
+import type { Flow } from './harness/flow.ts';
+
+export const flows: Flow[] = [
+  {
+    title: 'jobs that come while the list is shown are counted, and shown on demand',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      await open(key, '/jobs');
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+
+      const { id } = await api.jobs.create(toneFile('planet'));
+      const button = page.getByRole('button', { name: '1 new' });
+      await button.waitFor();
+      assert.equal(await page.getByRole('link', { name: 'planet.wav' }).count(), 0);
+
+      await button.click();
+      await page.locator(`[data-row="${id}"]`).getByText('completed').waitFor();
+      await page.locator(`[data-row="${id}"]`).getByText('planet', { exact: true }).waitFor();
+    },
+  },
+  {
+    title: 'filters are in the address, and a reload shows the same list',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await api.transcribe(toneFile('hello'));
+      await api.transcribe(toneFile('planet'), { plan: 'lite' });
+      await open(key, '/jobs');
+
+      await page.getByLabel('Plan').selectOption('lite');
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor({ state: 'detached' });
+      assert.match(page.url(), /#\/jobs\?plan=lite$/);
+      await page.reload();
+      await page.getByRole('link', { name: 'planet.wav' }).waitFor();
+      assert.equal(await page.getByRole('link', { name: 'hello.wav' }).count(), 0);
+
+      await page.getByLabel('Name or id').fill('nothing like it');
+      await page.getByText('No job fits these filters.').waitFor();
+      await page.getByRole('button', { name: 'As code' }).click();
+      await page.getByText("plan=lite&query=nothing+like+it'").waitFor();
+    },
+  },
+  {
+    title: 'rows are selected by keys; transcripts are saved as a zip; jobs are erased',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      for (const words of ['hello', 'planet']) await api.transcribe(toneFile(words));
+      await open(key, '/jobs');
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+
+      for (const pressed of ['j', 'x', 'j', 'x']) await page.keyboard.press(pressed);
+      await page.getByText('2 selected').waitFor();
+
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download 2 as zip' }).click();
+      const file = await (await saving).path();
+      const names = execFileSync('python3', ['-m', 'zipfile', '--list', file], { encoding: 'utf8' });
+      assert.match(names, /hello-\w{6}\.txt/);
+      assert.match(names, /planet-\w{6}\.txt/);
+      assert.match(readFileSync(file, 'latin1'), /hello/);
+
+      for (const pressed of ['j', 'x']) await page.keyboard.press(pressed);
+      await page.getByText('1 selected').waitFor();
+      await page.getByRole('button', { name: 'Erase 1' }).click();
+      await page.getByRole('button', { name: 'Erase', exact: true }).click();
+      await page.getByText('1 of 1 jobs erased.').waitFor();
+      assert.equal((await api.jobs.list()).data.length, 1);
+      assert.equal(await page.evaluate(() => document.activeElement?.tagName), 'H1');
+    },
+  },
+];

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { toneWav } from '../fixtures/audio/test-audio.ts';
+import { until } from '../fixtures/until.ts';
+import type { Flow } from './harness/flow.ts';
+
+const wav = (name: string, words: string) => ({ name, mimeType: 'audio/wav', buffer: toneWav(words) });
+
+export const flows: Flow[] = [
+  {
+    title: 'several files are sent with the options; the cost is shown before',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account({ credits: 10 });
+      await open(key, '/transcribe');
+
+      const files = ['hello', 'world', 'hello world', 'a b'].map((words, index) => wav(`${index}.wav`, words));
+      const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no audio') };
+      await page.getByLabel('Choose files').setInputFiles([...files, notes]);
+      await page.getByText('1 file was left out').waitFor();
+      await page.getByText(/of audio cost \S+ credits on pro; the balance is 10\./).waitFor();
+      await page.getByLabel('Plan').selectOption('lite');
+      await page.getByText(/credits on lite/).waitFor();
+      await page.getByText('Words, track, metadata').click();
+      await page.getByLabel('Metadata').fill('{ "order": 12345678901234567890');
+      await page.getByRole('alert').filter({ hasText: 'Metadata: That is not JSON' }).waitFor();
+      await page.getByLabel('Metadata').fill('{ "order": 12345678901234567890 }');
+      await page.getByText('33 of 4096 bytes').waitFor();
+      await page.getByLabel('Replacements').fill('world = planet');
+      await page.getByLabel('Times of words').check();
+      await checkView('transcribe-files');
+
+      await page.getByRole('button', { name: 'Transcribe 4 files' }).click();
+      await until('4 jobs', async () => (await api.jobs.list({ status: 'completed' })).data.length === 4);
+
+      const { data } = await api.jobs.list();
+      const job = await api.jobs.get(data.find(({ audio }) => audio.filename === '2.wav')!.id);
+      assert.deepEqual(
+        [job.plan, job.text, job.metadataText, job.options.timestamps],
+        ['lite', 'hello planet', '{ "order": 12345678901234567890 }', 'word'],
+      );
+      const row = page.locator('tr', { hasText: '2.wav' });
+      const saving = page.waitForEvent('download');
+      await row.getByRole('button', { name: 'srt' }).click();
+      assert.equal((await saving).suggestedFilename(), `${job.id}.srt`);
+      await row.getByRole('link', { name: '2.wav' }).click();
+      await page.waitForURL((url) => url.hash === `#/jobs/${job.id}`);
+    },
+  },
+  {
+    title: 'an upload that is cut goes on with the same key, and makes one job',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await open(key, '/transcribe');
+      const keys: string[] = [];
+      await page.route('/v1/transcribe', async (route) => {
+        keys.push(route.request().headers()['idempotency-key']!);
+        // The request arrives; its answer is lost.
+        if (keys.length === 1) {
+          await route.fetch();
+          await route.abort('connectionreset');
+        } else await route.continue();
+      });
+
+      await page.getByLabel('Choose files').setInputFiles([wav('cut.wav', 'hello')]);
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+      await page.getByRole('link', { name: 'cut.wav' }).waitFor();
+
+      assert.equal(keys.length, 2);
+      assert.equal(new Set(keys).size, 1);
+      assert.equal((await api.jobs.list()).data.length, 1);
+    },
+  },
+  {
+    title: 'what the API refuses is shown as it says, and can be tried again',
+    async run({ page, account, service, open }) {
+      const { id, key } = await account({ credits: 0.001 });
+      await open(key, '/transcribe');
+
+      await page.getByLabel('Choose files').setInputFiles([wav('dear.wav', 'hello world')]);
+      await page.getByText('The balance does not cover all of them.').waitFor();
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+      const problem = page.getByRole('alert');
+      await problem.getByText('insufficient_balance').waitFor();
+      await problem.getByText(/req_/).waitFor();
+
+      await fetch(`${service.baseUrl}/admin/v1/accounts/${id}/credits`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ amount: 10 }),
+      });
+      await page.getByRole('button', { name: 'Try dear.wav again' }).click();
+      await page.getByRole('link', { name: 'dear.wav' }).waitFor();
+    },
+  },
+  {
+    title: 'beyond the rate limit the queue counts down, and then goes on; a pause stops it',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await open(key, '/transcribe');
+      let answers = 0;
+      await page.route('/v1/transcribe', async (route) => {
+        if (++answers > 1) return await route.continue();
+        const error = { message: 'Too many requests.', code: 429, type: 'rate_limited' };
+        const body = JSON.stringify({ error, retry_after: 2, request_id: 'req_1' });
+        await route.fulfill({ status: 429, headers: { 'retry-after': '2' }, contentType: 'application/json', body });
+      });
+
+      await page.getByLabel('Choose files').setInputFiles([wav('late.wav', 'hello')]);
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+      await page
+        .getByRole('timer')
+        .getByText(/goes on in \d s/)
+        .waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByRole('timer').waitFor({ state: 'detached' });
+      assert.equal(answers, 1);
+
+      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('link', { name: 'late.wav' }).waitFor();
+      assert.equal((await api.jobs.list()).data.length, 1);
+    },
+  },
+  {
+    title: 'the microphone is recorded, with its permission explained',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await open(key, '/transcribe');
+
+      await page.getByText('From the microphone').click();
+      await page.getByText('The browser asks for permission').waitFor();
+      await page.getByRole('button', { name: 'Record' }).click();
+      await page.getByRole('timer').getByText('0:01').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+
+      await page.getByRole('link', { name: /recording-.*\.webm/ }).waitFor();
+      const { data } = await api.jobs.list();
+      assert.match(data[0]!.audio.filename!, /^recording-.*\.webm$/);
+    },
+  },
+  {
+    title: 'audio is fetched from a URL',
+    async run({ page, account, open }) {
+      const { key, api } = await account();
+      await open(key, '/transcribe');
+
+      await page.getByText('From a URL').click();
+      await page.getByRole('textbox', { name: 'URL' }).fill('https://media.example.com/call.mp3?token=secret');
+      await page.getByLabel('Headers').fill('no header');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByText('Each line is a name, a colon and a value.').waitFor();
+      await page.getByLabel('Headers').fill('Authorization: Bearer 1');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByRole('button', { name: 'Transcribe 1 file' }).click();
+
+      await page.getByRole('link', { name: 'https://media.example.com/call.mp3' }).waitFor();
+      assert.equal((await api.jobs.list()).data[0]!.audio.source, 'https://media.example.com/call.mp3');
+    },
+  },
+];

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const DOCKERFILE = fs.readFileSync(path.join(ROOT, 'Dockerfile'), 'utf8');
+const IGNORED = fs.readFileSync(path.join(ROOT, '.dockerignore'), 'utf8');
+const run = promisify(execFile);
+
+/** The files of the project that the builder of the image gets, by the rules of .dockerignore: the last one that matches counts. */
+function filesOfImage(): string[] {
+  const rules = IGNORED.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const isSent = (file: string) => {
+    const places = file.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
+    const matches = (rule: string) => places.some((place) => path.matchesGlob(place, rule.replace(/^!/, '')));
+    return rules.findLast(matches)?.startsWith('!') ?? true;
+  };
+  const options = { cwd: ROOT, encoding: 'utf8' } as const;
+  return execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], options)
+    .split('\n')
+    .filter((file) => file !== '' && fs.existsSync(path.join(ROOT, file)) && isSent(file));
+}
+
+test('the service runs from the files that the image has, and writes to none of their folders', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
+  const [copy, data] = [path.join(folder, 'verbatim'), path.join(folder, 'data')];
+  const files = filesOfImage();
+  for (const file of files) fs.cpSync(path.join(ROOT, file), path.join(copy, file));
+  fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  const before = listing(copy);
+
+  // The last step of the Dockerfile before the image: starts the service, opens its pages, and stops it.
+  const env = {
+    ...process.env,
+    DATA_DIR: data,
+    VERBATIM_INSTALL: 'off',
+    NODE_COMPILE_CACHE: path.join(folder, 'cache'),
+  };
+  await run(process.execPath, ['scripts/fill-compile-cache.ts'], { cwd: copy, env });
+
+  assert.deepEqual(listing(copy), before);
+  assert.ok(
+    files.includes('bin/verbatim') && !files.some((file) => /\.test\.ts$|^(test|docs|bench|sdk\/python)\//.test(file)),
+  );
+  fs.rmSync(folder, { recursive: true });
+});
+
+test('each base image is named by its digest, and each image of the Dockerfile runs as user 10001', () => {
+  const bases = [...DOCKERFILE.matchAll(/^ARG \w+=(\S+:\S+)/gm)].map((match) => match[1]!);
+  const stages = DOCKERFILE.split(/^FROM /m).slice(1);
+  const images = stages.filter((stage) => /^\S+ AS (full|slim)\n/.test(stage));
+
+  assert.equal(bases.length, 2);
+  for (const base of bases) assert.match(base, /^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+  assert.equal(images.length, 2);
+  for (const image of images) assert.match(image, /^USER 10001:10001\s*$/m);
+});
+
+function listing(folder: string): string[] {
+  const names = fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('node_modules/'));
+  return names.sort().map((name) => `${name} ${fs.lstatSync(path.join(folder, name)).mtimeMs}`);
+}
