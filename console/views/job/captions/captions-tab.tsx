@@ -75,7 +75,7 @@ export function CaptionsTab({
       </div>
       {error !== null && <Problem error={error} retry={refetch} />}
       <p className="hint" role="status">
-        {cues.length} captions. They are shown over the player while it plays.
+        {cues.length === 1 ? '1 caption' : `${cues.length} captions`}, shown over the player while it plays.
       </p>
       <VirtualRows count={cues.length} label="Captions">
         {(at) => <CueRow cue={cues[at]!} player={player} />}

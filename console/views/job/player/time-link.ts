@@ -11,6 +11,5 @@ export function readSeconds(text: string): number | null {
 
 /** A time as links have it: tenths of a second, rounded down, so that the link does not miss the start of a word. */
 export function linkSeconds(seconds: number): number {
-  // 83.4 * 10 is 834.0000000000001, 8.2 * 10 is 81.99999999999999.
-  return Math.floor(seconds * 10 + 1e-6) / 10;
+  return Math.floor(seconds * 10) / 10;
 }
