@@ -33,6 +33,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/webhooks/signature.ts'),
   },
   {
+    name: 'listen',
+    group: 'Webhooks:',
+    summary: 'forward events to a server on this machine',
+    load: () => import('./listen/listen.ts'),
+  },
+  {
     name: 'init',
     group: 'Account:',
     summary: 'sign in and write a profile',

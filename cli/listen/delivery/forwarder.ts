@@ -1,0 +1,120 @@
+import type { Clock } from '#sdk/client/index.ts';
+import type { ForwardedEvent, LocalSigning } from './local-delivery.ts';
+import { signedHeaders } from './local-delivery.ts';
+import type { Outcome, Post } from './post.ts';
+import { isSuccess } from './post.ts';
+import type { Targets } from './targets.ts';
+
+/** One attempt, after its end. */
+export type Attempt = {
+  event: ForwardedEvent;
+  url: URL;
+  /** From 1. */
+  attempt: number;
+  request: { headers: Record<string, string>; body: string };
+  outcome: Outcome;
+  durationMs: number;
+  /** Null: it is not sent again by itself. */
+  retryInMs: number | null;
+};
+
+export type ForwarderOptions = {
+  targets: Targets;
+  signing: LocalSigning;
+  post: Post;
+  clock: Clock;
+  /** In [0, 1). */
+  random: () => number;
+  /** The waits before the second attempt, the third, and so on. */
+  retryDelaysMs: readonly number[];
+  /** Part of the attempts that fail on purpose, 0 to 1. */
+  failShare: number;
+  onAttempt(attempt: Attempt): void;
+  signal: AbortSignal;
+};
+
+const MAX_AT_ONCE = 16;
+// Each holds its body, of 256 KiB in most cases at most.
+const MAX_HELD = 1_000;
+const JITTER = 0.1;
+const LOST_ANSWER: Outcome = { kind: 'failed', reason: 'simulated', message: 'sent, and its answer ignored (--fail)' };
+const NOT_SENT: Outcome = { kind: 'failed', reason: 'simulated', message: 'not sent (--fail)' };
+
+/** Sends events to their targets: 16 at once, each until it succeeds or its attempts are used up. */
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #requests: Permits;
+  readonly #held: Permits;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#requests = new Permits(MAX_AT_ONCE, options.signal);
+    this.#held = new Permits(MAX_HELD, options.signal);
+  }
+
+  /**
+   * Resolves once there is a place for the event; `ended` resolves when no attempt follows. An event without a target has
+   * ended at once. @throws the reason of the signal
+   */
+  async accept(event: ForwardedEvent): Promise<{ ended: Promise<void> }> {
+    const url = this.#options.targets.urlFor(event.type);
+    if (url === null) return { ended: Promise.resolve() };
+    const release = await this.#held.take();
+    return { ended: this.#send(event, url).finally(release) };
+  }
+
+  async #send(event: ForwardedEvent, url: URL): Promise<void> {
+    const { clock, random, retryDelaysMs, onAttempt, signal } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const release = await this.#requests.take();
+      const made = await this.#attempt(event, url, attempt).finally(release);
+      const delayMs = isSuccess(made.outcome) ? undefined : retryDelaysMs[attempt - 1];
+      const retryInMs = delayMs === undefined ? null : Math.round(delayMs * (1 + JITTER * (2 * random() - 1)));
+      onAttempt({ ...made, retryInMs });
+      if (retryInMs === null) return;
+      await clock.sleep(retryInMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async #attempt(event: ForwardedEvent, url: URL, attempt: number): Promise<Omit<Attempt, 'retryInMs'>> {
+    const { signing, post, clock, random, failShare, signal } = this.#options;
+    const startedAtMs = clock.now();
+    const headers = signedHeaders(event, signing, { attempt, nowMs: startedAtMs });
+    const request = { headers, body: event.body };
+    const chance = random();
+    const isSent = chance >= failShare / 2;
+    const answer = isSent ? await post(url, request, signal) : NOT_SENT;
+    const outcome = isSent && chance < failShare ? LOST_ANSWER : answer;
+    return { event, url, attempt, request, outcome, durationMs: clock.now() - startedAtMs };
+  }
+}
+
+/** So many at once; the others wait in order, until the signal aborts. */
+class Permits {
+  #free: number;
+  readonly #signal: AbortSignal;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number, signal: AbortSignal) {
+    this.#free = count;
+    this.#signal = signal;
+    const wakeAll = () => {
+      for (const wake of this.#waiting.splice(0)) wake();
+    };
+    signal.addEventListener('abort', wakeAll, { once: true });
+  }
+
+  /** Resolves to the function that gives the permit back. @throws the reason of the signal */
+  async take(): Promise<() => void> {
+    this.#signal.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#signal.throwIfAborted();
+    return () => {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    };
+  }
+}

@@ -1,0 +1,156 @@
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { OwnAccount } from '#sdk/api.ts';
+import { systemClock } from '#sdk/client/http/clock.ts';
+import type { StreamOptions, Verbatim } from '#sdk/client/index.ts';
+import type { Io, Session } from '../command.ts';
+import { action } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { commaList, repeated, time } from '../options.ts';
+import { Forwarder } from './delivery/forwarder.ts';
+import type { Post } from './delivery/post.ts';
+import { post } from './delivery/post.ts';
+import { knock, watchTargets } from './delivery/probe.ts';
+import type { Targets } from './delivery/targets.ts';
+import { readTargets } from './delivery/targets.ts';
+import { isEventFrame, runListener } from './listener.ts';
+import { chooseSecret } from './secret.ts';
+import { openPositionFile, readState, stateFile, writeState } from './state-file.ts';
+import { openJsonView } from './view/json-view.ts';
+import { KeptEvents, readKeys } from './view/keys.ts';
+import { openLineView } from './view/line-view.ts';
+import type { View } from './view/view.ts';
+
+type Options = {
+  forwardTo?: string;
+  route?: string[];
+  types?: string[];
+  webhook?: string;
+  since?: string;
+  resume?: boolean;
+  retry: keyof typeof RETRY_DELAYS_MS;
+  fail: number;
+  secret?: string;
+  newSecret?: boolean;
+  printSecret?: boolean;
+};
+
+/** The waits before the attempts after the first. `production`: as the service waits. */
+const RETRY_DELAYS_MS = { none: [], fast: [1_000, 2_000, 4_000], production: [30_000, 300_000, 1_800_000] };
+
+/** `verbatim listen` */
+export function define(command: Command, io: Io): void {
+  const retries = Object.keys(RETRY_DELAYS_MS);
+  command
+    .option('--forward-to <target>', 'send events there: a URL, or HOST:PORT/PATH')
+    .option('--route <type=target>', 'send events of this type there; may be repeated', repeated)
+    .option('--types <types>', 'only events of these types, separated by commas', commaList)
+    .option('--webhook <webhook>', 'only events of the types of this webhook, and only its resends')
+    .option('--since <time>', 'begin with events of the past: a time, or how long ago, such as 1h', time)
+    .option('--resume', 'go on where the last run of this profile has ended')
+    .addOption(new Option('--retry <how>', 'send again what fails').choices(retries).default('none'))
+    .option('--fail <part>', 'let this part of the attempts fail, 0 to 1, to test retries', part, 0)
+    .option('--secret <file>', 'sign with the secret in this file; .env:NAME for one of its variables')
+    .option('--new-secret', 'make a new secret and keep it')
+    .option('--print-secret', 'print the secret and end')
+    .action(action<[], Options>(io, listen));
+}
+
+async function listen(session: Session, options: Options): Promise<void> {
+  const { io, out } = session;
+  if (options.since !== undefined && options.resume) throw new UsageError('--since and --resume exclude each other.');
+  const { url, profile } = session.connection();
+  const file = stateFile(io.env, profile);
+  const state = readState(file);
+  const chosen = chooseSecret({ from: options.secret, renew: options.newSecret === true }, io.env, state);
+  const kept = chosen.isNew ? { ...state, secret: chosen.secret } : state;
+  if (chosen.isNew) writeState(file, kept);
+  if (options.printSecret) return out.show({ json: { secret: chosen.secret }, ids: [], lines: [[chosen.secret]] });
+  const targets = readTargets(options.forwardTo, options.route ?? []);
+  const client = await session.client();
+  const hasKeys = io.stdin.isTTY === true && out.stdout.isTTY === true && out.mode === 'text';
+  const lines = openLineView(out, { hasKeys });
+  const view = out.mode === 'json' ? openJsonView(out, lines) : lines;
+  const account = await waitForAccount(client, session);
+  view.greet({ account, secret: chosen.secret, secretSource: chosen.source });
+  const after = options.resume ? resumeId(session, kept.position, url) : options.since;
+  using positions = openPositionFile(file, kept, url, systemClock);
+  await forwardAll(session, options, {
+    ...{ client, targets, view, hasKeys, after },
+    signing: { secret: chosen.secret, headerPrefix: account.webhook_header_prefix },
+    onPosition: (id) => positions.save(id),
+  });
+}
+
+/** Waits for a service that is not there yet. */
+async function waitForAccount(client: Verbatim, { out, io, connection }: Session): Promise<OwnAccount> {
+  let isReported = false;
+  const patient = client.with({
+    onRequest({ status }) {
+      if (status === null && !isReported)
+        out.note({ text: `no answer from ${connection().url}: trying again`, style: 'yellow' });
+      isReported ||= status === null;
+    },
+  });
+  return await patient.account({ signal: io.signal, maxRetries: Number.POSITIVE_INFINITY });
+}
+
+function resumeId(
+  { out }: Session,
+  position: { url: string; resumeId: string } | null,
+  url: string,
+): string | undefined {
+  if (position?.url === url) return position.resumeId;
+  out.note('No earlier run of this profile at this service: events come from now on.');
+  return undefined;
+}
+
+type Run = {
+  client: Verbatim;
+  targets: Targets;
+  view: View;
+  hasKeys: boolean;
+  after: string | undefined;
+  signing: { secret: string; headerPrefix: string };
+  onPosition(resumeId: string): void;
+};
+
+async function forwardAll({ io }: Session, options: Options, run: Run): Promise<void> {
+  const { client, targets, view, signing, after } = run;
+  const kept = new KeptEvents();
+  const stop = new AbortController();
+  const signal = AbortSignal.any([io.signal, stop.signal]);
+  const forwarder = new Forwarder({
+    ...{ targets, signing, post: post as Post, clock: systemClock, random: Math.random, signal },
+    retryDelaysMs: RETRY_DELAYS_MS[options.retry],
+    failShare: options.fail,
+    onAttempt(attempt) {
+      kept.add(attempt);
+      view.attempt(attempt);
+    },
+  });
+  using _keys = run.hasKeys ? readKeys(io.stdin, { r: () => kept.resend(forwarder), q: () => stop.abort() }) : null;
+  const watch = watchTargets(targets.hosts(), { clock: systemClock, signal, knock, onChange: view.target });
+  await watch.first;
+  const webhook = options.webhook === undefined ? null : await client.webhooks.get(options.webhook, { signal });
+  const types = (options.types ?? webhook?.events) as StreamOptions['types'];
+  const frames = client.stream({ topics: ['events'], types, after, signal, onConnection: view.connection });
+  try {
+    await runListener({
+      ...{ frames, forwarder, webhookId: webhook?.id ?? null, onPosition: run.onPosition },
+      onFrame: (frame) => view.frame(frame, isEventFrame(frame) && targets.urlFor(frame.data.type) !== null),
+    });
+  } catch (error) {
+    // The user has pressed q.
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    stop.abort();
+  }
+}
+
+function part(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  return value;
+}
