@@ -5,6 +5,7 @@ import { useStore } from '../app/store.ts';
 import { exactTime } from '../text/times.ts';
 import type { Series } from './series.ts';
 import { stacked } from './series.ts';
+import { tickLabels } from './tick-labels.ts';
 
 // Values over time. Import this file lazily: uPlot is larger than the rest of a view.
 //
@@ -15,6 +16,7 @@ export type ChartTone = 'good' | 'bad' | 'wait' | 'neutral' | '1' | '2' | '3' | 
 
 const HEIGHT_PX = 170;
 const AXIS_PX = 48;
+const TICK_PX = 56;
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 
 /** A chart, what its colours mean, and the same values as a table for those who do not see it. */
@@ -64,7 +66,10 @@ function Canvas({
   useEffect(() => {
     const element = place.current!;
     const chart = new uPlot(
-      optionsOf({ names: series.names, look, colours: coloursOf(element), format, utc, width: element.clientWidth }),
+      optionsOf({
+        ...{ names: series.names, look, format, utc, stepSeconds: stepOf(series) },
+        ...{ colours: coloursOf(element), width: element.clientWidth },
+      }),
       dataOf(series, look) as uPlot.AlignedData,
       element,
     );
@@ -85,6 +90,10 @@ function followScheme(onChange: () => void): () => void {
   return () => DARK.removeEventListener('change', onChange);
 }
 
+function stepOf({ columns: [seconds = []] }: Series): number {
+  return seconds.length > 1 ? seconds[1]! - seconds[0]! : 0;
+}
+
 /** Bars that stand on others are drawn before those, which cover their lower part. */
 function dataOf(series: Series, look: 'bars' | 'lines'): Series['columns'] {
   if (look === 'lines') return series.columns;
@@ -99,6 +108,7 @@ function optionsOf({
   format,
   utc,
   width,
+  stepSeconds,
 }: {
   names: string[];
   look: 'bars' | 'lines';
@@ -106,6 +116,7 @@ function optionsOf({
   format: (value: number) => string;
   utc: boolean;
   width: number;
+  stepSeconds: number;
 }): uPlot.Options {
   const drawn = names.map((label, index) => ({ label, stroke: colours.series[index]! }));
   const axis = { stroke: colours.text, font: '11px system-ui, sans-serif', grid: { stroke: colours.grid, width: 1 } };
@@ -115,8 +126,21 @@ function optionsOf({
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: look === 'lines' } },
     ...(utc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
-    scales: { y: { range: (_chart, _low, high) => [0, Math.max(1, high * 1.05)] } },
-    axes: [axis, { ...axis, size: AXIS_PX, values: (_chart, ticks) => ticks.map(format) }],
+    scales: {
+      // A bar begins at its time, and needs the width of its bucket.
+      x: { range: (_chart, low, high) => [low, high + (look === 'bars' ? stepSeconds : 0)] },
+      y: { range: (_chart, _low, high) => [0, Math.max(1, high * 1.05)] },
+    },
+    axes: [
+      { ...axis, space: TICK_PX, values: (_chart, ticks) => tickLabels(ticks, utc) },
+      {
+        ...axis,
+        size: AXIS_PX,
+        values: (_chart, ticks) => ticks.map(format),
+        // Counts have no halves.
+        ...(look === 'bars' && { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7] }),
+      },
+    ],
     series: [
       {},
       ...(look === 'lines'

@@ -1,4 +1,4 @@
-import { FilterSelect, Filters, FilterTime } from '../app/filters.tsx';
+import { FilterSelect, Filters, FilterText, FilterTime } from '../app/filters.tsx';
 import { EVENT_TYPES } from '../event-types.ts';
 import { FAILURE_REASONS, reasonTitle } from './failure-advice.ts';
 
@@ -13,6 +13,7 @@ export function LogFilters() {
       <FilterSelect name="attempt" label="Attempt" values={['1', '2', '3', '4']} />
       <FilterTime name="after" label="After" />
       <FilterTime name="before" label="Before" />
+      <FilterText name="event_id" label="Event id" placeholder="evt_…" />
     </Filters>
   );
 }

@@ -7,7 +7,14 @@ import { Time } from '../ui/time.tsx';
 /** A job as the operator sees it. */
 export const JOB_COLUMNS: Column<JobSummary>[] = [
   { head: 'Job', cell: ({ id }) => <code>{id}</code> },
-  { head: 'Account', cell: ({ account_id }) => <a href={`#/operator/accounts/${account_id}`}>{account_id}</a> },
+  {
+    head: 'Account',
+    cell: ({ account_id }) => (
+      <a href={`#/operator/accounts/${account_id}`}>
+        <code>{account_id}</code>
+      </a>
+    ),
+  },
   { head: 'Status', cell: (job) => <JobStatus job={job} /> },
   { head: 'Plan', cell: ({ plan }) => plan },
   {

@@ -6,7 +6,14 @@ import { Time } from '../ui/time.tsx';
 /** A webhook as the operator sees it. */
 export const WEBHOOK_COLUMNS: Column<AccountWebhook>[] = [
   { head: 'URL', cell: ({ url }) => <span className="url">{url}</span> },
-  { head: 'Account', cell: ({ account_id }) => <a href={`#/operator/accounts/${account_id}`}>{account_id}</a> },
+  {
+    head: 'Account',
+    cell: ({ account_id }) => (
+      <a href={`#/operator/accounts/${account_id}`}>
+        <code>{account_id}</code>
+      </a>
+    ),
+  },
   { head: 'State', cell: ({ active }) => <Badge>{active ? 'active' : 'disabled'}</Badge> },
   { head: 'Why', cell: ({ disabled_reason }) => disabled_reason ?? '–' },
   { head: 'Disabled', cell: ({ disabled_at }) => <Time at={disabled_at} /> },

@@ -188,7 +188,8 @@ export const flows: Flow[] = [
       const signing = page.getByRole('table', { name: 'What is signed by which secret' });
       assert.equal(await signing.locator('tbody tr').count(), 2);
       await page.getByLabel('The secret before').selectOption('3600');
-      await page.getByRole('button', { name: 'Make a new secret' }).click();
+      await page.getByRole('button', { name: 'New secret' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Make a new secret' }).click();
       await page.getByText(/^whsec_/).waitFor();
       await signing.getByRole('row', { name: /X-Service-Signature-Previous the secret before/ }).waitFor();
       await checkView('webhook-secret');

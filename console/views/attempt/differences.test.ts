@@ -61,6 +61,14 @@ test('the outcome, the place, headers and bodies that changed are named with bot
   ]);
 });
 
+test('another event in the headers is a difference', () => {
+  const request = (id: string) => attempt({ request: { headers: { 'webhook-id': id }, body: '{}' } });
+
+  assert.deepEqual(differencesOf(request('evt_1'), request('evt_2'), 'X-Service-'), [
+    { what: 'Request header webhook-id', before: 'evt_1', after: 'evt_2' },
+  ]);
+});
+
 test('a phase is named when it took twice as long, and not for the variation of a network', () => {
   const after = attempt({ timings: { dns_ms: 40, connect_ms: 4, tls_ms: null, first_byte_ms: 400 }, duration_ms: 90 });
 

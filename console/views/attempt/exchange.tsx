@@ -1,6 +1,5 @@
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { prettyJson } from '../../text/json-text.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Section } from '../../ui/page.tsx';
 import type { HeaderOwner } from './headers.ts';
@@ -82,7 +81,7 @@ function HeaderTable({
             <tr key={name}>
               <td data-head="Name">
                 <span>
-                  <code>{name}</code> {mark && <Badge tone={mark === 'service' ? 'good' : 'wait'}>{mark}</Badge>}
+                  <code>{name}</code> {mark && <small className={mark === 'yours' ? 'mark own' : 'mark'}>{mark}</small>}
                 </span>
               </td>
               <td data-head="Value">

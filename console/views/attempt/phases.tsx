@@ -5,13 +5,12 @@ import type { PhaseName, Waterfall } from './waterfall.ts';
 import { layOutPhases } from './waterfall.ts';
 
 const HEIGHT = 26;
-const TITLES: Record<PhaseName, string> = {
+const TITLES: Record<Exclude<PhaseName, 'unfinished'>, string> = {
   dns: 'Name resolution',
   connect: 'TCP connection',
   tls: 'TLS handshake',
   first_byte: 'Request sent, up to the first byte of the answer',
   rest: 'Rest of the answer',
-  unfinished: 'Not finished',
 };
 
 /** The phases of an attempt as a bar, and the same as a table. */
@@ -27,9 +26,15 @@ export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange;
         {isReused && ' The connection of an earlier attempt was used again.'}
       </p>
       <Bar waterfall={waterfall} />
-      <PhaseTable waterfall={waterfall} />
+      <PhaseTable waterfall={waterfall} unfinished={unfinishedTitle(attempt)} />
     </Section>
   );
+}
+
+/** The phase in which an attempt without an answer ended. */
+function unfinishedTitle({ remote_address, error }: DeliveryWithExchange): string {
+  if (remote_address !== null) return 'Request sent, no complete answer';
+  return error?.reason === 'dns' ? 'Name resolution, not finished' : 'Connection, not finished';
 }
 
 function Bar({ waterfall: { phases, deadlinePercent } }: { waterfall: Waterfall }) {
@@ -53,7 +58,7 @@ function Bar({ waterfall: { phases, deadlinePercent } }: { waterfall: Waterfall 
   );
 }
 
-function PhaseTable({ waterfall: { phases } }: { waterfall: Waterfall }) {
+function PhaseTable({ waterfall: { phases }, unfinished }: { waterfall: Waterfall; unfinished: string }) {
   return (
     <table className="phase-table">
       <caption className="hidden">Phases of the attempt</caption>
@@ -76,7 +81,7 @@ function PhaseTable({ waterfall: { phases } }: { waterfall: Waterfall }) {
                 <svg className={`swatch phase-${name}`} width="10" height="10" aria-hidden="true">
                   <rect width="10" height="10" rx="2" />
                 </svg>{' '}
-                {TITLES[name]}
+                {name === 'unfinished' ? unfinished : TITLES[name]}
               </span>
             </td>
             <td data-head="Began after" className="number">

@@ -1,5 +1,4 @@
 import type { SignatureDiagnosis } from '#sdk/api.ts';
-import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Section } from '../../ui/page.tsx';
 
@@ -8,16 +7,14 @@ const CHECKS = { headers: 'Headers', time: 'Time', signature: 'Signature', body:
 
 /** What was found: the first cause, what to do about it, each check, and where the body differs from the one sent. */
 export function Verdict({ diagnosis, by }: { diagnosis: SignatureDiagnosis; by: 'browser' | 'service' }) {
-  const { verdict, causes, fix, checks, difference, framework } = diagnosis;
+  const { verdict, causes, fix, checks, difference } = diagnosis;
   return (
     <>
       <section className={verdict === 'genuine' ? 'notice' : 'notice problem'} aria-label="Verdict">
         <h2>
           <Badge tone={verdict === 'genuine' ? 'good' : 'bad'}>{verdict}</Badge>
         </h2>
-        <p>
-          {fix} {framework && <small>({FRAMEWORKS[framework]})</small>}
-        </p>
+        <p>{fix}</p>
         {causes.length > 1 && <p>Also: {causes.slice(1).join(', ')}.</p>}
         {verdict === 'unexplained' && by === 'browser' && (
           <p>The service knows the body that was sent and all secrets of the account: let it check.</p>

@@ -87,7 +87,7 @@ function Resend({ event }: { event: EventWithDeliveries }) {
         label="Send it to"
         name="webhook"
         options={active.map(({ id, url }) => [id, url] as const)}
-        hint="Beginning with attempt 1, also where the webhook does not subscribe to the type. `verbatim listen` gets it too."
+        hint="Beginning with attempt 1, also where the webhook does not subscribe to the type. Listeners get it too."
       />
     </RequestForm>
   );

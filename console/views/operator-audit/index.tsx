@@ -15,24 +15,35 @@ const ACTIONS: AuditEntry['action'][] = [
 ];
 
 const COLUMNS: Column<AuditEntry>[] = [
-  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} exact /> },
-  { head: 'Action', cell: ({ action }) => action },
-  { head: 'Who', cell: ({ actor }) => (actor.key_id ? <code>{actor.key_id}</code> : 'operator') },
-  { head: 'Address', cell: ({ address }) => <code>{address}</code> },
+  { head: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Action', cell: ({ action }) => <span className="whole">{action}</span> },
   {
-    head: 'Account',
-    cell: ({ account_id }) =>
-      account_id === '' ? 'all' : <a href={`#/operator/accounts/${account_id}`}>{account_id}</a>,
-  },
-  {
-    head: 'What',
-    cell: ({ target_id, details }) => (
+    head: 'Who',
+    cell: ({ actor, address }) => (
       <span>
-        <code>{target_id}</code> <small>{JSON.stringify(details)}</small>
+        {actor.key_id ? <code>{actor.key_id}</code> : 'operator'} <small className="whole">from {address}</small>
       </span>
     ),
   },
-  { head: 'Request', cell: ({ request_id }) => <code>{request_id}</code> },
+  {
+    head: 'Account',
+    cell: ({ account_id }) =>
+      account_id === '' ? (
+        'all'
+      ) : (
+        <a href={`#/operator/accounts/${account_id}`}>
+          <code>{account_id}</code>
+        </a>
+      ),
+  },
+  {
+    head: 'What',
+    cell: ({ target_id, details, request_id }) => (
+      <span>
+        <code>{target_id}</code> <small>{JSON.stringify(details)}</small> <small>by {request_id}</small>
+      </span>
+    ),
+  },
 ];
 
 /** What operators and keys changed. */

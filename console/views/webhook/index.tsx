@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useFilters } from '../../app/filters.tsx';
-import { ActionButton } from '../../ui/button.tsx';
+import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -28,15 +28,28 @@ export default function WebhookView() {
     queryClient.setQueryData(['webhook', webhookId], changed);
     void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
   };
-  const toggle = async () => keep(await api.webhooks.update(webhookId, { active: !webhook.data!.active }));
   const title = webhook.data?.url ?? 'Webhook';
-  const actions = webhook.data && (
-    <ActionButton act={toggle}>{webhook.data.active ? 'Disable' : 'Enable'}</ActionButton>
-  );
+  const actions = webhook.data && <Toggle webhook={webhook.data} keep={keep} />;
   return (
     <Page title={<span className="url">{title}</span>} tabTitle={title} crumbs={CRUMBS} actions={actions}>
       <Query of={webhook}>{(found) => <WebhookTabs webhook={found} keep={keep} />}</Query>
     </Page>
+  );
+}
+
+function Toggle({ webhook: { id, active }, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
+  const set = async (wanted: boolean) => keep(await api.webhooks.update(id, { active: wanted }));
+  if (!active) return <ActionButton act={() => set(true)}>Enable</ActionButton>;
+  return (
+    <ConfirmButton
+      look="plain"
+      title="Disable this webhook?"
+      confirm="Disable"
+      text="What waits for it is dropped. New events are kept, and can be recovered once it is enabled again."
+      act={() => set(false)}
+    >
+      Disable
+    </ConfirmButton>
   );
 }
 

@@ -107,7 +107,7 @@ function Charts({ metrics }: { metrics: WebhookMetrics }) {
             ['Succeeded', percent(totals.successRate)],
             ['Failed', totals.failed],
             ['Dropped', totals.dropped],
-            ['p95, slowest time', milliseconds(totals.highestP95Ms)],
+            [`p95 of the slowest ${metrics.bucket}`, milliseconds(totals.highestP95Ms)],
             ['Waiting now', waiting],
           ]}
         />

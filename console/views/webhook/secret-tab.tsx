@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
-import { RequestForm } from '../../forms/request-form.tsx';
+import { ConfirmButton } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
@@ -17,10 +17,11 @@ const OVERLAPS = [
 /** Which secret signs what, until when, and a new secret. */
 export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed: Webhook) => void }) {
   const [made, setMade] = useState<string | null>(null);
+  const [overlap, setOverlap] = useState<string>('86400');
   const { data: account } = useAccount();
   const prefix = account?.webhook_header_prefix ?? 'X-Service-';
-  const rotate = async (given: FormData) => {
-    const overlap_seconds = Number(given.get('overlap'));
+  const rotate = async () => {
+    const overlap_seconds = Number(overlap);
     const { secret, ...changed } = await api.webhooks.rotateSecret(webhook.id, { overlap_seconds });
     setMade(secret);
     keep(changed);
@@ -35,14 +36,26 @@ export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed:
           hint="It is shown only here. Give it to your server; deliveries are signed with it from now on."
         />
       )}
-      <RequestForm label="Rotate the secret" submitLabel="Make a new secret" look="danger" send={rotate}>
-        <SelectField
-          label="The secret before"
-          name="overlap"
-          options={OVERLAPS}
-          hint="During an overlap both secrets sign, and a receiver may have either of them."
-        />
-      </RequestForm>
+      <SelectField
+        label="The secret before"
+        name="overlap"
+        options={OVERLAPS}
+        value={overlap}
+        onChange={(event) => setOverlap(event.target.value)}
+        hint="During an overlap both secrets sign, and a receiver may have either of them."
+      />
+      <ConfirmButton
+        title="Make a new secret?"
+        confirm="Make a new secret"
+        text={
+          overlap === '0'
+            ? 'Your server refuses deliveries until it has the new secret.'
+            : 'Give the new secret to your server before the overlap ends.'
+        }
+        act={rotate}
+      >
+        New secret
+      </ConfirmButton>
     </Section>
   );
 }
