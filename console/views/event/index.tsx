@@ -22,7 +22,7 @@ type ReadEvent = { event: EventWithDeliveries; payload: string };
 export default function EventView() {
   const { eventId = '' } = useParams({ strict: false }) as { eventId?: string };
   const read = useQuery({
-    queryKey: ['event', eventId],
+    queryKey: ['event-with-text', eventId],
     queryFn: async ({ signal }): Promise<ReadEvent> => {
       const { text } = await api.request('GET', `/v1/events/${encodeURIComponent(eventId)}`, { signal });
       return { event: JSON.parse(text), payload: prettyJson(memberText(text, 'payload') ?? '') };
@@ -79,7 +79,7 @@ function Resend({ event }: { event: EventWithDeliveries }) {
   const send = async (given: FormData) => {
     await api.events.resend(event.id, String(given.get('webhook')));
     say('The event is sent.');
-    await queryClient.invalidateQueries({ queryKey: ['event', event.id] });
+    await queryClient.invalidateQueries({ queryKey: ['event-with-text', event.id] });
   };
   return (
     <RequestForm label="Send again" submitLabel="Send" look="plain" send={send}>
