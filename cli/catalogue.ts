@@ -87,6 +87,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/completion.ts'),
   },
   {
+    name: 'mcp',
+    group: 'Shell:',
+    summary: 'serve the Model Context Protocol on standard input and output',
+    load: () => import('./mcp/mcp.ts'),
+  },
+  {
     name: 'health',
     group: 'Shell:',
     summary: 'check the service on this machine, for containers',

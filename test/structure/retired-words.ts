@@ -54,8 +54,8 @@ const RETIRED: readonly RetiredWord[] = [
     files: /^src\/webhooks\/http-client\//,
   },
   { pattern: /\bjudg(e|ed|es|ing)\b/i, instead: 'evaluate, classify' },
-  // "hello world" is what the sample audio says; room on a disk is called space.
-  { pattern: /(?<!hello |quiet |')\bworlds?\b/i, instead: 'environment, simulator, run' },
+  // "hello world" is what the sample audio says; `openWorldHint` is a name of a protocol; room on a disk is called space.
+  { pattern: /(?<!hello |quiet |open |')\bworlds?\b/i, instead: 'environment, simulator, run' },
   { pattern: /\brooms?\b/i, instead: 'fixture, folder, space' },
   { pattern: /\bweather\b/i, instead: 'faults' },
 ];
