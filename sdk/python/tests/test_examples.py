@@ -23,8 +23,6 @@ EVENT: dict[str, Any] = {
 }
 HEADERS, BODY = sign_test_delivery(EVENT, SECRET)
 
-Send = "Callable[[dict[str, str], bytes], tuple[int, str]]"
-
 
 def fastapi_app(module: Any) -> Any:
     async def send(headers: dict[str, str], body: bytes) -> tuple[int, str]:

@@ -202,6 +202,16 @@ def test_queries_are_written_as_the_api_reads_them(either: MakeEither) -> None:
     assert str(one.requests[1].url.query, "ascii") == "from=2026-11-01&to=2026-11-02"
 
 
+def test_any_path_can_be_asked_for(either: MakeEither, delays: list[float]) -> None:
+    one = either(answers(BUSY, OK))
+
+    assert one.call(lambda client: client.request("POST", "/v1/new", query={"a": 1}, body={"b": 2})) == {"id": "job_1"}
+    assert [str(request.url) for request in one.requests] == ["https://speech.example.com/v1/new?a=1"] * 2
+    assert one.bodies == [b'{"b":2}'] * 2
+    with pytest.raises(ValueError, match="slash"):
+        one.call(lambda client: client.request("GET", ".evil.example.com/v1"))
+
+
 @pytest.mark.parametrize("job_id", ["", ".", ".."])
 def test_an_id_that_would_change_the_path_is_refused(either: MakeEither, job_id: str) -> None:
     one = either(answers(OK))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from .._core.request import get
+from .._core.request import Request, get
 from .._core.settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
 from .events import AsyncEvents
@@ -18,7 +18,7 @@ from .transport import AsyncTransport
 from .webhooks import AsyncDeliveries, AsyncWebhooks
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -171,6 +171,21 @@ class AsyncVerbatim:
         `contextlib.aclosing(client.stream())`.
         """
         return follow_account(self._transport, {"topics": topics, "types": types}, after, options)
+
+    async def request(
+        self,
+        method: Literal["GET", "POST", "PATCH", "DELETE"],
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        options: RequestOptions | None = None,
+    ) -> Any:
+        """The JSON of any endpoint, such as one of a later version; with the key and the retries of this client."""
+        if not path.startswith("/"):
+            raise ValueError("The path begins with a slash.")
+        request: Request[Any] = Request(method, path, query=query, body=body)
+        return await self._transport.json(request, options)
 
     async def aclose(self) -> None:
         """Closes the connections, unless they were passed as `http_client`."""

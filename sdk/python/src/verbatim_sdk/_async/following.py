@@ -48,7 +48,6 @@ async def follow_job(
                     if is_end(update):
                         return
         except VerbatimError as error:
-            wait.check()
             if not error.is_retryable:
                 raise
         await sleep(wait.at_most(CUT_PAUSE_SECONDS))

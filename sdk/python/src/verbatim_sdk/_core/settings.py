@@ -20,8 +20,6 @@ DEFAULT_MAX_RETRIES = 2
 USER_AGENT = f"verbatim-sdk-python/{__version__}"
 _HEADER_SAFE = re.compile(r"[\x21-\x7e]+")
 
-ApiKey = "str | Callable[[], str]"
-
 
 class RequestOptions(TypedDict, total=False):
     """Options of one call, which go before those of the client."""

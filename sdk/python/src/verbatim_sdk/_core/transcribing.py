@@ -26,9 +26,6 @@ class Progress:
     queue_position: int | None = None
 
 
-OnProgress = "Callable[[Progress], None]"
-
-
 def json_fields(params: Mapping[str, Any], metadata: object) -> dict[str, Any]:
     """The JSON body of a request with `audio_url`. Metadata is a string that contains JSON."""
     fields = {name: value for name, value in params.items() if value is not None}

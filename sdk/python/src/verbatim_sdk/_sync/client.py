@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from .._core.request import get
+from .._core.request import Request, get
 from .._core.settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
 from .events import Events
@@ -19,7 +19,7 @@ from .transport import Transport
 from .webhooks import Deliveries, Webhooks
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Callable, Sequence
+    from collections.abc import Generator, Callable, Mapping, Sequence
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
@@ -172,6 +172,21 @@ class Verbatim:
         `contextlib.closing(client.stream())`.
         """
         return follow_account(self._transport, {"topics": topics, "types": types}, after, options)
+
+    def request(
+        self,
+        method: Literal["GET", "POST", "PATCH", "DELETE"],
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        options: RequestOptions | None = None,
+    ) -> Any:
+        """The JSON of any endpoint, such as one of a later version; with the key and the retries of this client."""
+        if not path.startswith("/"):
+            raise ValueError("The path begins with a slash.")
+        request: Request[Any] = Request(method, path, query=query, body=body)
+        return self._transport.json(request, options)
 
     def close(self) -> None:
         """Closes the connections, unless they were passed as `http_client`."""

@@ -49,7 +49,6 @@ def follow_job(
                     if is_end(update):
                         return
         except VerbatimError as error:
-            wait.check()
             if not error.is_retryable:
                 raise
         sleep(wait.at_most(CUT_PAUSE_SECONDS))
