@@ -14,7 +14,6 @@ if (!VERBATIM_SECRET) {
 const receive = expressHandler({
   secret: VERBATIM_SECRET,
   memory: rememberEvents(),
-  onRefused: (error) => console.log(`refused: ${error.code}`),
   on: {
     'transcription.completed': ({ id, data: { job } }) => console.log(`${id}: ${job.id} says: ${job.text}`),
     'transcription.failed': ({ id, data: { job } }) => console.log(`${id}: ${job.id} failed: ${job.error?.message}`),

@@ -61,7 +61,12 @@ async function startDemoService(receiver: DemoReceiver, caCertificate: string): 
   const service = await startService({
     dataDir: DATA_DIR,
     port,
-    env: { WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`, NODE_EXTRA_CA_CERTS: caFile },
+    env: {
+      // Unless the user says otherwise: the console plays the audio of a job only while it is stored.
+      AUDIO_RETENTION_HOURS: process.env['AUDIO_RETENTION_HOURS'] ?? '24',
+      WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
   });
   say(`Ready after ${Date.now() - startedAtMs} ms`);
   return service;
@@ -132,12 +137,18 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
 }
 
+/** The steps of the README, "Ten minutes", with the address and the key of this service. */
 function showWhatNext(service: DemoService, key: string): void {
-  console.log(`Verbatim is still running. Try it with a file of your own:
+  console.log(`Verbatim is still running. What you can do next, in a second terminal in this folder:
 
-    curl -H 'X-API-Key: ${key}' -F file=@${SAMPLE} ${service.baseUrl}/v1/transcribe
+    export VERBATIM_URL=${service.baseUrl} VERBATIM_API_KEY=${key}
 
-Ctrl-C stops it.`);
+  1  the console: open ${service.baseUrl}/ and sign in with that key
+  2  a file of your own: bin/verbatim transcribe my.mp3 --words
+  3  a webhook on this machine: bin/verbatim listen --forward-to localhost:3000
+  4  a signature that does not verify: bin/verbatim signature explain request.http
+
+README.md has each step in full under "Ten minutes". Ctrl-C stops the service.`);
 }
 
 async function post(
