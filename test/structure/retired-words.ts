@@ -63,8 +63,21 @@ const RETIRED: readonly RetiredWord[] = [
 /** Files that still have a retired word. */
 const NOT_YET: readonly string[] = [];
 
-const FOLDERS = ['src', 'sdk', 'scripts', 'test', 'bench', 'examples', 'console', 'ops', 'docs', 'bin', 'cli'];
-const ENDINGS = ['.ts', '.tsx', '.js', '.cjs', '.sql', '.md', '.html', '.css', '.yml', '.json', '.py'];
+const FOLDERS = [
+  'src',
+  'deploy',
+  'sdk',
+  'scripts',
+  'test',
+  'bench',
+  'examples',
+  'console',
+  'ops',
+  'docs',
+  'bin',
+  'cli',
+];
+const ENDINGS = ['.ts', '.tsx', '.js', '.cjs', '.sql', '.md', '.html', '.css', '.yml', '.yaml', '.json', '.py'];
 // Figures of the past, vectors for other languages, and this table.
 const EXCEPT = /^bench\/results\/|^sdk\/vectors\.json$|^test\/structure\/(retired-words|tidy\.test)\.ts$/;
 
