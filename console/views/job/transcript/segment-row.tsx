@@ -1,9 +1,9 @@
 import { memo, useEffect, useRef } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
-import type { SegmentEdit } from './edit-session.ts';
-import type { Marks } from './marks.ts';
-import { EditStatus, SegmentEditor } from './segment-editor.tsx';
+import type { SegmentEdit } from '../edit/edit-session.ts';
+import { EditStatus, SegmentEditor } from '../edit/segment-editor.tsx';
+import type { Marks } from '../words/marks.ts';
 import type { Voice } from './voices.ts';
 
 /** What a row can ask for. The same object for all rows, so that rows render again only when they change. */
@@ -27,6 +27,8 @@ export type RowProps = {
   original: string | null;
   edit: SegmentEdit | undefined;
   voice: Voice | null;
+  /** Whether the segment before has another voice. */
+  isNewVoice: boolean;
   isSpoken: boolean;
   isLooped: boolean;
   isEditing: boolean;
@@ -38,7 +40,21 @@ export type RowProps = {
 
 /** A segment: its time, its voice, its text, and what can be done with it. */
 export const SegmentRow = memo(function SegmentRow(props: RowProps) {
-  const { index, start, text, original, edit, voice, isSpoken, isLooped, isEditing, canEdit, marks, actions } = props;
+  const {
+    index,
+    start,
+    text,
+    original,
+    edit,
+    voice,
+    isNewVoice,
+    isSpoken,
+    isLooped,
+    isEditing,
+    canEdit,
+    marks,
+    actions,
+  } = props;
   const time = clockTime(start, 1);
   return (
     <article className="segment" aria-current={isSpoken ? 'true' : undefined} data-voice={voice?.color}>
@@ -46,7 +62,7 @@ export const SegmentRow = memo(function SegmentRow(props: RowProps) {
         {time}
       </Button>
       <div className="segment-body">
-        {voice && <span className="voice">{voice.label}</span>}
+        {voice && isNewVoice && <span className="voice">{voice.label}</span>}
         {isEditing ? (
           <SegmentEditor index={index} text={text} label={`Text from ${time}`} actions={actions} />
         ) : (

@@ -1,21 +1,22 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { EditSession, SegmentEdit } from '../edit/edit-session.ts';
+import { FindBar } from '../find/find-bar.tsx';
+import { useFind } from '../find/use-find.ts';
 import { useCommands } from '../player/commands.ts';
 import type { Player } from '../player/player.ts';
-import { clickedPlace } from './clicked-place.ts';
-import type { EditSession, SegmentEdit } from './edit-session.ts';
-import { FindBar } from './find-bar.tsx';
+import { clickedPlace } from '../words/clicked-place.ts';
+import { Marks } from '../words/marks.ts';
+import { useSpoken } from '../words/use-spoken.ts';
+import { wordAtOffset } from '../words/word-index.ts';
 import { KeyHint } from './key-hint.tsx';
 import { Legend } from './legend.tsx';
-import { Marks } from './marks.ts';
 import type { RowActions } from './segment-row.tsx';
 import { SegmentRow } from './segment-row.tsx';
+import { Threshold } from './threshold.tsx';
 import { TranscriptTools } from './transcript-tools.tsx';
-import { useFind } from './use-find.ts';
-import { useSpoken } from './use-spoken.ts';
 import type { ShownTranscript } from './use-transcript.ts';
 import type { Rows } from './virtual-rows.tsx';
 import { VirtualRows } from './virtual-rows.tsx';
-import { wordAtOffset } from './word-index.ts';
 
 const DEFAULT_THRESHOLD = 0.5;
 
@@ -48,18 +49,18 @@ export function TranscriptTab({
     else return false;
     return true;
   });
+  const hasConfidence = useMemo(() => index.confidences.some((confidence) => !Number.isNaN(confidence)), [index]);
   const looped = loop === null ? -1 : segments.findIndex(({ start }) => start === loop.start);
   return (
     <section className="card transcript" aria-label="Transcript" ref={seekByClick}>
       <div className="tools">
         <FindBar find={find} />
-        <TranscriptTools
-          {...{ transcript, player, threshold, setThreshold }}
-          isFollowing={spoken.isFollowing}
-          onFollow={spoken.setFollowing}
-        />
+        <TranscriptTools {...{ transcript, player }} isFollowing={spoken.isFollowing} onFollow={spoken.setFollowing} />
       </div>
-      <Legend voices={[...voices.values()]} />
+      <div className="tools">
+        <Legend voices={[...voices.values()]} />
+        {hasConfidence && <Threshold value={threshold} onChange={setThreshold} />}
+      </div>
       <KeyHint />
       {segments.length === 0 && <p>No speech was found.</p>}
       <VirtualRows
@@ -99,6 +100,7 @@ function EditedRow({ at, transcript, ...rest }: EditedRowProps) {
   const segment = transcript.segments[at]!;
   const original = transcript.originals[at]!.text;
   const text = edit?.text ?? segment.text;
+  const voice = transcript.voiceAt(at);
   return (
     <SegmentRow
       {...rest}
@@ -107,7 +109,8 @@ function EditedRow({ at, transcript, ...rest }: EditedRowProps) {
       text={text}
       original={text === original ? null : original}
       edit={edit}
-      voice={transcript.voiceAt(at)}
+      voice={voice}
+      isNewVoice={at === 0 || voice !== transcript.voiceAt(at - 1)}
     />
   );
 }

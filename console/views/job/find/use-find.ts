@@ -1,9 +1,9 @@
 import type { RefObject } from 'react';
 import { useEffect, useMemo, useState } from 'react';
+import type { Rows } from '../transcript/virtual-rows.tsx';
+import type { Marks } from '../words/marks.ts';
 import type { Match } from './find.ts';
 import { findAll, firstMatchFrom, stepMatch } from './find.ts';
-import type { Marks } from './marks.ts';
-import type { Rows } from './virtual-rows.tsx';
 
 /** A search in the transcript. */
 export type Find = {

@@ -1,8 +1,8 @@
 import type { RefObject } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import type { Player } from '../player/player.ts';
+import type { Rows } from '../transcript/virtual-rows.tsx';
 import type { Marks } from './marks.ts';
-import type { Rows } from './virtual-rows.tsx';
 import type { WordIndex } from './word-index.ts';
 import { segmentAtTime, wordAtTime } from './word-index.ts';
 
