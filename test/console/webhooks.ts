@@ -75,7 +75,8 @@ export const flows: Flow[] = [
         for (const [index, [reason, title, step]] of reasons.entries()) {
           const { entry } = tested[index]!;
           assert.equal(entry.error?.reason, reason);
-          await open(owner.key, placeOf(entry));
+          if (index === 0) await open(owner.key, placeOf(entry));
+          else await page.goto(`/#${placeOf(entry)}`);
           const advice = page.getByRole('region', { name: 'Why it failed' });
           await advice.getByRole('heading', { name: title }).waitFor();
           await advice.getByText(step).waitFor();
@@ -235,6 +236,24 @@ export const flows: Flow[] = [
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       const row = page.getByRole('table', { name: 'Deliveries of the event' }).getByRole('row', { name: /\/other/ });
       await row.getByText('succeeded').waitFor();
+    },
+  },
+  {
+    title: 'a key that may only read sees deliveries, and no button that the API refuses',
+    async run({ page, open, shown }) {
+      const { key } = await shown.api.keys.create({ name: 'reader', scopes: ['webhooks:read'] });
+      const buttons = () => page.locator('main').getByRole('button').allTextContents();
+      await open(key, `/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
+      await page.getByRole('button', { name: 'As curl' }).waitFor();
+      assert.ok(!(await buttons()).includes('Send again'));
+
+      await open(key, `/webhooks/${shown.webhookId}?tab=log`);
+      await page.getByRole('table', { name: 'Deliveries' }).waitFor();
+      assert.deepEqual(await page.getByRole('tab').allTextContents(), ['Overview', 'Deliveries', 'Secret']);
+      assert.equal(await page.getByRole('checkbox').count(), 0);
+      await open(key, '/webhooks');
+      await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+      assert.deepEqual(await buttons(), []);
     },
   },
 ];

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ActionButton, Button } from '../../ui/button.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -14,6 +15,7 @@ import { curlOf } from './curl.ts';
 export function Actions({ attempt, headerPrefix }: { attempt: DeliveryWithExchange; headerPrefix: string }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
+  const mayWrite = useMayWrite();
   const again = async () => {
     const known = new Set((await readAttempts(attempt)).map(({ id }) => id));
     await api.webhooks.redeliver(attempt.webhook_id, attempt.id);
@@ -26,9 +28,11 @@ export function Actions({ attempt, headerPrefix }: { attempt: DeliveryWithExchan
   };
   return (
     <>
-      <ActionButton act={again} look="primary">
-        Send again
-      </ActionButton>
+      {mayWrite && (
+        <ActionButton act={again} look="primary">
+          Send again
+        </ActionButton>
+      )}
       {attempt.request && <AsCurl attempt={attempt} request={attempt.request} headerPrefix={headerPrefix} />}
       {attempt.request && (
         <a className="button" href={`#/debugger?webhook=${attempt.webhook_id}&delivery=${attempt.id}`}>

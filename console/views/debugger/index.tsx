@@ -6,6 +6,7 @@ import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { RequestForm, textOf, WrongField } from '../../forms/request-form.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -46,7 +47,9 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
   const { data: account } = useAccount();
   const headerPrefix = account?.webhook_header_prefix ?? PREFIX;
   const [answer, setAnswer] = useState<Answer | null>(null);
-  const [by, setBy] = useState<Answer['by']>(sent ? 'service' : 'browser');
+  const mayWrite = useMayWrite();
+  const [chosen, setBy] = useState<Answer['by']>(sent ? 'service' : 'browser');
+  const by = mayWrite ? chosen : 'browser';
   const explain = async (given: FormData) => {
     const request = readRequest(given);
     const received = textOf(given, 'received');
@@ -93,7 +96,7 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
               }}
               options={[
                 ['browser', 'In this browser, with a secret'],
-                ['service', 'By the service, with the stored secrets'],
+                ...(mayWrite ? [['service', 'By the service, with the stored secrets'] as const] : []),
               ]}
               hint={
                 by === 'browser'

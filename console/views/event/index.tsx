@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Delivery, EventWithDeliveries } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { AttemptTable } from '../../deliveries/attempt-table.tsx';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
 import { memberText, prettyJson } from '../../text/json-text.ts';
 import { Code, Id } from '../../ui/copy.tsx';
@@ -21,6 +22,7 @@ type ReadEvent = { event: EventWithDeliveries; payload: string };
 /** One event: its payload, who got it, and sending it to a webhook. */
 export default function EventView() {
   const { eventId = '' } = useParams({ strict: false }) as { eventId?: string };
+  const mayWrite = useMayWrite();
   const read = useQuery({
     queryKey: ['event-with-text', eventId],
     queryFn: async ({ signal }): Promise<ReadEvent> => {
@@ -51,7 +53,7 @@ export default function EventView() {
               ) : (
                 <AttemptTable label="Deliveries of the event" rows={event.deliveries} withUrl />
               )}
-              <Resend event={event} />
+              {mayWrite && <Resend event={event} />}
             </Section>
             <Section title="Payload">
               <Code label="Payload" text={payload} />

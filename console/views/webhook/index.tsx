@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useFilters } from '../../app/filters.tsx';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
@@ -20,6 +21,7 @@ const CRUMBS = [{ href: '/webhooks', label: 'Webhooks' }];
 export default function WebhookView() {
   const { webhookId = '' } = useParams({ strict: false }) as { webhookId?: string };
   const queryClient = useQueryClient();
+  const mayWrite = useMayWrite();
   const webhook = useQuery({
     queryKey: ['webhook', webhookId],
     queryFn: ({ signal }) => api.webhooks.get(webhookId, { signal }),
@@ -29,7 +31,7 @@ export default function WebhookView() {
     void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
   };
   const title = webhook.data?.url ?? 'Webhook';
-  const actions = webhook.data && <Toggle webhook={webhook.data} keep={keep} />;
+  const actions = mayWrite && webhook.data && <Toggle webhook={webhook.data} keep={keep} />;
   return (
     <Page title={<span className="url">{title}</span>} tabTitle={title} crumbs={CRUMBS} actions={actions}>
       <Query of={webhook}>{(found) => <WebhookTabs webhook={found} keep={keep} />}</Query>
@@ -59,10 +61,14 @@ function WebhookTabs({ webhook, keep }: { webhook: Webhook; keep: (changed: Webh
   const tabs = [
     { name: 'overview', label: 'Overview', content: <Overview webhook={webhook} /> },
     { name: 'log', label: 'Deliveries', content: <Log webhook={webhook} /> },
-    { name: 'recover', label: 'Recover', content: <Recovery webhook={webhook} /> },
-    { name: 'test', label: 'Send an example', content: <TestTab webhook={webhook} /> },
     { name: 'secret', label: 'Secret', content: <SecretTab webhook={webhook} keep={keep} /> },
-    { name: 'settings', label: 'Settings', content: <Settings webhook={webhook} keep={keep} /> },
+    ...(useMayWrite()
+      ? [
+          { name: 'recover', label: 'Recover', content: <Recovery webhook={webhook} /> },
+          { name: 'test', label: 'Send an example', content: <TestTab webhook={webhook} /> },
+          { name: 'settings', label: 'Settings', content: <Settings webhook={webhook} keep={keep} /> },
+        ]
+      : []),
   ];
   return <Tabs label="Webhook" tabs={tabs} chosen={tab} onChoose={(name) => change({ tab: name })} />;
 }

@@ -5,6 +5,7 @@ import { useFilters } from '../../app/filters.tsx';
 import { AttemptTable } from '../../deliveries/attempt-table.tsx';
 import { LogFilters } from '../../deliveries/log-filters.tsx';
 import { isListed, logQuery } from '../../deliveries/log-query.ts';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ConfirmButton } from '../../ui/button.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -20,6 +21,7 @@ const PAGE = 50;
 export function Log({ webhook }: { webhook: Webhook }) {
   const query = logQuery(useFilters()[0]);
   const selection = useSelection();
+  const mayWrite = useMayWrite();
   const list = useLiveList<Delivery>({
     key: ['deliveries', webhook.id, query],
     read: (cursor) =>
@@ -32,7 +34,7 @@ export function Log({ webhook }: { webhook: Webhook }) {
     <>
       <LogFilters />
       <div className="list-actions">
-        <Redeliver webhook={webhook} rows={list.items} selection={selection} />
+        {mayWrite && <Redeliver webhook={webhook} rows={list.items} selection={selection} />}
         <AsCode request={{ method: 'GET', path, query }} />
       </div>
       <NewRows list={list} />
@@ -41,7 +43,7 @@ export function Log({ webhook }: { webhook: Webhook }) {
           rows.length === 0 ? (
             <Empty title="No deliveries here" />
           ) : (
-            <AttemptTable label="Deliveries" rows={rows} selection={selection} />
+            <AttemptTable label="Deliveries" rows={rows} {...(mayWrite && { selection })} />
           )
         }
       </Query>

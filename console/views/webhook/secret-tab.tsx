@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ConfirmButton } from '../../ui/button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -19,6 +20,7 @@ export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed:
   const [made, setMade] = useState<string | null>(null);
   const [overlap, setOverlap] = useState<string>('86400');
   const { data: account } = useAccount();
+  const mayWrite = useMayWrite();
   const prefix = account?.webhook_header_prefix ?? 'X-Service-';
   const rotate = async () => {
     const overlap_seconds = Number(overlap);
@@ -36,26 +38,30 @@ export function SecretTab({ webhook, keep }: { webhook: Webhook; keep: (changed:
           hint="It is shown only here. Give it to your server; deliveries are signed with it from now on."
         />
       )}
-      <SelectField
-        label="The secret before"
-        name="overlap"
-        options={OVERLAPS}
-        value={overlap}
-        onChange={(event) => setOverlap(event.target.value)}
-        hint="During an overlap both secrets sign, and a receiver may have either of them."
-      />
-      <ConfirmButton
-        title="Make a new secret?"
-        confirm="Make a new secret"
-        text={
-          overlap === '0'
-            ? 'Your server refuses deliveries until it has the new secret.'
-            : 'Give the new secret to your server before the overlap ends.'
-        }
-        act={rotate}
-      >
-        New secret
-      </ConfirmButton>
+      {mayWrite && (
+        <>
+          <SelectField
+            label="The secret before"
+            name="overlap"
+            options={OVERLAPS}
+            value={overlap}
+            onChange={(event) => setOverlap(event.target.value)}
+            hint="During an overlap both secrets sign, and a receiver may have either of them."
+          />
+          <ConfirmButton
+            title="Make a new secret?"
+            confirm="Make a new secret"
+            text={
+              overlap === '0'
+                ? 'Your server refuses deliveries until it has the new secret.'
+                : 'Give the new secret to your server before the overlap ends.'
+            }
+            act={rotate}
+          >
+            New secret
+          </ConfirmButton>
+        </>
+      )}
     </Section>
   );
 }

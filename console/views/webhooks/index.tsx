@@ -7,6 +7,7 @@ import { preferences } from '../../app/preferences.ts';
 import { useStore } from '../../app/store.ts';
 import { AttemptLink } from '../../deliveries/attempt-table.tsx';
 import { metricsQuery, percent, totalsOf } from '../../deliveries/metrics.ts';
+import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
 import { milliseconds } from '../../text/format.ts';
 import { exactTime } from '../../text/times.ts';
@@ -31,10 +32,11 @@ export default function WebhooksView() {
     queryFn: async ({ signal }) => await api.webhooks.list({ limit: LIMIT }, { signal }),
   });
   const { data: account } = useAccount();
+  const mayWrite = useMayWrite();
   const count = webhooks.data?.data.length ?? 0;
   const allowed = account?.limits.webhooks;
   return (
-    <Page title="Webhooks" actions={<NewWebhook onCreated={() => webhooks.refetch()} />}>
+    <Page title="Webhooks" actions={mayWrite && <NewWebhook onCreated={() => webhooks.refetch()} />}>
       <Query of={webhooks}>
         {({ data }) =>
           data.length === 0 ? (
