@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 
 // Filters of a list. They are in the address, so that a link or a reload shows the same list.
 //
@@ -40,11 +40,17 @@ export function FilterSelect({
   values,
   all = 'all',
 }: FilterProps & { values: readonly (string | readonly [string, string])[]; all?: string }) {
+  const id = useId();
   const [filters, change] = useFilters();
   return (
-    <label className="filter">
-      <span>{label}</span>
-      <select name={name} value={filters[name] ?? ''} onChange={(event) => change({ [name]: event.target.value })}>
+    <span className="filter">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        name={name}
+        value={filters[name] ?? ''}
+        onChange={(event) => change({ [name]: event.target.value })}
+      >
         <option value="">{all}</option>
         {values.map((entry) => {
           const [value, text] = typeof entry === 'string' ? [entry, entry] : entry;
@@ -55,7 +61,7 @@ export function FilterSelect({
           );
         })}
       </select>
-    </label>
+    </span>
   );
 }
 
@@ -68,6 +74,7 @@ export function FilterText({
   placeholder,
   type = 'search',
 }: FilterProps & { placeholder?: string; type?: 'search' | 'number' }) {
+  const id = useId();
   const [filters, change] = useFilters();
   const inAddress = filters[name] ?? '';
   const [typed, setTyped] = useState({ text: inAddress, from: inAddress });
@@ -79,33 +86,36 @@ export function FilterText({
     return () => clearTimeout(timer);
   }, [text, inAddress]);
   return (
-    <label className="filter">
-      <span>{label}</span>
+    <span className="filter">
+      <label htmlFor={id}>{label}</label>
       <input
+        id={id}
         name={name}
         type={type}
         value={text}
         placeholder={placeholder}
         onChange={(event) => setTyped({ text: event.target.value, from: inAddress })}
       />
-    </label>
+    </span>
   );
 }
 
 /** A time, which the user enters in the time zone of the browser and the address has in UTC. */
 export function FilterTime({ name, label }: FilterProps) {
+  const id = useId();
   const [filters, change] = useFilters();
   const onChange = (local: string) => change({ [name]: local ? new Date(local).toISOString() : '' });
   return (
-    <label className="filter">
-      <span>{label}</span>
+    <span className="filter">
+      <label htmlFor={id}>{label}</label>
       <input
+        id={id}
         name={name}
         type="datetime-local"
         value={localTime(filters[name])}
         onChange={(event) => onChange(event.target.value)}
       />
-    </label>
+    </span>
   );
 }
 

@@ -115,7 +115,7 @@ function AudioFigure({ usage }: { usage: Usage }) {
       <Figure value={clockTime(sum(hours.map(({ seconds }) => seconds)))} />
       <Bars
         label="Minutes of audio by hour"
-        values={hours.map(({ seconds }) => Math.round(seconds / 60))}
+        values={hours.map(({ seconds }) => Math.round(seconds / 6) / 10)}
         titles={hours.map(({ title }) => title)}
       />
     </>

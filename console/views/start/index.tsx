@@ -1,14 +1,74 @@
-import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Badge } from '../../ui/badge.tsx';
+import { Code } from '../../ui/copy.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { useArrivals } from './arrivals.ts';
+import { RECEIVERS, WAYS } from './code.ts';
 
-export default function View() {
+/** Five ways to use the service, with its address filled in; each says when its job or delivery has arrived. */
+export default function Start() {
+  const arrived = useArrivals();
+  const origin = location.origin;
   return (
     <Page title="Start">
-      <Empty title="This page comes in the next version.">
+      <p>
+        The examples read the key from the variable <code>VERBATIM_API_KEY</code>. Make one in{' '}
+        <Link to="/keys">Keys</Link>. Each example says when it has arrived; leave this page open.
+      </p>
+      {WAYS.map(({ name, title, code }) => (
+        <Section key={name} title={title} actions={<Arrival jobId={arrived.jobs[name]} />}>
+          <Code text={code(origin)} label={title} />
+        </Section>
+      ))}
+      <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
+          Register the address of your receiver in <Link to="/webhooks">Webhooks</Link>, keep its secret as{' '}
+          <code>VERBATIM_SECRET</code>, and answer 2xx. On your own machine, <code>verbatim listen</code> forwards
+          events without a public address.
         </p>
-      </Empty>
+        <Tabs
+          label="Receiver"
+          tabs={RECEIVERS.map(({ name, label, code }) => ({
+            name,
+            label,
+            content: <Code text={code} label={`Receiver: ${label}`} />,
+          }))}
+        />
+      </Section>
     </Page>
+  );
+}
+
+function Arrival({
+  jobId,
+  delivered,
+}: {
+  jobId?: string | undefined;
+  delivered?: { webhookId: string; id: string } | undefined;
+}) {
+  let link: ReactNode = null;
+  if (jobId) {
+    link = (
+      <Link to="/jobs/$jobId" params={{ jobId }}>
+        its job
+      </Link>
+    );
+  }
+  if (delivered) {
+    link = (
+      <Link
+        to="/webhooks/$webhookId/deliveries/$deliveryId"
+        params={{ webhookId: delivered.webhookId, deliveryId: delivered.id }}
+      >
+        the delivery
+      </Link>
+    );
+  }
+  return (
+    <span role="status">
+      {link ? <Badge tone="good">it arrived</Badge> : <Badge>waiting</Badge>} {link}
+    </span>
   );
 }

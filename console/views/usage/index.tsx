@@ -1,14 +1,23 @@
+import { useFilters } from '../../app/filters.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty } from '../../ui/state.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Ledger } from './ledger.tsx';
+import { UsageOverTime } from './usage-over-time.tsx';
 
-export default function View() {
+/** What the account used, and how its balance changed. */
+export default function Usage() {
+  const [filters, setFilters] = useFilters();
   return (
     <Page title="Usage">
-      <Empty title="This page comes in the next version.">
-        <p>
-          The API offers all of it: see the <a href="/docs">reference</a>.
-        </p>
-      </Empty>
+      <Tabs
+        label="Usage and ledger"
+        chosen={filters['tab'] ?? 'usage'}
+        onChoose={(tab) => setFilters({ tab: tab === 'usage' ? '' : tab })}
+        tabs={[
+          { name: 'usage', label: 'Usage', content: <UsageOverTime /> },
+          { name: 'ledger', label: 'Ledger', content: <Ledger /> },
+        ]}
+      />
     </Page>
   );
 }

@@ -1,0 +1,87 @@
+import { Link } from '@tanstack/react-router';
+import type { LedgerEntry } from '#sdk/wire.ts';
+import { api } from '../../api/client.ts';
+import { useLiveList } from '../../api/list.ts';
+import { useBalance } from '../../api/queries.ts';
+import { credits } from '../../text/format.ts';
+import { saveFile } from '../../text/save-file.ts';
+import { ActionButton } from '../../ui/button.tsx';
+import { AsCode } from '../../ui/copy.tsx';
+import { Empty, Query } from '../../ui/state.tsx';
+import { MoreRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { csvOf } from './csv.ts';
+
+const PAGE_ROWS = 50;
+const MAX_CSV_ROWS = 10_000;
+
+/** Every change of the balance, newest first. */
+export function Ledger() {
+  const balance = useBalance().data;
+  const list = useLiveList<LedgerEntry>({
+    key: ['ledger'],
+    read: (cursor) => api.ledger({ limit: PAGE_ROWS, ...(cursor !== null && { cursor }) }),
+  });
+  return (
+    <>
+      <p className="actions">
+        <ActionButton act={downloadCsv}>Download as CSV</ActionButton>
+        <AsCode request={{ method: 'GET', path: '/v1/ledger', sdk: 'client.ledger' }} />
+      </p>
+      <Query of={list}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <NoEntries isUnlimited={balance?.unlimited ?? false} />
+          ) : (
+            <Table
+              label="Ledger"
+              rows={entries}
+              keyOf={({ id }) => id}
+              columns={[
+                { head: 'Number', isNumber: true, cell: ({ number }) => number },
+                { head: 'Time', cell: (entry) => <Time at={entry.created_at} /> },
+                { head: 'Kind', cell: ({ kind }) => kind },
+                { head: 'Amount', isNumber: true, cell: ({ amount }) => signed(amount) },
+                { head: 'Held', isNumber: true, cell: ({ held }) => signed(held) },
+                { head: 'Balance', isNumber: true, cell: (entry) => credits(entry.balance.amount) },
+                { head: 'About', cell: (entry) => <About entry={entry} /> },
+              ]}
+            />
+          )
+        }
+      </Query>
+      <MoreRows list={list} />
+    </>
+  );
+}
+
+function NoEntries({ isUnlimited }: { isUnlimited: boolean }) {
+  if (isUnlimited) return <Empty title="The account is unlimited: it has no balance, and its ledger stays empty." />;
+  return <Empty title="No entries yet. The operator adds credits:" command="verbatim accounts credit acct_… 100" />;
+}
+
+function About({ entry: { job_id, note } }: { entry: LedgerEntry }) {
+  return (
+    <>
+      {job_id && (
+        <Link to="/jobs/$jobId" params={{ jobId: job_id }}>
+          {job_id}
+        </Link>
+      )}
+      {note && <span> {note}</span>}
+    </>
+  );
+}
+
+function signed(amount: number): string {
+  return amount > 0 ? `+${credits(amount)}` : credits(amount).replace('-', '−');
+}
+
+async function downloadCsv(): Promise<void> {
+  const entries = await api.ledger({ limit: 100 }).toArray({ limit: MAX_CSV_ROWS });
+  const heads = ['number', 'created_at', 'kind', 'amount', 'held', 'balance_amount', 'balance_held', 'job_id', 'note'];
+  const rows = entries.map(({ number, created_at, kind, amount, held, balance, job_id, note }) => [
+    ...[number, created_at, kind, amount, held, balance.amount, balance.held, job_id, note],
+  ]);
+  saveFile('ledger.csv', csvOf([heads, ...rows]));
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { until } from '../fixtures/until.ts';
+import { toneFile } from './harness/fixture.ts';
+import type { Flow } from './harness/flow.ts';
+
+// Home, usage, keys and start.
+
+export const flows: Flow[] = [
+  {
+    title: 'home shows the balance, the newest jobs, the first steps, and webhooks that fail',
+    async run({ page, account, open }) {
+      const { key, api } = await account({ credits: 50 });
+      await open(key, '/');
+      await page.getByText('50', { exact: true }).waitFor();
+      await page.getByText('No jobs yet.').waitFor();
+      await page.getByRole('link', { name: 'Register a webhook' }).waitFor();
+
+      const { id } = await api.webhooks
+        .create({ url: 'https://127.0.0.1:9/hook', events: ['webhook.test'] })
+        .catch(() =>
+          // No such target is allowed: a name that does not resolve.
+          api.webhooks.create({ url: 'https://hooks.nothing-here.example/', events: ['webhook.test'] }),
+        );
+      await api.transcribe(toneFile('hello'));
+      await api.webhooks.test(id);
+      await until('the failure', async () => (await api.webhooks.get(id)).consecutive_failures > 0);
+      await page.reload();
+
+      await page.locator('.notice.problem').getByText('failed 1 times in a row').waitFor();
+      await page.locator('.notice.problem').getByText('dns').waitFor();
+      await page.getByRole('link', { name: 'hello.wav' }).waitFor();
+    },
+  },
+  {
+    title: 'usage and ledger are shown by day, and saved as CSV',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account({ credits: 50 });
+      await api.transcribe(toneFile('hello'));
+      await api.transcribe(toneFile('hello'), { plan: 'lite' });
+      await open(key, '/usage');
+      const rows = page.getByRole('table', { name: 'Usage', exact: true }).locator('[data-row]');
+      await rows.nth(1).waitFor();
+      assert.deepEqual((await rows.locator('td:nth-child(2)').allTextContents()).sort(), ['lite', 'pro']);
+      await page.locator('canvas').waitFor();
+
+      await page.getByLabel('By', { exact: true }).selectOption('hour');
+      await page.locator('figcaption', { hasText: 'Minutes of audio by hour' }).waitFor();
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download as CSV' }).click();
+      const lines = readFileSync(await (await saving).path(), 'utf8')
+        .trim()
+        .split('\r\n');
+      assert.equal(lines[0], 'start,end,group,jobs,failed,canceled,audio_seconds,billed_seconds,cost');
+      assert.equal(lines.length, 3);
+
+      await page.getByRole('tab', { name: 'Ledger' }).click();
+      const entries = page.getByRole('table', { name: 'Ledger' }).locator('[data-row]');
+      await entries.nth(4).waitFor();
+      assert.deepEqual(await entries.locator('td:nth-child(3)').allTextContents(), [
+        ...['capture', 'hold', 'capture', 'hold', 'credit'],
+      ]);
+      await checkView('ledger');
+      await page.reload();
+      await page.getByRole('tab', { name: 'Ledger', selected: true }).waitFor();
+    },
+  },
+  {
+    title: 'a key is made with scopes, shown one time, and revoked after a question',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account();
+      await open(key, '/keys');
+
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New key' });
+      await dialog.getByLabel('Name').fill('website');
+      await dialog.getByLabel('jobs:read').check();
+      await dialog.getByLabel('Expires').selectOption('30');
+      await checkView('new-key');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+
+      const secret = (await page.locator('.secret').textContent())!;
+      assert.match(secret, /^vb_\w{49}$/);
+      const made = (await api.keys.list()).data.find(({ name }) => name === 'website')!;
+      assert.deepEqual(made.scopes, ['jobs:read']);
+      assert.ok(made.expires_at);
+      await page.getByRole('button', { name: 'Copy The new key' }).click();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), secret);
+      await page.reload();
+      await page.getByRole('button', { name: 'Revoke website' }).click();
+      assert.equal(await page.locator('.secret').count(), 0);
+
+      const question = page.getByRole('dialog', { name: 'Revoke the key “website”?' });
+      await question.getByRole('button', { name: 'Keep' }).click();
+      assert.equal((await api.keys.list()).data.length, 2);
+      await page.getByRole('button', { name: 'Revoke website' }).click();
+      await question.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText(/The key vb_\w+… is revoked\./).waitFor();
+      assert.equal((await api.keys.list()).data.length, 1);
+    },
+  },
+  {
+    title: 'a view that the rate limit refuses counts down, while other views go on',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      let asked = 0;
+      await page.route('/v1/keys*', async (route) => {
+        if (++asked > 1) return await route.continue();
+        const error = { message: 'At most 600 requests in 60 s.', code: 429, type: 'rate_limited' };
+        const body = JSON.stringify({ error, retry_after: 3, request_id: 'req_1' });
+        await route.fulfill({ status: 429, headers: { 'retry-after': '3' }, contentType: 'application/json', body });
+      });
+      await open(key, '/keys');
+
+      const problem = page.getByRole('alert');
+      await problem.getByText('At most 600 requests in 60 s.').waitFor();
+      await problem.getByRole('button', { name: /Again in \d s/ }).waitFor();
+      assert.equal(await problem.getByRole('button').isDisabled(), true);
+
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+      assert.equal(asked, 2);
+      assert.equal(await problem.count(), 0);
+    },
+  },
+  {
+    title: 'without an answer a banner says so, and the last data remains',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/keys');
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+
+      await page.route('/v1/**', (route) => route.abort('connectionrefused'));
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('dialog').getByText('The service cannot be reached.').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: 'Usage' }).click();
+      await page.locator('.banner').waitFor();
+      await page.getByRole('link', { name: 'Keys' }).click();
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+
+      await page.unroute('/v1/**');
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      await page.getByText('No jobs yet').waitFor();
+      await page.locator('.banner').waitFor({ state: 'detached' });
+    },
+  },
+  {
+    title: 'the examples of the start say when their job has arrived',
+    async run({ page, account, open, service }) {
+      const { key, api } = await account();
+      await open(key, '/start');
+      const section = (name: string) => page.getByRole('region', { name, exact: true });
+      await section('curl').getByText(`curl '${service.baseUrl}/v1/transcribe'`).waitFor();
+      await section('curl').getByText('waiting').waitFor();
+
+      await api.transcribe(toneFile('hello'), { metadata: { start: 'sdk' } });
+
+      await section('TypeScript').getByText('it arrived').waitFor();
+      await section('curl').getByText('waiting').waitFor();
+      await page.reload();
+      await section('TypeScript').getByRole('link', { name: 'its job' }).click();
+      await page.waitForURL((url) => url.hash.startsWith('#/jobs/job_'));
+    },
+  },
+];
