@@ -5,10 +5,10 @@ import { useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
+import { saveFile } from '../../text/save-file.ts';
 import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { say } from '../../ui/toast.tsx';
-import { saveFile } from './save-file.ts';
 
 const FILES = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const;
 type Format = keyof typeof FILES;

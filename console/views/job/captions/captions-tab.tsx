@@ -1,10 +1,10 @@
 import { clockTime } from '../../../text/format.ts';
+import { saveFile } from '../../../text/save-file.ts';
 import { Button } from '../../../ui/button.tsx';
 import { copyText } from '../../../ui/copy.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { Problem } from '../../../ui/state.tsx';
 import type { Player } from '../player/player.ts';
-import { saveFile } from '../save-file.ts';
 import { VirtualRows } from '../transcript/virtual-rows.tsx';
 import { FIELDS, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
 import type { Cue } from './read-captions.ts';

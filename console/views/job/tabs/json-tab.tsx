@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import { prettyJson } from '../../../text/json-text.ts';
+import { saveFile } from '../../../text/save-file.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Code, copyText } from '../../../ui/copy.tsx';
 import { Section } from '../../../ui/page.tsx';
-import { saveFile } from '../save-file.ts';
 import { jobJson } from './job-json.ts';
 
 // A page with more text than this is slow to lay out.
