@@ -20,6 +20,8 @@ export { BodyParsedError } from './receivers/raw-body.ts';
 export type { DeliveryInfo, Handlers, Receiver, ReceiverOptions, Reply } from './receivers/receiver.ts';
 export { createReceiver } from './receivers/receiver.ts';
 export { signBody, standardSignature, verifyDelivery } from './signature.ts';
+export type { TestDelivery } from './test-delivery.ts';
+export { signTestDelivery } from './test-delivery.ts';
 export type { Body, HeaderSource, Verification, VerificationCode } from './verification.ts';
 export { TOLERANCE_SECONDS, WebhookVerificationError } from './verification.ts';
 export { signBodyAsync, verifyDeliveryAsync } from './web-signature.ts';

@@ -6,6 +6,7 @@ import { Webhook as SvixWebhook } from 'svix';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import vectorFile from '../../vectors.json' with { type: 'json' };
 import { signBody, standardSignature, verifyDelivery } from './signature.ts';
+import { signTestDelivery } from './test-delivery.ts';
 import type { Verification, VerificationCode } from './verification.ts';
 import { WebhookVerificationError } from './verification.ts';
 import { signBodyAsync, verifyDeliveryAsync } from './web-signature.ts';
@@ -204,6 +205,17 @@ test('any single changed bit of body, timestamp or signature is refused', async 
 
     assert.equal((await codesOf(changed)).includes('accepted'), false);
   }
+});
+
+test('a delivery for tests verifies by both schemes, and by both ways of receiving', async () => {
+  const event = { id: 'evt_1', type: 'webhook.test', data: { text: 'Grüße' } };
+  const { headers, body } = signTestDelivery({ secret: FIRST.secret, event, headerPrefix: 'Acme-' });
+  const delivery = { secret: FIRST.secret, headers, body, headerPrefix: 'Acme-' };
+
+  assert.deepEqual(await verifyDeliveryAsync(delivery), event);
+  assert.deepEqual(verifyDelivery(delivery), event);
+  assert.deepEqual(new StandardWebhook(FIRST.secret).verify(body, headers), event);
+  assert.throws(() => signTestDelivery({ secret: 'short', event }), WebhookVerificationError);
 });
 
 test('signatures are compared in constant time', () => {

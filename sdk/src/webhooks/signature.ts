@@ -1,10 +1,8 @@
-import { createHmac, timingSafeEqual } from '#node-crypto';
+import { hmacSha256, timingSafeEqual } from '#node-crypto';
 import type { AnyEvent } from '../wire.ts';
-import { toBytes } from './crypto/bytes.ts';
+import { toBytes, toHex, toLatin1 } from './crypto/bytes.ts';
 import type { Body, Claim, Verification } from './verification.ts';
 import { decodeSecret, readClaim, readSignedEvent } from './verification.ts';
-
-// These need node:crypto, and answer at once; web-signature.ts has the same for every runtime.
 
 /**
  * The value of X-Service-Signature: HMAC-SHA256 over timestamp + "." + body, in lower-case hex.
@@ -13,7 +11,7 @@ import { decodeSecret, readClaim, readSignedEvent } from './verification.ts';
  * @param body       the bytes of the body as sent
  */
 export function signBody(signing: { secret: string; timestamp: string; body: Body }): string {
-  return createHmac('sha256', signing.secret).update(`${signing.timestamp}.`).update(signing.body).digest('hex');
+  return toHex(hmacSha256(toBytes(signing.secret), `${signing.timestamp}.`, toBytes(signing.body)));
 }
 
 /**
@@ -27,13 +25,13 @@ export function standardSignature(signing: {
   timestampSeconds: number;
   body: Body;
 }): string {
-  const hmac = createHmac('sha256', decodeSecret(signing.secret));
-  return `v1,${hmac.update(`${signing.id}.${signing.timestampSeconds}.`).update(signing.body).digest('base64')}`;
+  const prefix = `${signing.id}.${signing.timestampSeconds}.`;
+  return `v1,${btoa(toLatin1(hmacSha256(decodeSecret(signing.secret), prefix, toBytes(signing.body))))}`;
 }
 
 /**
- * The event of a delivery whose signature and timestamp are verified. During a rotation a delivery has two signatures, and
- * either secret verifies it.
+ * The event of a delivery whose signature and timestamp are verified. Needs node:crypto; `verifyDeliveryAsync` does not. During
+ * a rotation a delivery has two signatures, and either secret verifies it.
  * @throws WebhookVerificationError
  */
 export function verifyDelivery(delivery: Verification): AnyEvent {

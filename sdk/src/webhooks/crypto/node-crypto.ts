@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-export { createHmac, timingSafeEqual };
+export { timingSafeEqual };
 
 /** HMAC-SHA256 of `prefix` and then `body`, at once. */
 export function hmacSha256(key: Uint8Array, prefix: string, body: Uint8Array): Uint8Array {
