@@ -4,6 +4,7 @@ import { strictSchema } from '../server/request-values.ts';
 import { describeErrors, REQUEST_ID } from './errors.ts';
 import type { JsonObject } from './plain-schema.ts';
 import { plainSchema } from './plain-schema.ts';
+import { samplesOf } from './samples/render.ts';
 
 const STATUS_TEXT: Record<number, string> = {
   200: 'Done',
@@ -27,8 +28,9 @@ const RATE_HEADERS = {
 export function describeOperation(route: Route, components: JsonObject): JsonObject {
   const { method, path, schema, summary, description, tag } = route;
   const text = [description, scopeText(route)].filter(Boolean).join(' ');
+  const id = operationId(method, path);
   return {
-    operationId: operationId(method, path),
+    operationId: id,
     summary,
     ...(text !== '' && { description: text }),
     tags: [tag],
@@ -40,6 +42,7 @@ export function describeOperation(route: Route, components: JsonObject): JsonObj
     ],
     ...(schema.body && { requestBody: describeBody(route, schema.body, components) }),
     responses: { ...describeAnswers(route, components), ...describeErrors(route, components) },
+    'x-codeSamples': samplesOf(id, route),
   };
 }
 

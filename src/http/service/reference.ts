@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Route } from '../route.ts';
+import { REFERENCE_PAGE, readPage, writeIndex } from './pages.ts';
+import { writeReference } from './reference-markdown.ts';
 
 // No inline code, no other origins, no strings as code: Swagger UI needs no exceptions.
 const POLICY = [
@@ -26,43 +28,39 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
+<noscript><a href="/docs/api.md">This API as Markdown</a></noscript>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>
 </body>
 </html>
 `;
 
-// `persistAuthorization: false`: a key that was typed into the page is not stored.
-const START = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'list',
-  filter: true,
-  displayRequestDuration: true,
-  persistAuthorization: false,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-});
-`;
-
 const FILES: Record<string, () => { body: string; contentType: string }> = {
   'swagger-ui.css': () => ({ body: packageFile('swagger-ui.css'), contentType: 'text/css; charset=utf-8' }),
   'swagger-ui-bundle.js': () => ({ body: packageFile('swagger-ui-bundle.js'), contentType: JAVASCRIPT }),
-  'start.js': () => ({ body: START, contentType: JAVASCRIPT }),
+  'start.js': () => ({ body: ownFile('reference-start.js'), contentType: JAVASCRIPT }),
 };
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". */
-export function referenceRoutes(): Route[] {
+/**
+ * The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". The pages of docs/
+ * and the reference as Markdown, and /llms.txt that lists them.
+ */
+export function referenceRoutes(describe: () => Record<string, unknown>): Route[] {
   return [
+    referenceRoute('/llms.txt', 'The pages of the documentation', async () => ({
+      ...{ status: 200, body: writeIndex(), contentType: 'text/plain; charset=utf-8' },
+      headers: { 'cache-control': 'no-cache' },
+    })),
     referenceRoute('/docs', 'This API as a page to read and try', async () => ({
       status: 200,
       body: PAGE,
       contentType: 'text/html; charset=utf-8',
       headers: { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
     })),
-    referenceRoute('/docs/:file', 'A file of the API reference', async ({ params }) => answerFile(params.file)),
+    referenceRoute('/docs/:file', 'A file of the API reference', async ({ params }) =>
+      params.file.endsWith('.md') ? answerPage(params.file, describe) : answerFile(params.file),
+    ),
   ];
 }
 
@@ -73,6 +71,16 @@ function referenceRoute(path: string, summary: string, handle: Route['handle']):
 function answerFile(name: string): Answer {
   if (!Object.hasOwn(FILES, name)) throw new ApiError('not_found', 'The API reference has no such file.');
   return { status: 200, ...FILES[name]!(), headers: { 'cache-control': 'public, max-age=3600' } };
+}
+
+function answerPage(name: string, describe: () => Record<string, unknown>): Answer {
+  const body = name === REFERENCE_PAGE ? writeReference(describe()) : readPage(name);
+  if (body === null) throw new ApiError('not_found', 'There is no such page; /llms.txt lists them.');
+  return { status: 200, body, contentType: 'text/markdown; charset=utf-8', headers: { 'cache-control': 'no-cache' } };
+}
+
+function ownFile(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), 'utf8');
 }
 
 /** Read at each request: browsers cache the file, and the process saves 1.7 MB. */

@@ -193,7 +193,50 @@ test('/docs loads no scripts or styles from other hosts, and its policy has no e
   assert.match(String(headers['content-type']), /^text\/html/);
   assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
   assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
-  assert.equal(files.length, 3);
+  assert.equal(files.length, 4);
   assert.ok(files.every(({ statusCode, body: text }) => statusCode === 200 && text.length > 100));
   assert.equal(unknown.statusCode, 404);
+});
+
+test('/llms.txt lists the pages, and each of its links leads to one', async () => {
+  await using node = openNode({ ready: true, reasons: [] });
+
+  const { body, headers } = await node.app.inject({ url: '/llms.txt' });
+  const links = [...body.matchAll(/^- \[[^\]]+\]\((\/[^)]+)\): .+$/gm)].map(([, url]) => url!);
+  const pages = await Promise.all(links.map((url) => node.app.inject({ url })));
+
+  assert.match(String(headers['content-type']), /^text\/plain/);
+  assert.ok(links.includes('/docs/jobs.md') && links.includes('/docs/errors.md') && links.length > 15);
+  assert.deepEqual(
+    pages.filter(({ statusCode, body: text }) => statusCode !== 200 || text.length < 100),
+    [],
+  );
+});
+
+test('the reference as Markdown has every operation, with its examples', async () => {
+  await using node = openNode({ ready: true, reasons: [] });
+
+  const { body, headers } = await node.app.inject({ url: '/docs/api.md' });
+  const document = (await node.app.inject({ url: '/openapi.json' })).json() as { paths: Paths };
+  const titles = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `### ${method.toUpperCase()} ${path}`),
+  );
+
+  assert.match(String(headers['content-type']), /^text\/markdown/);
+  assert.deepEqual(body.match(/^### .*/gm)!.toSorted(), titles.toSorted());
+  assert.equal(body.match(/^```sh$/gm)!.length, titles.length);
+  assert.doesNotMatch(body, /undefined|\[object/);
+});
+
+test('a page is one of docs/ and nothing else', async () => {
+  await using node = openNode({ ready: true, reasons: [] });
+
+  for (const name of [
+    'none.md',
+    '..%2FREADME.md',
+    '%2e%2e%2fCHANGELOG.md',
+    'decisions%2F0001-postgresql-everywhere.md',
+  ]) {
+    assert.equal((await node.app.inject({ url: `/docs/${name}` })).statusCode, 404, name);
+  }
 });

@@ -36,7 +36,7 @@ export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
   const { documented, events = [], version } = deps;
   const describe = () => describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(describe), ...referenceRoutes()];
+  return [...routes, openApiRoute(describe), ...referenceRoutes(describe)];
 }
 
 /** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */
