@@ -4,7 +4,9 @@ import { action } from '../../cli/command.ts';
 import { CommandError } from '../../cli/exit.ts';
 import type { Screen } from '../../cli/terminal/output.ts';
 import { dataPaths, SETTINGS } from '../config/settings.ts';
-import { runModels } from '../models/commands.ts';
+import { CATALOGUE } from '../models/catalogue.ts';
+import type { ModelsCommand } from '../models/commands.ts';
+import { list, pull, remove } from '../models/commands.ts';
 import { ModelError } from '../models/model.ts';
 
 /** `verbatim models`: needs no running service, it works on the folder of models. */
@@ -16,25 +18,39 @@ export function define(command: Command, io: Io): void {
   command
     .command('list')
     .description('all models, with licence, languages, word error rate and size')
-    .action(action(io, (session) => run(session, ['list', ...(session.globals.json ? ['--json'] : [])], io.stdout)));
+    .action(
+      action(io, async (session) => {
+        const { out } = session;
+        if (out.mode === 'ids') for (const { name } of CATALOGUE) out.line(name);
+        else await run(session, io.stdout, (options) => list(out.mode === 'json', options));
+      }),
+    );
   command
     .command('pull')
     .description('download a model and check it; the next pull goes on where this one was interrupted')
     .argument('<name>')
-    .action(action<[string]>(io, (session, _options, name) => run(session, ['pull', name], io.stderr)));
+    .action(
+      action<[string]>(io, (session, _options, name) => run(session, io.stderr, (options) => pull(name, options))),
+    );
   command
     .command('remove')
     .description('delete a model')
     .argument('<name>')
-    .action(action<[string]>(io, (session, _options, name) => run(session, ['remove', name], io.stderr)));
+    .action(
+      action<[string]>(io, (session, _options, name) => run(session, io.stderr, (options) => remove(name, options))),
+    );
 }
 
-async function run({ io: { env, signal } }: Session, args: string[], screen: Screen): Promise<void> {
+async function run(
+  { io: { env, signal } }: Session,
+  screen: Screen,
+  command: (options: ModelsCommand) => Promise<void>,
+): Promise<void> {
   const hub = SETTINGS.hubUrl.read(env[SETTINGS.hubUrl.env] || SETTINGS.hubUrl.fallback);
   if ('mistake' in hub) throw new CommandError(`${SETTINGS.hubUrl.env} ${hub.mistake}.`);
   const modelsDir = dataPaths(env['DATA_DIR'] || './data').models;
   try {
-    await runModels(args, { modelsDir, hubUrl: hub.value, screen, signal });
+    await command({ modelsDir, hubUrl: hub.value, screen, signal });
   } catch (error) {
     throw error instanceof ModelError ? new CommandError(error.message, undefined, { cause: error }) : error;
   }

@@ -23,6 +23,8 @@ export const SERVER_COMMANDS: readonly CommandRow[] = [
     group: program.group as Group,
     summary: program.summary,
     // For the help; bin/verbatim runs these commands itself.
-    load: async () => ({ define: (command: Command) => void command.arguments(program.arguments ?? '') }),
+    load: async () => ({
+      define: (command: Command) => void (program.arguments && command.arguments(program.arguments)),
+    }),
   })),
 ];

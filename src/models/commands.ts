@@ -2,17 +2,10 @@ import path from 'node:path';
 import { CATALOGUE } from './catalogue.ts';
 import { pulledModels, removeModel } from './folder.ts';
 import type { Model } from './model.ts';
-import { isSpeechModel, ModelError, sizeOfModel } from './model.ts';
+import { isSpeechModel, sizeOfModel } from './model.ts';
 import type { Screen } from './progress.ts';
 import { megabytes, openProgress } from './progress.ts';
 import { pullModel } from './pull.ts';
-
-const MODELS_USAGE = `usage: verbatim models list [--json]
-       verbatim models pull <name>
-       verbatim models remove <name>
-
-Models lie in DATA_DIR/models. They come from the hub that HF_ENDPOINT names (default https://huggingface.co).
-`;
 
 export type ModelsCommand = {
   modelsDir: string;
@@ -21,21 +14,6 @@ export type ModelsCommand = {
   signal: AbortSignal;
   catalogue?: readonly Model[];
 };
-
-/**
- * Runs one `verbatim models` command and writes its output to `screen`.
- * @param args  the arguments after `models`
- * @throws ModelError  that says what to do
- */
-export async function runModels(args: string[], command: ModelsCommand): Promise<void> {
-  const [verb = 'help', ...words] = args.filter((word) => word !== '--json');
-  if (verb === 'list' && words.length === 0) return list(args.includes('--json'), command);
-  if (verb === 'pull' && words.length === 1) return pull(words[0]!, command);
-  if (verb === 'remove' && words.length === 1) return remove(words[0]!, command);
-  if (!['help', '--help', '-h'].includes(verb))
-    throw new ModelError('unknown_model', `There is no command "models ${args.join(' ')}".\n\n${MODELS_USAGE}`);
-  command.screen.write(MODELS_USAGE);
-}
 
 /** Pulls one model, shows the progress, and writes its licence, its attribution and how to use it. */
 export async function pull(
@@ -56,12 +34,17 @@ export async function pull(
   screen.write(`A service takes it up when it starts${byName}.\n`);
 }
 
-async function remove(name: string, { modelsDir, screen }: ModelsCommand): Promise<void> {
+/** Removes a pulled model. @throws ModelError */
+export async function remove(name: string, { modelsDir, screen }: ModelsCommand): Promise<void> {
   await removeModel(name, modelsDir);
   screen.write(`${name} is removed.\n`);
 }
 
-async function list(asJson: boolean, { modelsDir, screen, catalogue = CATALOGUE }: ModelsCommand): Promise<void> {
+/** Writes all models, pulled or not, as a table or as JSON. */
+export async function list(
+  asJson: boolean,
+  { modelsDir, screen, catalogue = CATALOGUE }: ModelsCommand,
+): Promise<void> {
   const pulled = await pulledModels(modelsDir);
   if (asJson) {
     const models = catalogue.map((model) => ({
