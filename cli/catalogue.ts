@@ -27,6 +27,18 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/webhooks/webhooks.ts'),
   },
   {
+    name: 'events',
+    group: 'Webhooks:',
+    summary: 'list, show and resend events',
+    load: () => import('./commands/webhooks/events.ts'),
+  },
+  {
+    name: 'trigger',
+    group: 'Webhooks:',
+    summary: 'send the example of an event type',
+    load: () => import('./commands/webhooks/trigger.ts'),
+  },
+  {
     name: 'signature',
     group: 'Webhooks:',
     summary: 'sign, verify and explain deliveries',

@@ -19,7 +19,7 @@ const complete = async (form: string, ...words: string[]) =>
   (await runVerbatim(['__complete', form, ...words])).stdout.split('\n').slice(0, -1);
 
 for (const [words, expected] of [
-  [['tr'], ['transcribe']],
+  [['tr'], ['transcribe', 'trigger']],
   [['jobs', 'ca'], ['cancel']],
   [['jobs', 'list', '--sta'], ['--status']],
   [

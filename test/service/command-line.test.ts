@@ -3,9 +3,12 @@ import type { StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { verifyDelivery } from '#sdk/webhooks/index.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
@@ -309,7 +312,55 @@ describe('webhooks', () => {
     assert.equal((await run(['webhooks', 'get', id])).code, 5);
   });
 
+  test('events are listed, shown with all digits, and sent to a server of this machine', async (t) => {
+    const received: { headers: http.IncomingHttpHeaders; body: string }[] = [];
+    const server = http.createServer(async (request, response) => {
+      const body = Buffer.concat(await Array.fromAsync<Buffer>(request)).toString();
+      received.push({ headers: request.headers, body });
+      response.writeHead(request.url === '/bad' ? 500 : 204).end();
+    });
+    t.after(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const target = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    const more = { env: { VERBATIM_WEBHOOK_SECRET: secret } };
+    const id = (await outputOf(['transcribe', wav, '-q', '--metadata', METADATA])).trim();
+
+    const event = (await outputOf(['events', 'list', '--job', id, '-q'])).trim();
+    const shown = await outputOf(['events', 'get', event, '--json']);
+    const resent = await run(['events', 'resend', event, '--to', `${target}/hooks`], more);
+    const refused = await run(['trigger', 'transcription.failed', '--to', `${target}/bad`], more);
+    const words = [
+      'trigger',
+      'transcription.completed',
+      '--to',
+      target,
+      '--set',
+      'data.job.text=hi',
+      '--set',
+      'data.job.cost=2',
+    ];
+    const triggered = await run(words, more);
+
+    assert.match(shown, /"order": 12345678901234567890,/);
+    assert.equal(resent.code, 0, resent.stderr);
+    assert.match(resent.stdout, /^ok {2}transcription\.completed {2}evt_\w+ {2}http:\S+\/hooks {2}answered 204\n$/);
+    assert.deepEqual([refused.code, triggered.code], [1, 0]);
+    const events = received.map(({ headers, body }) => verifyDelivery({ secret, headers, body }));
+    assert.equal(events[0]?.id, event);
+    assert.ok(received[0]!.body.includes('"order":12345678901234567890'));
+    const { job } = JSON.parse(received[2]!.body).data;
+    assert.deepEqual([events[1]?.type, job.text, job.cost], ['transcription.failed', 'hi', 2]);
+  });
+
   for (const [line, code] of [
+    ['trigger transcription.completed', 2],
+    ['trigger transcription.completed --set a=b', 2],
+    ['trigger no.such --to 9', 5],
+    ['trigger transcription.completed --to 9 --set __proto__.a=b', 2],
+    ['trigger transcription.completed --to ftp://a', 2],
+    ['events resend evt_x', 2],
+    ['events get evt_x', 5],
     ['webhooks create http://127.0.0.1', 2],
     ['signature explain --webhook wh_x', 5],
   ] as const) {

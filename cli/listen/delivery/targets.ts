@@ -44,7 +44,7 @@ export function readTargets(forwardTo: string | undefined, routes: readonly stri
  * A target: a URL, `localhost:3000/hooks`, or the port alone.
  * @throws UsageError
  */
-function readTarget(text: string): URL {
+export function readTarget(text: string): URL {
   const spelled = /^\d+(\/.*)?$/.test(text) ? `http://localhost:${text}` : text;
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(spelled) ? spelled : `http://${spelled}`;
   const url = URL.canParse(full) ? new URL(full) : null;
