@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { explainSignature } from '#sdk/webhooks/explain/explain-signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
 import { openAudioServer } from '../fixtures/servers/audio-server.ts';
@@ -50,11 +51,12 @@ after(async () => {
 });
 const { key } = await service.account();
 const headers = { 'x-api-key': key };
-await fetch(`${service.baseUrl}/v1/webhooks`, {
+const webhook = await fetch(`${service.baseUrl}/v1/webhooks`, {
   method: 'POST',
   headers: { ...headers, 'content-type': 'application/json' },
   body: JSON.stringify({ url: receiver.url, events: ['transcription.completed'] }),
 });
+const { secret } = (await webhook.json()) as { secret: string };
 
 async function send(fields: Fields, { route = '/v1/transcribe', text = TEXT } = {}) {
   const form = new FormData();
@@ -262,3 +264,22 @@ test('bad options are refused by name, and no job is created', async () => {
   const list = JSON.parse(await get('/v1/jobs')) as { data: Job[] };
   assert.equal(list.data.length, before.data.length);
 });
+
+test('the debugger of signatures knows the order of the keys of what was sent', () => {
+  assert.ok(receiver.requests.length > 3);
+  for (const { headers: sent, body } of receiver.requests) {
+    const sorted = JSON.stringify(withSortedKeys(JSON.parse(body.toString())));
+
+    const { causes } = explainSignature({ secret, headers: sent, body: sorted });
+
+    assert.deepEqual(causes, ['body_parsed'], body.toString());
+  }
+});
+
+/** As Go and many other languages write a map. */
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, withSortedKeys(each)]));
+}

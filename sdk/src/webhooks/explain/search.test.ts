@@ -57,8 +57,9 @@ test('the test vectors are genuine', () => {
 
 for (const { type, example } of eventPayloads) {
   test(`the order of the keys of ${type} is known`, () => {
-    const body = JSON.stringify(example);
-    const reversed = JSON.stringify(inReverse(example));
+    // Those come from the database, in an order of their own: test/service/options.test.ts.
+    const body = JSON.stringify(example, (key, value) => (['options', 'tracks'].includes(key) ? undefined : value));
+    const reversed = JSON.stringify(inReverse(JSON.parse(body)));
     assert.notEqual(reversed, body);
 
     const { causes } = explainSignature({ secret: SECRET, headers: headersFor(body), body: reversed });
@@ -80,12 +81,10 @@ test('the debugger runs in a browser, without anything of Node', async () => {
   assert.equal(verdict, 'body_whitespace');
 });
 
-/** Keys of the service in reverse; those of metadata and options as they are. */
+/** Keys of the service in reverse; those of metadata as they are. */
 function inReverse(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inReverse);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).reverse();
-  return Object.fromEntries(
-    entries.map(([key, each]) => [key, ['metadata', 'options'].includes(key) ? each : inReverse(each)]),
-  );
+  return Object.fromEntries(entries.map(([key, each]) => [key, key === 'metadata' ? each : inReverse(each)]));
 }

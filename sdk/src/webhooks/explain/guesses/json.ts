@@ -56,7 +56,7 @@ function writeScalar(value: unknown, isAscii: boolean): string {
   return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The keys of an object in the service's order; `*` stands for each key, and for each entry of a list. */
+/** The keys of an object in the service's order, which is that of jsonb for what the database keeps so; `*` stands for each key, and for each entry of a list. */
 type Shape = { [key: string]: Shape };
 const keys = (names: string, inner: Shape = {}): Shape =>
   Object.fromEntries(names.split(' ').map((name) => [name, inner[name] ?? {}]));
@@ -66,17 +66,20 @@ const JOB = keys(
   'id status plan model language translated_to audio metadata options text segments speakers warnings error cost progress created_at started_at completed_at expires_at segments_omitted deleted',
   {
     audio: keys('filename format duration_seconds size_bytes source channels tracks', {
-      tracks: { '*': keys('index language title codec channels default') },
+      tracks: { '*': keys('codec index title default channels language') },
     }),
-    options: keys('language timestamps'),
+    options: keys(
+      'language timestamps prompt diarize keywords speakers audio_track max_speakers min_speakers multichannel replacements translate_to delete_after_seconds',
+      { replacements: { '*': keys('to from') } },
+    ),
     segments: { '*': keys(TIMED, { words: { '*': keys(TIMED) } }) },
     speakers: { '*': keys('id seconds') },
-    warnings: { '*': keys('code message start end') },
+    warnings: { '*': keys('end code start message') },
     error: keys('type message reason http_status'),
   },
 );
 const WEBHOOK = keys(
-  'id url events description headers max_per_second active disabled_reason disabled_at consecutive_failures failing_since created_at updated_at',
+  'id url events description headers max_per_second active disabled_reason disabled_at consecutive_failures failing_since previous_secret_ends_at created_at updated_at',
 );
 const EVENT = keys('id type created_at metadata data', { data: { job: JOB, webhook: WEBHOOK } });
 
