@@ -32,7 +32,7 @@ def test_the_examples_of_the_pages_have_the_types_of_the_package(tmp_path: Path)
     examples = sorted(tmp_path.glob("example_*.py"))
 
     run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--disallow-any-generics", "--check-untyped-defs", *map(str, examples)],
+        [sys.executable, "-m", "mypy", "--config-file", str(PROJECT / "pyproject.toml"), *map(str, examples)],
         env={**os.environ, "MYPYPATH": str(Path(verbatim_sdk.__file__).parent.parent)},
         cwd=tmp_path,
         capture_output=True,

@@ -62,8 +62,8 @@ def test_the_wheel_works_in_a_fresh_environment_and_type_checkers_find_its_types
     if not WHEELS.is_dir():
         pytest.skip(f"{WHEELS} has no wheel of httpx; pip download -d {WHEELS} httpx")
     python = tmp_path / "env/bin/python"
-    run(sys.executable, "-m", "venv", tmp_path / "env")
-    run(python, "-m", "pip", "install", "-q", "--no-index", "--find-links", WHEELS, wheel)
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "env")
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--find-links", WHEELS, wheel)
     code = tmp_path / "use.py"
     code.write_text(USE)
 

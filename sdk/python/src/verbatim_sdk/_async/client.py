@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import httpx
 
 from .._core.request import Request, get
-from .._core.settings import DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
+from .._core.settings import CONNECTION_LIMITS, DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
 from .events import AsyncEvents
 from .following import follow_account
@@ -71,7 +71,7 @@ class AsyncVerbatim:
     ) -> None:
         settings = read_settings(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=max_retries)
         self._is_own_http = http_client is None
-        self._connect(AsyncTransport(settings, http_client or httpx.AsyncClient()))
+        self._connect(AsyncTransport(settings, http_client or httpx.AsyncClient(limits=CONNECTION_LIMITS)))
 
     def _connect(self, transport: AsyncTransport) -> None:
         self._transport = transport

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import urlsplit
 
+import httpx
+
 from .._version import __version__
 from ..errors import VerbatimError
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 DEFAULT_TIMEOUT_SECONDS = 60.0
 DEFAULT_MAX_RETRIES = 2
+# A stream occupies a connection for hours: a limit would let other requests wait for them. The service has its own.
+CONNECTION_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20)
 USER_AGENT = f"verbatim-sdk-python/{__version__}"
 _HEADER_SAFE = re.compile(r"[\x21-\x7e]+")
 
