@@ -4,15 +4,7 @@ import { EVENT_TYPES } from '../event-types.ts';
 import { numberOf, RequestForm, textOf, WrongField } from '../forms/request-form.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/field.tsx';
 import { readHeaderLines } from './header-lines.ts';
-
-/** The body of POST or PATCH /v1/webhooks. `headers` is absent when they stay as they are; null removes them. */
-export type WebhookFields = {
-  url: string;
-  events: Webhook['events'];
-  description: string | null;
-  max_per_second: number | null;
-  headers?: Record<string, string> | null;
-};
+import type { WebhookFields } from './webhook-fields.ts';
 
 const HEADER_CHOICES = [
   ['keep', 'Keep them'],

@@ -34,7 +34,10 @@ export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange;
 /** The phase in which an attempt without an answer ended. */
 function unfinishedTitle({ remote_address, error }: DeliveryWithExchange): string {
   if (remote_address !== null) return 'Request sent, no complete answer';
-  return error?.reason === 'dns' ? 'Name resolution, not finished' : 'Connection, not finished';
+  if (error?.reason === 'dns') return 'Name resolution, not finished';
+  return error?.reason === 'connect'
+    ? 'TCP connection, not finished'
+    : 'TCP connection and TLS handshake, not finished';
 }
 
 function Bar({ waterfall: { phases, deadlinePercent } }: { waterfall: Waterfall }) {

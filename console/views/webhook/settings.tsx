@@ -2,6 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
+import type { WebhookFields } from '../../deliveries/webhook-fields.ts';
+import { changedFields } from '../../deliveries/webhook-fields.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
 import { ConfirmButton } from '../../ui/button.tsx';
 import { Id } from '../../ui/copy.tsx';
@@ -19,19 +21,17 @@ export function Settings({ webhook, keep }: { webhook: Webhook; keep: (changed: 
     await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
     say('The webhook was deleted.');
   };
+  const save = async (fields: WebhookFields) => {
+    const changes = changedFields(webhook, fields);
+    if (Object.keys(changes).length === 0) return say('Nothing was changed.');
+    keep(await api.webhooks.update(webhook.id, changes));
+    say('Saved.');
+  };
   return (
     <>
       <Section title="Settings">
         <Facts rows={[['Id', <Id key="id" value={webhook.id} />]]} />
-        <WebhookForm
-          key={webhook.updated_at}
-          webhook={webhook}
-          submitLabel="Save"
-          save={async (fields) => {
-            keep(await api.webhooks.update(webhook.id, fields));
-            say('Saved.');
-          }}
-        />
+        <WebhookForm key={webhook.updated_at} webhook={webhook} submitLabel="Save" save={save} />
       </Section>
       <Section title="Delete">
         <p>Nothing more is sent to this webhook, and what waits is dropped.</p>
