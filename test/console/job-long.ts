@@ -11,7 +11,7 @@ const WORD_SECONDS = 0.36;
 const MAX_NODES = 2_500;
 // For a step that replaces all rows of the window, with a margin of 3: a task over 50 ms delays a frame noticeably.
 const MAX_STEP_CPU_MS = 150;
-// The start of the console included: 0.9 s on a quiet machine.
+// The start of the console included.
 const MAX_LIVE_CPU_MS = 5_000;
 const MB = 1024 * 1024;
 const MAX_HEAP_BYTES = 80 * MB;

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
+import { jobName } from '../../parts/job-state.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
@@ -24,7 +25,7 @@ export default function JobView() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const job = query.data;
-  const title = job?.audio.filename ?? jobId;
+  const title = job ? jobName(job) : jobId;
   return (
     <Page
       title={
