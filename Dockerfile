@@ -25,7 +25,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --gid 10001 verbatim \
  && useradd --uid 10001 --gid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin verbatim \
- && install -d -o 10001 -g 10001 -m 0700 /data \
+ && install -d -o 10001 -g 10001 -m 0700 /data /data/models \
  && ln -s /opt/verbatim/bin/verbatim /usr/local/bin/verbatim
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /opt/verbatim
