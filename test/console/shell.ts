@@ -67,6 +67,10 @@ export const flows: Flow[] = [
       await page.getByText('Signed in: test, plan pro.').waitFor();
       await page.getByRole('heading', { name: 'Keys' }).waitFor();
       assert.match(page.url(), /#\/keys$/);
+      // The focus is on the title of the view, without a frame around it or the page.
+      await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
+      const outline = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle);
+      assert.equal(outline, 'none');
     },
   },
   {

@@ -2,6 +2,8 @@ import { accessSync, constants } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
+// Of one step. A machine that runs other tests at the same time is ten times as slow.
+const STEP_MS = 20_000;
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 /** The Chromium to test in: `CHROMIUM`, or that of the system; null where there is none. */
@@ -52,7 +54,7 @@ export async function openPage(
   });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(STEP_MS);
   const found: string[] = [];
   await page.exposeBinding('reportViolation', (_source, text: string) => void found.push(`policy: ${text}`));
   await page.addInitScript(() => {
