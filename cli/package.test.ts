@@ -41,11 +41,25 @@ const run = (args: string[], more: Record<string, string> = {}) =>
 
 test('the package is small, without dependencies and without other files', () => {
   const { dependencies } = JSON.parse(fs.readFileSync(path.join(built, 'package.json'), 'utf8'));
+  const licences = fs.readFileSync(path.join(built, 'THIRD-PARTY-LICENSES'), 'utf8');
   const files = fs.readdirSync(built).sort();
+  const sizes = fs
+    .readdirSync(built, { recursive: true })
+    .map((file) => fs.statSync(path.join(built, String(file))).size);
 
   assert.equal(dependencies, undefined);
-  assert.deepEqual(files, ['LICENSE', 'README.md', 'cli.js', 'health.js', 'package.json', 'verbatim.js']);
-  assert.ok(fs.statSync(path.join(built, 'cli.js')).size < MAX_BYTES);
+  assert.deepEqual(files, [
+    'LICENSE',
+    'README.md',
+    'THIRD-PARTY-LICENSES',
+    'chunks',
+    'cli.js',
+    'health.js',
+    'package.json',
+    'verbatim.js',
+  ]);
+  assert.match(licences, /^commander\n\n.*MIT/ms);
+  assert.ok(sizes.reduce((sum, size) => sum + size) < MAX_BYTES);
   assert.deepEqual(
     fs.readdirSync(path.join(project, 'node_modules')).filter((name) => !name.startsWith('.')),
     ['@verbatim'],

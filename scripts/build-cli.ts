@@ -2,8 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 
-// Builds the npm package of the command line: the client, commander and all commands in one file. The project itself runs the
-// TypeScript.
+// Builds the npm package of the command line: all commands with the client of the API, commander and whatever else they import.
+// The project itself runs the TypeScript.
 
 const ROOT = path.join(import.meta.dirname, '..');
 
@@ -37,20 +37,38 @@ if (import.meta.main) {
 export async function buildCli(folder: string): Promise<void> {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
-  const options = { bundle: true, platform: 'node', format: 'esm', target: 'node22', banner: { js: REQUIRE } } as const;
-  const entryPoints = { cli: path.join(ROOT, 'cli/main.ts'), health: path.join(ROOT, 'bin/health.js') };
-  await build({
-    ...options,
-    entryPoints,
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    metafile: true,
+    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node22', banner: { js: REQUIRE } },
+    entryPoints: { cli: path.join(ROOT, 'cli/main.ts'), health: path.join(ROOT, 'bin/health.js') },
     outdir: folder,
-    legalComments: 'eof',
-    minifySyntax: true,
-    logLevel: 'warning',
+    // A file for each command: the help starts in half the time of one file with all of them.
+    ...{
+      splitting: true,
+      chunkNames: 'chunks/[name]-[hash]',
+      minify: true,
+      legalComments: 'none',
+      logLevel: 'warning',
+    },
   });
   fs.writeFileSync(path.join(folder, 'verbatim.js'), ENTRY, { mode: 0o755 });
   fs.writeFileSync(path.join(folder, 'README.md'), README);
+  fs.writeFileSync(path.join(folder, 'THIRD-PARTY-LICENSES'), licencesOf(Object.keys(metafile.inputs)));
   fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+}
+
+/** The licences of the packages that these files belong to. */
+function licencesOf(files: string[]): string {
+  const packages = new Set(files.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+  const texts = [...packages].sort().map((name) => {
+    const folder = path.join(ROOT, 'node_modules', name);
+    const file = fs.readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    if (file === undefined) throw new Error(`${name} has no licence file.`);
+    return `${name}\n\n${fs.readFileSync(path.join(folder, file), 'utf8').trim()}\n`;
+  });
+  return texts.join(`\n${'-'.repeat(72)}\n\n`);
 }
 
 function manifest(): object {

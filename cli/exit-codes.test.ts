@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { runVerbatim } from '../test/fixtures/cli.ts';
+import { temporaryFolder } from '../test/fixtures/service.ts';
+
+// A server that answers as it is told, for answers that a service gives rarely.
+
+type Answer = { status: number; type?: string; headers?: Record<string, string>; body?: object };
+const answers: Answer[] = [];
+const requests: { path: string; key: string | undefined }[] = [];
+const server = http.createServer((request, response) => {
+  request.resume().on('end', () => {
+    requests.push({ path: request.url!, key: request.headers['idempotency-key'] as string | undefined });
+    const { status, type, headers, body } = answers.shift()!;
+    const error = { error: { message: 'Some\u001b[2Jthing.', code: status, type }, request_id: 'req_1' };
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body ?? error));
+  });
+});
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const folder = temporaryFolder();
+after(() => {
+  server.close();
+  server.closeAllConnections();
+  fs.rmSync(folder, { recursive: true });
+});
+const env = {
+  VERBATIM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  VERBATIM_API_KEY: 'vb_x',
+};
+
+for (const [status, type, code] of [
+  [400, 'invalid_request', 2],
+  [401, 'unauthenticated', 4],
+  [402, 'insufficient_balance', 6],
+  [403, 'missing_scope', 1],
+  [404, 'not_found', 5],
+  [409, 'conflict', 1],
+  [422, 'unprocessable_audio', 1],
+  [429, 'rate_limited', 7],
+] as const) {
+  test(`an answer of ${status} ${type} ends with ${code}`, async () => {
+    // Longer than the client waits by itself.
+    answers.push({ status, type, headers: { 'retry-after': '3600' } });
+
+    const { code: found, stdout, stderr } = await runVerbatim('balance', { env });
+
+    assert.deepEqual([found, stdout], [code, '']);
+    assert.match(stderr, /^verbatim: Some\\x1b\[2Jthing\. \(req_1\)/);
+  });
+}
+
+test('an upload beyond the rate limit waits as long as the service asks, and stays the same request', async () => {
+  const file = path.join(folder, 'a.wav');
+  fs.writeFileSync(file, 'x');
+  const refused = { status: 429, type: 'rate_limited', headers: { 'retry-after': '0' } };
+  // More often than the client tries by itself.
+  answers.push(refused, refused, refused, refused, { status: 202, body: { id: 'job_1', status: 'queued' } });
+  requests.length = 0;
+
+  const { code, stdout } = await runVerbatim(['transcribe', file, '--async', '-q'], { env });
+
+  assert.deepEqual([code, stdout], [0, 'job_1\n']);
+  assert.equal(requests.length, 5);
+  assert.equal(new Set(requests.map(({ key }) => key)).size, 1);
+});
