@@ -1,13 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode, useState } from 'react';
+import { StrictMode } from 'react';
 import { queryClient } from '../api/query-client.ts';
-import { openRouter } from './routes.tsx';
-import { openPortalLink } from './session.ts';
+import type { openRouter } from './routes.tsx';
 
 /** The whole console. */
-export function App() {
-  const [router] = useState(openStartedRouter);
+export function App({ router }: { router: ReturnType<typeof openRouter> }) {
   return (
     <StrictMode>
       <QueryClientProvider client={queryClient}>
@@ -15,11 +13,4 @@ export function App() {
       </QueryClientProvider>
     </StrictMode>
   );
-}
-
-function openStartedRouter() {
-  const router = openRouter();
-  // A portal link that is opened in a tab with the console changes the fragment only.
-  addEventListener('hashchange', () => openPortalLink() && router.history.replace('/'));
-  return router;
 }

@@ -12,6 +12,11 @@ type Crumb = { href: string; label: string };
 
 let focusedPath: string | null = null;
 
+/** The next view gets the focus, also when the address remains: after the sign-in, which stood in its place. */
+export function focusNextPage(): void {
+  focusedPath = '';
+}
+
 /** A view: its title, which becomes that of the tab and gets the focus after a change of the address, and its content. */
 export function Page({
   title,

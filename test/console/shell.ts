@@ -133,6 +133,8 @@ export const flows: Flow[] = [
       await page.getByRole('combobox', { name: 'View, command' }).fill(shown.deliveryId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/webhooks/${shown.webhookId}/deliveries/${shown.deliveryId}`);
+      // The title of the view takes the focus first.
+      await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
 
       await opener.focus();
       await page.keyboard.press('Control+k');

@@ -7,7 +7,7 @@ import { session, signIn } from '../../app/session.ts';
 import { useStore } from '../../app/store.ts';
 import { Button, useAction } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Page, Section } from '../../ui/page.tsx';
+import { focusNextPage, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
@@ -19,6 +19,7 @@ export default function SignIn() {
   const { key, admin } = useStore(session);
   const { isBusy, error, run } = useAction(async () => {
     const { who, greeting } = await trySecret(secret.trim());
+    focusNextPage();
     signIn(who, secret.trim());
     say(greeting);
     if (path === '/sign-in') await navigate({ to: who === 'admin' ? '/operator' : '/' });
