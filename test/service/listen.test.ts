@@ -98,18 +98,18 @@ const environment = (profile: string) => ({
 /** Runs `verbatim listen` in this process until `isDone`, and returns its output. */
 async function listenUntil(args: string[], isDone: (output: string) => boolean, onListening: () => Promise<unknown>) {
   const stop = new AbortController();
-  let [stderr, isListening] = ['', false];
+  let output = '';
+  const onText = (text: string) => {
+    output += text;
+  };
   const run = runVerbatim(['listen', ...args], {
     env: environment('items'),
     signal: stop.signal,
-    onStderr: (text) => {
-      stderr += text;
-      isListening ||= text.includes('listening as');
-    },
+    ...{ onStdout: onText, onStderr: onText },
   });
-  await Promise.race([until('the start', () => isListening), run]);
+  await Promise.race([until('the start', () => output.includes('listening as')), run]);
   await onListening();
-  await Promise.race([until('the end', () => isDone(stderr)), run]);
+  await Promise.race([until('the end', () => isDone(output)), run]);
   stop.abort();
   return await run;
 }
@@ -121,7 +121,7 @@ test('events are forwarded with the signature of the profile, each type to its r
 
   const { code, stdout, stderr } = await listenUntil(
     [...args, '--since', '1h'],
-    () => target.received.length >= 2,
+    (output) => ids.length === 2 && ids.every((id) => output.includes(id)),
     async () => {
       ids = [...(await emit(1)), ...(await emit(1, 'transcription.failed'))];
     },
@@ -155,7 +155,7 @@ test('--json prints each frame and each attempt as an object in a line', async (
 
   const { stdout } = await listenUntil(
     ['--json', '--forward-to', target.host, '--types', 'transcription.failed', '--retry', 'fast', '--since', '1s'],
-    () => target.received.length >= 2,
+    (output) => ids.length === 1 && output.includes(`"frame":"attempt","event_id":"${ids[0]}"`),
     async () => {
       await emit(1);
       ids = await emit(1, 'transcription.failed');
