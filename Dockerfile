@@ -37,7 +37,7 @@ ENV DATA_DIR=/data \
     VERBATIM_INSTALL=off
 VOLUME /data
 EXPOSE 8080
-# /readyz of this node, at the PORT that it listens on.
+# /healthz of this node, at the PORT that it listens on.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["verbatim", "health"]
 # tini ends what a crashed process left, and passes SIGTERM on; the service ends within 10 s of it.
 ENTRYPOINT ["tini", "--", "verbatim"]
