@@ -16,28 +16,16 @@ import { useStore } from './store.ts';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 
+type Opened = 'palette' | 'sheet' | 'menu' | null;
+
 /** The frame of every view: navigation, banners, palette and messages. Signed out, the sign-in view takes the view's place. */
 export function Layout() {
   const { key, admin } = useStore(session);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const [opened, setOpened] = useState<'palette' | 'sheet' | 'menu' | null>(null);
+  const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
-  const navigate = useNavigate();
   const entries = permittedEntries({ key, admin }, account.data?.scopes ?? null);
-  const letters = entries.map(({ letter, path }) => `${letter}${path}`).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `letters` stands for the entries
-  const actions = useMemo(
-    () => ({
-      openPalette: () => setOpened('palette'),
-      openSheet: () => setOpened('sheet'),
-      goTo(letter: string) {
-        const entry = entries.find((other) => other.letter === letter);
-        if (entry) void navigate({ to: entry.path } as never);
-        else say(`g ${letter} leads nowhere; ? shows the shortcuts.`);
-      },
-    }),
-    [letters],
-  );
+  const actions = useActions(entries, setOpened);
   useShortcuts(actions);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
   useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
@@ -91,6 +79,25 @@ export function Layout() {
       <ShortcutSheet isOpen={opened === 'sheet'} onClose={() => setOpened(null)} entries={entries} />
       <Toasts />
     </div>
+  );
+}
+
+/** What shortcuts do. The same object until the entries change. */
+function useActions(entries: readonly NavigationEntry[], setOpened: (opened: Opened) => void) {
+  const navigate = useNavigate();
+  const letters = entries.map(({ letter, path }) => `${letter}${path}`).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `letters` stands for the entries
+  return useMemo(
+    () => ({
+      openPalette: () => setOpened('palette'),
+      openSheet: () => setOpened('sheet'),
+      goTo(letter: string) {
+        const entry = entries.find((other) => other.letter === letter);
+        if (entry) void navigate({ to: entry.path } as never);
+        else say(`g ${letter} leads nowhere; ? shows the shortcuts.`);
+      },
+    }),
+    [letters],
   );
 }
 

@@ -85,57 +85,76 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
                 : 'Headers, an empty line, then the body, exactly as received. Also the output of curl -v, or the event of a function.'
             }
           />
-          <div className="columns">
-            <SelectField
-              label="Checked"
-              name="by"
-              value={by}
-              onChange={(event) => {
-                setBy(event.target.value as Answer['by']);
-                clear();
-              }}
-              options={[
-                ['browser', 'In this browser, with a secret'],
-                ...(mayWrite ? [['service', 'By the service, with the stored secrets'] as const] : []),
-              ]}
-              hint={
-                by === 'browser'
-                  ? 'The secret stays in this tab: it is not sent.'
-                  : 'It also compares the body with the one that was sent, where that is kept.'
-              }
-            />
-            {by === 'browser' ? (
-              <TextField
-                label="Secret"
-                name="secret"
-                type="password"
-                autoComplete="off"
-                placeholder="whsec_…"
-                onChange={clear}
-              />
-            ) : (
-              <WebhookField webhookId={webhookId} />
-            )}
-            <SelectField
-              label="Framework"
-              name="framework"
-              options={[['', 'As the headers say'], ...Object.entries(FRAMEWORKS)]}
-              onChange={clear}
-              hint="Of your server, for the advice."
-            />
-            <TextField
-              label="Received at"
-              name="received"
-              type="datetime-local"
-              step={1}
-              onChange={clear}
-              hint="By the clock of your server. Empty: as its answer says, where that is known."
-            />
-          </div>
+          <HowFields {...{ by, setBy, mayWrite, webhookId, clear }} />
         </RequestForm>
       </Section>
       <div role="status">{answer && <Verdict {...answer} />}</div>
     </>
+  );
+}
+
+/** How the request is checked: by whom, with which secret, for which framework, and when it came. */
+function HowFields({
+  by,
+  setBy,
+  mayWrite,
+  webhookId,
+  clear,
+}: {
+  by: Answer['by'];
+  setBy: (by: Answer['by']) => void;
+  mayWrite: boolean;
+  webhookId: string;
+  clear: () => void;
+}) {
+  return (
+    <div className="columns">
+      <SelectField
+        label="Checked"
+        name="by"
+        value={by}
+        onChange={(event) => {
+          setBy(event.target.value as Answer['by']);
+          clear();
+        }}
+        options={[
+          ['browser', 'In this browser, with a secret'],
+          ...(mayWrite ? [['service', 'By the service, with the stored secrets'] as const] : []),
+        ]}
+        hint={
+          by === 'browser'
+            ? 'The secret stays in this tab: it is not sent.'
+            : 'It also compares the body with the one that was sent, where that is kept.'
+        }
+      />
+      {by === 'browser' ? (
+        <TextField
+          label="Secret"
+          name="secret"
+          type="password"
+          autoComplete="off"
+          placeholder="whsec_…"
+          onChange={clear}
+        />
+      ) : (
+        <WebhookField webhookId={webhookId} />
+      )}
+      <SelectField
+        label="Framework"
+        name="framework"
+        options={[['', 'As the headers say'], ...Object.entries(FRAMEWORKS)]}
+        onChange={clear}
+        hint="Of your server, for the advice."
+      />
+      <TextField
+        label="Received at"
+        name="received"
+        type="datetime-local"
+        step={1}
+        onChange={clear}
+        hint="By the clock of your server. Empty: as its answer says, where that is known."
+      />
+    </div>
   );
 }
 

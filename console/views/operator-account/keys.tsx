@@ -75,15 +75,21 @@ export function Keys({ accountId }: { accountId: string }) {
         }
       </Query>
       <MoreRows list={list} />
-      <Section title="New key">
-        <RequestForm label="New key" submitLabel="Create" send={create}>
-          <div className="columns">
-            <TextField label="Name" name="name" maxLength={200} />
-            <TextField label="Expires" name="expires_at" type="datetime-local" hint="Empty: never." />
-          </div>
-          <ScopeFields hint="None chosen: all." />
-        </RequestForm>
-      </Section>
+      <NewKeyForm create={create} />
     </>
+  );
+}
+
+function NewKeyForm({ create }: { create: (given: FormData) => Promise<void> }) {
+  return (
+    <Section title="New key">
+      <RequestForm label="New key" submitLabel="Create" send={create}>
+        <div className="columns">
+          <TextField label="Name" name="name" maxLength={200} />
+          <TextField label="Expires" name="expires_at" type="datetime-local" hint="Empty: never." />
+        </div>
+        <ScopeFields hint="None chosen: all." />
+      </RequestForm>
+    </Section>
   );
 }

@@ -22,7 +22,7 @@ export function JobOptions({ values }: { values: OptionValues }) {
   });
   const plan = values['plan'] || account?.plan;
   const model = models.data?.find(({ id }) => id === plan);
-  const without = (feature: string, effect: string) =>
+  const without: Without = (feature, effect) =>
     model && !model.features.some((name) => name === feature) ? ` The engine of this plan ${effect}.` : '';
   const metadata = checkMetadata(values['metadata'] ?? '');
   const languages = model?.languages;
@@ -46,24 +46,7 @@ export function JobOptions({ values }: { values: OptionValues }) {
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
       </div>
-      <div className="columns">
-        <CheckField label="Times of words" name="words" hint="For the player, and for exact captions." />
-        <CheckField
-          label="Speakers"
-          name="diarize"
-          hint={`Labels who says what.${without('diarize', 'cannot do this')}`}
-        />
-        <CheckField
-          label="Channels on their own"
-          name="multichannel"
-          hint="For calls with one speaker on each channel. Each distinct one is charged."
-        />
-        <CheckField
-          label="Translate into English"
-          name="translate"
-          hint={`In place of the spoken language.${without('translate', 'cannot do this')}`}
-        />
-      </div>
+      <FeatureFields without={without} />
       {values['diarize'] === 'on' && (
         <div className="columns">
           <TextField label="Exact number of speakers" name="speakers" type="number" min={1} max={32} />
@@ -71,46 +54,78 @@ export function JobOptions({ values }: { values: OptionValues }) {
           <TextField label="At most" name="max_speakers" type="number" min={1} max={32} />
         </div>
       )}
-      <details>
-        <summary>Words, track, metadata</summary>
-        <div className="columns">
-          <TextArea
-            label="Keywords"
-            name="keywords"
-            rows={3}
-            hint={`Words to know, one a line.${without('keywords', 'ignores them')}`}
-          />
-          <TextArea
-            label="Context"
-            name="prompt"
-            rows={3}
-            maxLength={1000}
-            hint={`What the audio is about.${without('prompt', 'ignores it')}`}
-          />
-          <TextArea
-            label="Replacements"
-            name="replacements"
-            rows={3}
-            placeholder="cooper netties = Kubernetes"
-            hint="Whole words of the transcript, in any case; one pair a line."
-          />
-        </div>
-        <TextField
-          label="Audio track"
-          name="audio_track"
-          maxLength={35}
-          hint="Of a file with several: its index from 0, or its language such as de. Empty: the first."
+      <WordFields without={without} metadata={metadata} />
+    </>
+  );
+}
+
+/** What to say beside a feature that the engine of the plan does not have; empty where it has it. */
+type Without = (feature: string, effect: string) => string;
+
+function FeatureFields({ without }: { without: Without }) {
+  return (
+    <div className="columns">
+      <CheckField label="Times of words" name="words" hint="For the player, and for exact captions." />
+      <CheckField
+        label="Speakers"
+        name="diarize"
+        hint={`Labels who says what.${without('diarize', 'cannot do this')}`}
+      />
+      <CheckField
+        label="Channels on their own"
+        name="multichannel"
+        hint="For calls with one speaker on each channel. Each distinct one is charged."
+      />
+      <CheckField
+        label="Translate into English"
+        name="translate"
+        hint={`In place of the spoken language.${without('translate', 'cannot do this')}`}
+      />
+    </div>
+  );
+}
+
+function WordFields({ without, metadata }: { without: Without; metadata: ReturnType<typeof checkMetadata> }) {
+  return (
+    <details>
+      <summary>Words, track, metadata</summary>
+      <div className="columns">
+        <TextArea
+          label="Keywords"
+          name="keywords"
+          rows={3}
+          hint={`Words to know, one a line.${without('keywords', 'ignores them')}`}
         />
         <TextArea
-          label="Metadata"
-          name="metadata"
+          label="Context"
+          name="prompt"
           rows={3}
-          placeholder='{"order": 42}'
-          hint={`JSON, ${metadata.bytes} of 4096 bytes. It comes back unchanged, in the job and its events.`}
-          error={metadata.problem}
+          maxLength={1000}
+          hint={`What the audio is about.${without('prompt', 'ignores it')}`}
         />
-      </details>
-    </>
+        <TextArea
+          label="Replacements"
+          name="replacements"
+          rows={3}
+          placeholder="cooper netties = Kubernetes"
+          hint="Whole words of the transcript, in any case; one pair a line."
+        />
+      </div>
+      <TextField
+        label="Audio track"
+        name="audio_track"
+        maxLength={35}
+        hint="Of a file with several: its index from 0, or its language such as de. Empty: the first."
+      />
+      <TextArea
+        label="Metadata"
+        name="metadata"
+        rows={3}
+        placeholder='{"order": 42}'
+        hint={`JSON, ${metadata.bytes} of 4096 bytes. It comes back unchanged, in the job and its events.`}
+        error={metadata.problem}
+      />
+    </details>
   );
 }
 
