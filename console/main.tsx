@@ -7,7 +7,8 @@ import { openPortalLink } from './app/session.ts';
 
 applyTheme();
 openPortalLink();
+// A portal link that is opened in a tab with the console changes the fragment only. Listened to before the router, which
+// reads the address when it changes.
+addEventListener('popstate', openPortalLink);
 const router = openRouter();
-// A portal link that is opened in a tab with the console changes the fragment only. Listened to before the first rendering.
-addEventListener('hashchange', () => openPortalLink() && router.history.replace('/'));
 createRoot(document.querySelector('#app')!).render(<App router={router} />);

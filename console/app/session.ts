@@ -32,13 +32,12 @@ export function signOut(who?: Who): void {
  * Signs in with the key of a link that the operator made (`#token=…`), and removes the key from the address and from the
  * history of the browser. Any other address is left alone.
  */
-export function openPortalLink(): boolean {
+export function openPortalLink(): void {
   const token = readToken(location.hash);
-  if (token === null) return false;
+  if (token === null) return;
   signOut();
   signIn('key', token);
   history.replaceState(null, '', '#/');
-  return true;
 }
 
 /** The key in a link's fragment; null for any other fragment. */
