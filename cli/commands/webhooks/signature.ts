@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { KnownSecret, SignatureExplanation } from '#sdk/webhooks/index.ts';
+import type { HttpRequest, KnownSecret, SignatureExplanation } from '#sdk/webhooks/index.ts';
 import {
   explainSignature,
+  readHttpRequest,
   signBody,
   standardSignature,
   TOLERANCE_SECONDS,
@@ -15,7 +16,6 @@ import { action } from '../../command.ts';
 import { CommandError, UsageError } from '../../exit.ts';
 import { readTextFile, time, wholeNumber } from '../../options.ts';
 import { state } from '../../terminal/format.ts';
-import { readHttpMessage } from './http-message.ts';
 
 type Common = { secret?: string; headerPrefix: string };
 type SignOptions = Common & { timestamp?: string; eventId?: string };
@@ -95,7 +95,7 @@ async function sign({ io, out }: Session, options: SignOptions, file: string | u
 }
 
 async function verify({ io, out }: Session, options: VerifyOptions, file: string | undefined): Promise<void> {
-  const { headers, body } = readHttpMessage(await readBytes(io, file));
+  const { headers, body } = readRequest(await readBytes(io, file));
   const { at, tolerance: toleranceSeconds, headerPrefix } = options;
   const now = at === undefined ? Date.now() : Date.parse(at);
   try {
@@ -116,7 +116,7 @@ async function verify({ io, out }: Session, options: VerifyOptions, file: string
 
 async function explain(session: Session, options: ExplainOptions, file: string | undefined): Promise<void> {
   const { io, out } = session;
-  const { headers, body } = readHttpMessage(await readBytes(io, file));
+  const { headers, body } = readRequest(await readBytes(io, file));
   const { webhook, at, headerPrefix } = options;
   let explanation: SignatureExplanation | SignatureDiagnosis;
   if (webhook === undefined) {
@@ -124,7 +124,7 @@ async function explain(session: Session, options: ExplainOptions, file: string |
     const receivedAt = at === undefined ? null : Date.parse(at);
     explanation = await explainSignature({ secret, headers, body, receivedAt, headerPrefix });
   } else {
-    const question = { headers, body: body.toString('utf8'), ...(at !== undefined && { received_at: at }) };
+    const question = { headers, body: new TextDecoder().decode(body), ...(at !== undefined && { received_at: at }) };
     explanation = await (await session.client()).webhooks.diagnose(webhook, question);
   }
   const { verdict, fix, checks, causes } = explanation;
@@ -156,6 +156,14 @@ function readSecrets({ env }: Io, { secret: file }: Common): string[] {
   if (secrets.length === 0) throw new UsageError(`There is no secret: give --secret, or set ${VARIABLE}.`);
   // Spaces are kept: they may be the mistake that is looked for.
   return secrets.map((line) => line.replace(/\r$/, ''));
+}
+
+/** @throws UsageError */
+function readRequest(bytes: Buffer): HttpRequest {
+  const request = readHttpRequest(bytes);
+  if (!request)
+    throw new UsageError('This is no request. Pass it as it was received: headers, an empty line, the body.');
+  return request;
 }
 
 async function readBytes({ stdin }: Io, file: string | undefined): Promise<Buffer> {
