@@ -70,8 +70,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
   const flags = [
     '--test',
     '--test-reporter=spec',
-    // One more than cores: many tests wait, for a lease, a limit or a timeout.
-    `--test-concurrency=${os.availableParallelism() + 1}`,
+    `--test-concurrency=${os.availableParallelism()}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
   ];
   const env = { ...process.env, TEST_DATABASE_URL: databaseUrl, TMPDIR: temporary, PATH: searchPath() };

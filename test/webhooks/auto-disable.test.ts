@@ -103,8 +103,9 @@ test('with two nodes that are killed, each attempt counts once, and no attempt i
     await receiver.waitFor(requests);
     await killDeliverer(node);
     // Takes the shards from running processes too: their attempts are repeated, and their results are rejected.
-    await environment.db.run({ text: 'delete from deliverers' });
-    await environment.db.run({ text: 'update delivery_shards set owner = null, epoch = epoch + 1' });
+    await environment.db.run({
+      text: `with ended as (delete from deliverers) update delivery_shards set owner = null, epoch = epoch + 1`,
+    });
   }
   const attempts = await until('every attempt', async () => {
     const made = await environment.db.rows<{ id: string; eventId: string; attempt: number; status: string }>({
@@ -119,9 +120,10 @@ test('with two nodes that are killed, each attempt counts once, and no attempt i
     emitted.flatMap((id) => [1, 2, 3, 4].map((attempt) => `${id} ${attempt} failed`)).sort(),
   );
   assert.deepEqual([consecutive_failures, active], [4 * EVENTS, true]);
-  // Each of three kills, and each of three losses of all shards, repeats an attempt at most once.
+  // Each of three kills, and each of three losses of all shards, repeats attempts. A process that has lost a shard repeats
+  // them until its next heartbeat, which is a second later at most.
   const received = Map.groupBy(receiver.requests, ({ headers }) => headers['x-service-delivery-id']);
-  assert.ok(Math.max(...[...received.values()].map(({ length }) => length)) <= 7);
+  assert.ok(Math.max(...[...received.values()].map(({ length }) => length)) <= 20);
 });
 
 async function killDeliverer(node: TestService): Promise<void> {
