@@ -23,6 +23,8 @@ export type SeedReport = {
   faults: number;
   /** Hash of all changes and arrivals: the same for each run of a seed. */
   digest: string;
+  /** Whether a second run makes the same changes in the same order. */
+  isReplayable: boolean;
 };
 
 const ACTIONS_MS = 45_000;
@@ -101,6 +103,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     arrivals: receivers.arrivals.length,
     faults: faults.count() + server.faultCount(),
     digest: digestOf(changes),
+    isReplayable: here.isReplayable(),
   };
 }
 

@@ -34,6 +34,8 @@ export type Simulator = {
   work<Result>(promise: Promise<Result>, tell: (outcome: Outcome<Result>) => void): void;
   /** Takes steps until `isOver` holds while no statement is in flight, or the time is up; returns whether it is over. */
   run(untilMs: number, isOver?: () => boolean): Promise<boolean>;
+  /** Whether every order followed from the seed: PostgreSQL chooses among several statements that wait for the same lock. */
+  isReplayable(): boolean;
 };
 
 export type Outcome<Result> = { kind: 'result'; result: Result } | { kind: 'error'; error: unknown };
@@ -55,6 +57,7 @@ class SteppedSimulator implements Simulator {
   #inFlight: InFlight[] = [];
   #nowMs = START_MS;
   #number = 0;
+  #isReplayable = true;
 
   constructor(seed: number, countWaiting: () => Promise<number>) {
     this.random = randomFrom(seed);
@@ -63,6 +66,10 @@ class SteppedSimulator implements Simulator {
 
   nowMs(): number {
     return Math.floor(this.#nowMs);
+  }
+
+  isReplayable(): boolean {
+    return this.#isReplayable;
   }
 
   after(actor: Actor | null, delayMs: number, run: () => void): void {
@@ -96,6 +103,7 @@ class SteppedSimulator implements Simulator {
     }
     const done = this.#inFlight.filter((entry) => entry.done);
     this.#inFlight = open();
+    if (this.#inFlight.length > 1) this.#isReplayable = false;
     for (const entry of this.#inFlight) entry.isWaiting = true;
     for (const entry of done) entry.tell();
   }
