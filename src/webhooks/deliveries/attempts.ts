@@ -93,9 +93,19 @@ export class Attempts {
     const isRetried = end.kind === 'recorded' && end.nextAtMs !== null && nextAttemptId !== null;
     const retry = isRetried ? { attempt: attempt + 1, attemptId: nextAttemptId, nextAtMs: end.nextAtMs! } : null;
     this.#settle({ id, shard }, retry);
-    // The row may wait under another attempt id, or still under this one if the shard was lost and taken again.
-    if (end.kind === 'refused') this.#deps.scheduler.spill({ id: webhookId, shard });
+    if (end.kind === 'refused') void this.#readAgain({ id: webhookId, shard });
     if (this.#waitsForRecorder) this.start();
+  }
+
+  /**
+   * After a refused record: the row may wait under another attempt id, or still under this one if the shard was lost and taken
+   * again. If the shard was lost to another process, sending it again from here would be refused again.
+   */
+  async #readAgain(webhook: { id: string; shard: number }): Promise<void> {
+    const { ownership, scheduler, onStarted } = this.#deps;
+    await ownership.renewed();
+    scheduler.spill(webhook);
+    onStarted();
   }
 
   /** Starts nothing from now on. Waits for the attempts in flight, at most `waitMs`, and ends the others. */

@@ -134,6 +134,19 @@ test('shards of a deliverer whose lease ended are taken by another; when it wake
   assert.ok((await environment.epochOf(5)) > epoch);
 });
 
+test('a process that asks for a heartbeat knows at once that a shard was lost', async () => {
+  await using environment = await openEnvironment();
+  const deliverer = await environment.start('node/a');
+  await deliverer.has(64);
+  const epoch = deliverer.ownership.epochOf(5)!;
+  await environment.db.run({ text: 'update delivery_shards set owner = null, epoch = epoch + 1 where shard = 5' });
+
+  await deliverer.ownership.renewed();
+
+  assert.ok(deliverer.closed.includes(5));
+  assert.notEqual(deliverer.ownership.epochOf(5), epoch);
+});
+
 test('a process trusts its lease for 8 s from before its last heartbeat', async () => {
   await using environment = await openEnvironment();
   const deliverer = await environment.start('node/a');

@@ -52,6 +52,8 @@ export class Ownership {
   #trustedUntil = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
   #isLeaving = false;
   #isWoken = false;
+  /** Called after the next heartbeat. */
+  #waiters: (() => void)[] = [];
   #sleep = new AbortController();
   #unlisten: () => Promise<void> = async () => undefined;
   #beating: Promise<void> | null = null;
@@ -88,6 +90,14 @@ export class Ownership {
     if (this.#closing.has(shard) && this.#deps.unrecorded(shard) === 0) this.#wake();
   }
 
+  /** Sends a heartbeat at once. Resolves when this process knows which shards it owns now, or the database is away. */
+  renewed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve);
+      this.#wake();
+    });
+  }
+
   /** No attempt starts from now on, and shards are released as they drain. */
   close(): void {
     this.#isLeaving = true;
@@ -113,6 +123,7 @@ export class Ownership {
     let hasJoined = false;
     while (!this.#stopping.signal.aborted) {
       this.#isWoken = false;
+      const waiters = this.#waiters.splice(0);
       try {
         if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: LEASE_MS });
         hasJoined = await this.#beat();
@@ -120,6 +131,8 @@ export class Ownership {
       } catch (error) {
         this.#goodBeats = 0;
         this.#logFailure(error);
+      } finally {
+        for (const resolve of waiters) resolve();
       }
       if (this.#isWoken) continue;
       this.#sleep = new AbortController();
