@@ -7,16 +7,21 @@ export const RECEIVER_MODES = ['well', 'failing', 'hanging', 'resetting', 'losin
 /** How a receiver answers: 2xx, 500, never, a reset before it reads the body, or a reset after it has handled the event. */
 export type ReceiverMode = (typeof RECEIVER_MODES)[number];
 
-/** One request at a receiver. */
-export type Arrival = {
-  /** True time, and what the database's clock showed then. */
-  atMs: number;
-  databaseMs: number;
+/** One request, whether a receiver read it or not. */
+export type SentRequest = {
+  attemptId: string;
   slot: string;
   /** The process that sent it, when it did, and the database's time then. */
   holder: string;
   sentAtMs: number;
   sentDatabaseMs: number;
+};
+
+/** One request that a receiver read. */
+export type Arrival = SentRequest & {
+  /** True time, and what the database's clock showed then. */
+  atMs: number;
+  databaseMs: number;
   /** When the receiver had answered, or its connection was closed. */
   untilMs: number;
   url: string;
@@ -29,6 +34,7 @@ export type Arrival = {
 };
 
 export type Receivers = {
+  sent: SentRequest[];
   arrivals: Arrival[];
   /** The mode of the receiver at each URL; a new receiver answers 2xx. */
   modes: Map<string, ReceiverMode>;
@@ -41,9 +47,8 @@ export type Receivers = {
 
 const NETWORK_MS = 60;
 
-type Sent = Pick<Arrival, 'sentAtMs' | 'sentDatabaseMs'>;
-
 export function openReceivers(simulator: Simulator, databaseNowMs: () => number): Receivers {
+  const sent: SentRequest[] = [];
   const arrivals: Arrival[] = [];
   const modes = new Map<string, ReceiverMode>();
   let frozen = 0;
@@ -57,21 +62,20 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     actor.frozenUntilMs = simulator.nowMs() + 10_000 + simulator.random.next() * 3_000;
   }
 
-  function arrive(actor: Actor, { url, headers, body }: PostRequest, sent: Sent): PostResult | null {
+  function arrive({ url, headers, body }: PostRequest, request: SentRequest): PostResult | null {
     const mode = modes.get(url) ?? 'well';
     const status = statusOf(mode);
     if (mode !== 'resetting') {
       const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs(), untilMs: Number.POSITIVE_INFINITY };
-      const { slot, holder } = actor;
       const answer = { status, isAnswerLost: mode === 'losing' };
-      arrivals.push({ ...times, ...sent, ...answer, slot, holder, url, headers, body });
+      arrivals.push({ ...request, ...times, ...answer, url, headers, body });
     }
     if (mode === 'hanging') return null;
     return mode === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
   }
 
   const receivers: Receivers = {
-    ...{ arrivals, modes },
+    ...{ sent, arrivals, modes },
     freezes: 0,
     frozen: () => frozen,
     posterFor: (actor) => (options) => {
@@ -84,7 +88,10 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
       actor.onDeath.push(async () => endAll());
       return {
         post(request) {
-          const sent = { sentAtMs: simulator.nowMs(), sentDatabaseMs: databaseNowMs() };
+          const attemptId = request.headers['X-Service-Delivery-Id']!;
+          const times = { sentAtMs: simulator.nowMs(), sentDatabaseMs: databaseNowMs() };
+          const entry = { ...times, attemptId, slot: actor.slot, holder: actor.holder };
+          sent.push(entry);
           return new Promise((resolve) => {
             const end = (result: PostResult) => {
               if (open.delete(resolve)) resolve(reportOf(result));
@@ -94,7 +101,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
               if (!open.has(resolve)) return;
               const eventId = request.headers['X-Service-Event-Id']!;
               const longestMs = slow.has(eventId) ? options.timeoutMs : NETWORK_MS;
-              const result = arrive(actor, request, sent);
+              const result = arrive(request, entry);
               freeze(actor, eventId);
               const delayMs = result ? simulator.random.next() * longestMs : options.timeoutMs;
               const arrival = arrivals.at(-1);

@@ -21,9 +21,9 @@ export type SeedReport = {
   arrivals: number;
   /** Crashes, stops, freezes, clock jumps, outages, and failed statements. */
   faults: number;
-  /** Hash of all changes and arrivals: the same for each run of a seed. */
+  /** Hash of all changes. */
   digest: string;
-  /** Whether a second run makes the same changes in the same order. */
+  /** Whether each run of the seed makes the same changes in the same order. */
   isReplayable: boolean;
 };
 
@@ -84,7 +84,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   const changes = await postgres.admin.rows<Change>({ text: READ_CHANGES });
   const run = {
     changes,
-    arrivals: receivers.arrivals,
+    ...{ arrivals: receivers.arrivals, sent: receivers.sent },
     memory: clients.memory,
     calls: environment.calls,
     endedAtMs: environment.endedAtMs,

@@ -46,7 +46,8 @@ export function checkArrivals(run: Run, report: Report): void {
     if (Number(headers['X-Service-Attempt']) !== row.attempt) report(`arrivals: ${attemptId} has a wrong number`);
     if (url.split('/')[3] !== event.account_id) report(`owners: ${attemptId} went to another account's receiver`);
     if (headers[ACCOUNT_HEADER] !== event.account_id) report(`arrivals: ${attemptId} lacks its webhook's own header`);
-    if (webhooks.isOff(row.webhook_id, sentDatabaseMs) && !isAfterClockStep(arrival, run, LATEST_COMMIT_MS))
+    const moment = { fromMs: sentDatabaseMs, toMs: sentDatabaseMs };
+    if (webhooks.isOff(row.webhook_id, moment) && !isAfterClockStep(arrival, run, LATEST_COMMIT_MS))
       report(`arrivals: ${attemptId} was sent to a webhook that is off`);
     if (!owners.isOwnedAt(row.shard, holder, sentDatabaseMs) && !isAfterClockStep(arrival, run))
       report(`arrivals: ${attemptId} was sent by ${holder}, which did not own its shard`);

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../src/db/database.ts';
 import type { Memory } from '../clients.ts';
 import type { Call } from '../nodes.ts';
-import type { Arrival } from '../receivers.ts';
+import type { Arrival, SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import { checkArrivals } from './arrivals.ts';
 import { checkDeliveries, checkFanOut } from './deliveries.ts';
@@ -15,6 +15,7 @@ import { checkUsage } from './usage.ts';
 export type Run = {
   changes: Change[];
   arrivals: Arrival[];
+  sent: SentRequest[];
   memory: Memory;
   calls: Call[];
   /** Processes that have ended: the name under which they held leases, and the time. */

@@ -1,4 +1,5 @@
 import { SETTINGS } from '../nodes.ts';
+import type { SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
 import { ShardOwners } from './shard-owners.ts';
@@ -21,21 +22,21 @@ type Context = {
   webhooks: ReturnType<typeof historyOfWebhooks>;
   /** Ids of attempts that a receiver accepted. */
   accepted: Set<string>;
-  /** When the attempts were sent. */
-  sent: Map<string, Run['arrivals']>;
+  /** The requests of each attempt. */
+  sent: Map<string, SentRequest[]>;
   ofDeletedJobs: Set<string>;
   report: Report;
 };
 
 /** Deliveries end or are retried by the owner of their shard only, with a log entry, in time, and without a gap in the log. */
 export function checkDeliveries(run: Run, report: Report): void {
-  const { changes, arrivals, memory } = run;
+  const { changes, arrivals, sent, memory } = run;
   const events = changes.filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id));
   const accepted = arrivals.filter(({ status }) => status === 204);
   const context: Context = {
     ...{ run, owners: new ShardOwners(changes), webhooks: historyOfWebhooks(changes), report },
     accepted: new Set(accepted.map(({ headers }) => headers['X-Service-Delivery-Id']!)),
-    sent: Map.groupBy(arrivals, ({ headers }) => headers['X-Service-Delivery-Id']!),
+    sent: Map.groupBy(sent, ({ attemptId }) => attemptId),
     ofDeletedJobs: new Set(events.map(({ after }) => after.id as string)),
   };
   const steps = Map.groupBy(
@@ -88,7 +89,7 @@ function checkRecorded(id: string, step: Change, { owners, sent, report }: Conte
   const owner = owners.ownerAt(step, before.shard);
   if (!owner?.startsWith(`${slot}/`))
     report(`deliveries: ${id} was recorded by ${slot}, while ${owner} owned its shard`);
-  const bySlot = (sent.get(before.attempt_id) ?? []).filter((arrival) => arrival.slot === slot);
+  const bySlot = (sent.get(before.attempt_id) ?? []).filter((request) => request.slot === slot);
   const last = bySlot.filter(({ sentDatabaseMs }) => sentDatabaseMs <= atMs).at(-1);
   if (!last) return;
   const { holder, sentDatabaseMs } = last;
@@ -145,12 +146,13 @@ export function checkFanOut({ changes }: Run, report: Report): void {
   for (const event of changes.filter(({ what, after }) => what === 'event' && after.webhook_id === null)) {
     const delivered = (byEvent.get(event.after.id) ?? []).map(({ after }) => after.webhook_id as string);
     if (new Set(delivered).size !== delivered.length) report(`events: ${event.after.id} was put twice in the queue`);
+    const span = { fromMs: Math.min(Date.parse(event.after.created_at), event.atMs), toMs: event.atMs };
     for (const { id, accountId } of webhooks.all()) {
       const isDelivered = delivered.includes(id);
       if (isDelivered && accountId !== event.after.account_id) report(`owners: ${id} got another account's event`);
       if (accountId !== event.after.account_id) continue;
-      if (!isDelivered && webhooks.isOn(id, event.atMs)) report(`events: ${id} did not get ${event.after.id}`);
-      if (isDelivered && webhooks.isOff(id, event.atMs)) report(`events: ${id} is off and got ${event.after.id}`);
+      if (!isDelivered && webhooks.isOn(id, span)) report(`events: ${id} did not get ${event.after.id}`);
+      if (isDelivered && webhooks.isOff(id, span)) report(`events: ${id} is off and got ${event.after.id}`);
     }
   }
 }
