@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { buildSync } from 'esbuild';
 
 // Builds the npm package: plain JavaScript with declaration files. The project itself runs the TypeScript.
 
 const ROOT = path.join(import.meta.dirname, '..');
 const SDK = path.join(ROOT, 'sdk');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+// A chunk apart from the receivers, so that bundlers can leave out what those import, which is the debugger of signatures.
+const VERIFICATION = './src/webhooks/web-signature.ts';
 const COPIED = ['README.md', 'vectors.json'];
 
 if (import.meta.main) {
@@ -19,18 +22,41 @@ if (import.meta.main) {
 export function buildSdk(folder: string): void {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
-  execFileSync(process.execPath, [TSC, '-p', path.join(SDK, 'tsconfig.json'), '--outDir', folder], {
-    stdio: 'inherit',
-  });
+  writeDeclarations(folder);
+  bundle(folder);
   for (const name of COPIED) fs.copyFileSync(path.join(SDK, name), path.join(folder, name));
   fs.copyFileSync(path.join(ROOT, 'LICENSE'), path.join(folder, 'LICENSE'));
   fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(publishedManifest(), null, 2)}\n`);
 }
 
+function writeDeclarations(folder: string): void {
+  const options = ['--emitDeclarationOnly', '--outDir', folder];
+  execFileSync(process.execPath, [TSC, '-p', path.join(SDK, 'tsconfig.json'), ...options], { stdio: 'inherit' });
+}
+
+/** Writes a file for each entry of the manifest, and shared chunks: a file for each module would load in twice the time. */
+function bundle(folder: string): void {
+  const { exports, imports } = readManifest();
+  buildSync({
+    absWorkingDir: SDK,
+    entryPoints: [...filesOf([exports, imports]).filter((file) => file.endsWith('.ts')), VERIFICATION],
+    outdir: folder,
+    outbase: path.join(SDK, 'src'),
+    chunkNames: 'chunks/[name]-[hash]',
+    // The conditions of package.json choose between these at the user's place.
+    external: [...Object.keys(imports), 'node:*'],
+    ...{ bundle: true, splitting: true, format: 'esm', platform: 'neutral', target: 'es2022', sourcemap: true },
+    logLevel: 'warning',
+  });
+}
+
+function readManifest() {
+  return JSON.parse(fs.readFileSync(path.join(SDK, 'package.json'), 'utf8'));
+}
+
 /** The manifest, in which the TypeScript is replaced by what was compiled from it. */
 function publishedManifest(): object {
-  const text = fs.readFileSync(path.join(SDK, 'package.json'), 'utf8');
-  const { private: _, exports, imports, ...manifest } = JSON.parse(text);
+  const { private: _, exports, imports, ...manifest } = readManifest();
   return {
     ...manifest,
     engines: { node: '>=20' },
@@ -49,4 +75,9 @@ function compiled(file: string): string {
 function mapStrings(value: unknown, map: (text: string) => unknown): unknown {
   if (typeof value === 'string') return map(value);
   return Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, mapStrings(each, map)]));
+}
+
+/** All strings in a value. */
+function filesOf(value: unknown): string[] {
+  return typeof value === 'string' ? [value] : Object.values(value as object).flatMap(filesOf);
 }

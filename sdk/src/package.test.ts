@@ -17,6 +17,8 @@ const TSC = path.join(MODULES, 'typescript/bin/tsc');
 // Beyond these a page or a Worker loads noticeably later.
 const MAX_CLIENT_BYTES = 9_000;
 const MAX_VERIFICATION_BYTES = 2_000;
+// Each file takes part of a millisecond to load.
+const MAX_LOADED_FILES = 8;
 
 const JAVASCRIPT = `
 import { createReceiver, rememberEvents, Verbatim, verifyDelivery, WebhookVerificationError } from '@verbatim/sdk';
@@ -154,6 +156,32 @@ test('the package has no dependencies, no tests, and only declaration files in T
   for (const file of ['index.js', 'index.d.ts', 'README.md', 'LICENSE', 'vectors.json'])
     assert.ok(files.includes(file));
 });
+
+test(`each entry loads at most ${MAX_LOADED_FILES} files, with source maps that have the TypeScript`, () => {
+  const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  const entries = Object.values<string | { default: string }>(manifest.exports).flatMap((entry) =>
+    typeof entry === 'string' ? [] : [path.join(folder, entry.default)],
+  );
+
+  assert.equal(entries.length, 3);
+  for (const entry of entries) {
+    const files = loadedFiles(entry);
+    assert.ok(files.size <= MAX_LOADED_FILES, `${entry}: ${[...files].join(', ')}`);
+    for (const file of files) {
+      const { sources, sourcesContent } = JSON.parse(fs.readFileSync(`${file}.map`, 'utf8'));
+      assert.equal(sourcesContent.length, sources.length, file);
+    }
+  }
+});
+
+/** The entry and all files of the package that it imports statically. */
+function loadedFiles(file: string, found = new Set<string>()): Set<string> {
+  if (found.has(file)) return found;
+  found.add(file);
+  const imports = fs.readFileSync(file, 'utf8').matchAll(/^(?:import|} from) "(\.[^"]+)";$/gm);
+  for (const [, name] of imports) loadedFiles(path.join(path.dirname(file), name!), found);
+  return found;
+}
 
 test('publint finds nothing', async () => {
   const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
