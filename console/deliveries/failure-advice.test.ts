@@ -50,12 +50,14 @@ for (const [status, step] of STATUSES) {
   });
 }
 
-test('a timeout after the request was sent is the handler, one before it the network', () => {
+test('a timeout after the request was sent is the handler, one before it the network or the TLS handshake', () => {
   const waited = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1, connect_ms: 2, tls_ms: 3 } });
   const reused = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1 }, remote_address: '203.0.113.7' });
+  const handshaking = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1, connect_ms: 2 } });
   const unreached = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1 } });
 
   assert.match(adviceFor(waited)!.steps[0]!, /answer 2xx/);
   assert.match(adviceFor(reused)!.title, /answer/);
+  assert.match(adviceFor(handshaking)!.title, /TLS handshake/);
   assert.match(adviceFor(unreached)!.steps[0]!, /firewall/);
 });

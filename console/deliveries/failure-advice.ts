@@ -192,13 +192,19 @@ function adviceForTimeout({ timings, remote_address = null }: Attempt): Advice {
       ],
     };
   }
+  if (timings.connect_ms !== null) {
+    return {
+      title: 'Timeout, in the TLS handshake',
+      why: 'TCP connected, but the TLS handshake did not end before the deadline: nothing was sent.',
+      steps: ['Check that the server on this port speaks TLS.', 'Look for a server or proxy that is overloaded.'],
+    };
+  }
   return {
     title: 'Timeout, no connection',
     why: 'No connection came about before the deadline: nothing was sent.',
     steps: [
       'Check the firewall: it drops the packets without an answer.',
       'Check that the address of the name is that of your server.',
-      'If TCP connects, look for a server that does not end the TLS handshake.',
     ],
   };
 }

@@ -5,7 +5,7 @@ import { codeOf, forbiddenAddress, TransportError } from './transport-error.ts';
 import type { EgressProxy } from './tunnel.ts';
 import { openTunnel } from './tunnel.ts';
 
-export type Connected = { socket: tls.TLSSocket; address: string; connectMs: number; tlsMs: number };
+export type Connected = { socket: tls.TLSSocket; address: string; tlsMs: number };
 type PlainRequest = Omit<ConnectRequest, 'servername'>;
 
 export type ConnectRequest = {
@@ -20,6 +20,8 @@ export type ConnectRequest = {
   deadline: Deadline;
   /** Checks the peer's address that the socket reports, before TLS starts. Not called behind a proxy. */
   isAllowedPeer(address: string): boolean;
+  /** Called with the duration of the TCP connection, before TLS starts. */
+  onConnected?(connectMs: number): void;
 };
 
 /**
@@ -30,8 +32,9 @@ export async function connectTls(request: ConnectRequest): Promise<Connected> {
   const startedAt = performance.now();
   const { tcp, address } = await connectToAny(request);
   const connectedAt = performance.now();
+  request.onConnected?.(connectedAt - startedAt);
   const socket = await handshake(tcp, address, request);
-  return { socket, address, connectMs: connectedAt - startedAt, tlsMs: performance.now() - connectedAt };
+  return { socket, address, tlsMs: performance.now() - connectedAt };
 }
 
 /**

@@ -32,8 +32,9 @@ export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange;
 }
 
 /** The phase in which an attempt without an answer ended. */
-function unfinishedTitle({ remote_address, error }: DeliveryWithExchange): string {
+function unfinishedTitle({ remote_address, error, timings }: DeliveryWithExchange): string {
   if (remote_address !== null) return 'Request sent, no complete answer';
+  if (timings.connect_ms !== null) return 'TLS handshake, not finished';
   if (error?.reason === 'dns') return 'Name resolution, not finished';
   return error?.reason === 'connect'
     ? 'TCP connection, not finished'

@@ -12,7 +12,7 @@ import type { Connection, ConnectionPool, Turn } from './connections.ts';
 import type { HttpResponse } from './exchange.ts';
 import { exchange } from './exchange.ts';
 
-/** The result of one POST, with the duration of each phase in ms; null for a phase that did not take place. */
+/** The result of one POST, with the duration of each phase in ms; null for a phase that did not take place, or did not succeed. */
 export type PostReport = {
   result: PostResult;
   durationMs: number;
@@ -126,8 +126,10 @@ export class Attempt {
       proxy,
       deadline: this.#deadline,
       isAllowedPeer: (address) => this.#areAllowed([address]),
+      onConnected: (connectMs) => {
+        this.#trace.connectMs = connectMs;
+      },
     });
-    this.#trace.connectMs = connected.connectMs;
     this.#trace.tlsMs = connected.tlsMs;
     const connection = pool.adopt(origin, connected.address, connected.socket);
     this.#turn.opened();

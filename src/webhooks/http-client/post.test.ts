@@ -154,6 +154,20 @@ for (const [mode, reason] of HOSTILE_MODES) {
   });
 }
 
+for (const mode of ['selfSigned', 'hangBeforeTls', 'resetBeforeTls'] as const) {
+  test(`a TLS handshake that fails in mode ${mode} leaves the duration of the TCP connection in the report`, async () => {
+    await using receiver = await openHostileReceiver(mode);
+    using poster = testPoster(receiver.port, mode === 'hangBeforeTls' ? SHORT : {});
+
+    const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+    assert.ok(report!.connectMs! > 0 && report!.connectMs! <= report!.durationMs);
+    assert.equal(report?.tlsMs, null);
+    // Nothing was sent.
+    assert.equal(report?.remoteAddress, null);
+  });
+}
+
 for (const mode of ['dripBody', 'endlessBody', 'gzipBomb', 'brokenBody'] as const) {
   test(`a 2xx with a body in mode ${mode} counts as delivered, and at most 4 KiB of it are kept`, async () => {
     await using receiver = await openHostileReceiver(mode);
