@@ -144,7 +144,8 @@ const segmentSchema = Type.Object(
   }),
 );
 
-const AUDIO_TRACK_EXAMPLE = { index: 0, language: 'en', title: null, codec: 'mp3', channels: 1, default: true };
+// In the order of jsonb, in which tracks are stored and sent.
+const AUDIO_TRACK_EXAMPLE = { codec: 'mp3', index: 0, title: null, default: true, channels: 1, language: 'en' };
 
 const warningSchema = Type.Object(
   {

@@ -10,6 +10,7 @@ import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { withSortedKeys } from '../fixtures/webhooks/sorted-keys.ts';
 
 type Word = { start: number; end: number; text: string };
 type Job = {
@@ -275,11 +276,3 @@ test('the debugger of signatures knows the order of the keys of what was sent', 
     assert.deepEqual(causes, ['body_parsed'], body.toString());
   }
 });
-
-/** As Go and many other languages write a map. */
-function withSortedKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSortedKeys);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, withSortedKeys(each)]));
-}

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { explainSignature, signBody } from '#sdk/webhooks/index.ts';
 import vectorFile from '../../sdk/vectors.json' with { type: 'json' };
 import type { Job } from '../../src/jobs/job.ts';
 import { showJob } from '../../src/jobs/view.ts';
@@ -11,6 +12,7 @@ import { FAILURE_REASONS } from '../../src/rules/webhooks/delivery-outcome.ts';
 import type { WebhookRow } from '../../src/webhooks/endpoints/store.ts';
 import { showWebhook } from '../../src/webhooks/endpoints/view.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
+import { withSortedKeys } from '../fixtures/webhooks/sorted-keys.ts';
 
 // Runs the examples of docs/webhooks.md, and compares its lists with the code.
 
@@ -162,6 +164,18 @@ test('the examples of events are of types that exist, and have the fields that t
   for (const { data } of examples) {
     const [shown, real] = data.job ? [data.job, job] : [data.webhook, webhook];
     assert.deepEqual(shapeOf(shown), shapeOf(real));
+  }
+});
+
+test('the examples of events have their keys in the order in which the service writes them', () => {
+  const { secret, timestamp } = vectorFile.vectors[0]!;
+  for (const example of blocks('json').map((text) => JSON.parse(text))) {
+    const signature = signBody({ secret, timestamp, body: JSON.stringify(example) });
+    const headers = { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': signature };
+
+    const { causes } = explainSignature({ secret, headers, body: withSortedKeys(example) as object });
+
+    assert.deepEqual(causes, ['body_parsed'], example.type);
   }
 });
 
