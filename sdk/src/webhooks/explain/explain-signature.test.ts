@@ -112,7 +112,8 @@ const MUTATIONS: [string, Delivery, SignatureVerdict[], Partial<SignatureQuestio
   ['a body with another key first', withBody(JSON.stringify({ type: parsed.type, ...parsed })), ['body_parsed']],
   ['an object in place of the body', withBody(parsed), ['body_parsed']],
   ['an object made a string', withBody(String(parsed)), ['body_parsed']],
-  ['a body that was read already', withBody(''), ['body_parsed']],
+  ['a body that was read already', withBody(''), ['body_empty']],
+  ['a saved request without its body', withBody('\r\n'), ['body_empty']],
   ['a line end after the body', withBody(`${BODY}\n`), ['body_whitespace']],
   ['spaces around the body', withBody(`  ${BODY} \r\n`), ['body_whitespace']],
   ['a byte order mark', withBody(`\ufeff${BODY}`), ['body_whitespace']],
@@ -166,6 +167,7 @@ const MUTATIONS: [string, Delivery, SignatureVerdict[], Partial<SignatureQuestio
 /** The same with what was sent: [the change, what was received, the verdicts, what was sent]. */
 const COMPARED: [string, Delivery, SignatureVerdict[], string?][] = [
   ['a cut body', withBody(BODY.slice(0, -7)), ['body_truncated']],
+  ['an empty body', withBody(''), ['body_empty']],
   ['a body with another word', withBody(BODY.replace('job_1', 'job_2')), ['body_changed_at']],
   ['a number that lost digits', withBody(JSON.stringify(JSON.parse(EXACT)), delivery(EXACT)), ['body_parsed'], EXACT],
   ['sorted metadata', withBody(withMetadata('{"a":2,"b":1}')), ['body_parsed']],

@@ -133,9 +133,8 @@ function explainRest(
   // The time that was signed is not known: nothing can fit.
   if (!sent) return seen ? [seen] : read.causes.includes('bad_timestamp') ? [] : ['unexplained'];
   const ofSent = findMistakes(read, sent.body, secrets).mistakes;
-  const changed: SignatureVerdict[] = difference
-    ? [seen === 'body_parsed' ? seen : causeOfDifference(difference.kind)]
-    : [];
+  const isLost = seen === 'body_parsed' || seen === 'body_empty';
+  const changed: SignatureVerdict[] = difference ? [isLost ? seen : causeOfDifference(difference.kind)] : [];
   if (ofSent) return [...ofSent, ...changed];
   const isSame = ['Signature', 'Timestamp'].map((name) => {
     const [before] = headerValues(sent.headers ?? {}, headerPrefix + name);
@@ -188,6 +187,7 @@ function checkBody(
   if (undone.length > 0) return check('wrong', 'The signature fits another form of it.', undone.join(', '));
   if (mistakes !== null) return check('ok', 'The signature fits it.', 'the same bytes');
   const seen = lookAtBody(body);
+  if (seen === 'body_empty') return check('wrong', 'It is empty.', '0 bytes');
   if (seen) return check('wrong', `It has the form of: ${seen}.`, seen);
   return check('unknown', 'What was sent is not known.', null);
 }

@@ -62,14 +62,15 @@ function mistakeOf({ mistake }: Guess<unknown>): Mistake[] {
 }
 
 /** What else a body tells that fits no guess, without the one that was sent. */
-export function lookAtBody(body: Body): 'body_compressed' | 'body_parsed' | 'body_truncated' | null {
+export function lookAtBody(body: Body): 'body_compressed' | 'body_empty' | 'body_parsed' | 'body_truncated' | null {
   const bytes = toBytes(body);
   const [first, second] = bytes;
   const text = toText(bytes);
   // The second: compressed bytes that were read as text.
   if ((first === 0x1f && second === 0x8b) || text.startsWith('\u001f\ufffd')) return 'body_compressed';
-  // A parser has read it, or a parsed object was made a string.
-  if (text === '' || text.startsWith('[object ')) return 'body_parsed';
+  if (text.trim() === '') return 'body_empty';
+  // A parsed object was made a string.
+  if (text.startsWith('[object ')) return 'body_parsed';
   const isCut = text.startsWith('{"id":"') && !text.trimEnd().endsWith('}');
   return isCut ? 'body_truncated' : null;
 }

@@ -11,6 +11,7 @@ export type SignatureVerdict =
   | Mistake
   | SecretCause
   | 'body_changed_at'
+  | 'body_empty'
   | 'body_truncated'
   | 'header_changed_by_proxy'
   | 'wrong_secret'
@@ -33,6 +34,8 @@ export const SIGNATURE_FIXES: Readonly<Record<SignatureVerdict, string>> = {
   secret_decoded: 'The key is the secret as text: do not decode it from base64.',
   wrong_scheme: 'The signed text is the timestamp header, a dot and the raw body.',
   body_parsed: 'Verify the raw bytes before any JSON parser: parsing and writing JSON again changes them.',
+  body_empty:
+    'The body is empty: verify it before any parser has read it, or include it in the request that you have saved.',
   body_whitespace: 'Keep the body as it is: do not trim it or change its line ends.',
   body_double_encoded: 'The body arrives inside of a JSON string: take the string itself as the body.',
   body_charset: 'Read the body as bytes, or as UTF-8; not as Latin-1 or a form.',
