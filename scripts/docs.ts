@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
 import { adviceFor, FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { RAW_BODY_EXAMPLES } from '#sdk/webhooks/explain/raw-body-examples.ts';
 import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import type { ErrorType } from '../src/http/api-error.ts';
@@ -76,7 +77,13 @@ function signatureVerdicts(): string {
   return page(
     'Verdicts about signatures',
     'What the debugger of signatures says of a delivery that does not verify ([signatures](signatures.md)), and what to do.',
-    `${table(['verdict', 'what to do'], verdicts)}\n\nThe raw body, by \`framework\`:\n\n${table(['framework', 'how'], frameworks)}`,
+    table(['verdict', 'what to do'], verdicts),
+    'The raw body, by `framework`:',
+    table(['framework', 'how'], frameworks),
+    ...(Object.keys(FRAMEWORKS) as Framework[]).flatMap((framework) => {
+      const { language, code } = RAW_BODY_EXAMPLES[framework];
+      return [`## ${FRAMEWORKS[framework]}`, `\`\`\`${language}\n${code}\n\`\`\``];
+    }),
   );
 }
 

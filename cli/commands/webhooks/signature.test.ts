@@ -65,4 +65,20 @@ describe('verbatim signature', () => {
     assert.equal(JSON.parse(json.stdout).verdict, 'signature_reformatted');
     assert.ok(![good, parsed, json].some(({ stdout }) => stdout.includes(SECRET) || stdout.includes(SIGNATURE)));
   });
+
+  test('explain shows the lines that read the raw body in a framework, when the body is the cause', async () => {
+    const words = ['signature', 'explain', ...AT, '--framework', 'flask'];
+
+    const parsed = await runVerbatim(words, { env, stdin: request(JSON.stringify(JSON.parse(BODY), null, 2)) });
+    const empty = await runVerbatim(words, { env, stdin: request('') });
+    const reformatted = await runVerbatim(words, { env, stdin: request(BODY, SIGNATURE.toUpperCase()) });
+    const unknown = await runVerbatim([...words, '--framework', 'cgi'], { env, stdin: request() });
+
+    const lines = '\n\n@app.post("/hooks")\ndef hooks():\n';
+    assert.ok(parsed.stdout.includes(lines), parsed.stdout);
+    assert.match(empty.stdout, /^fail {2}body_empty\n/);
+    assert.ok(empty.stdout.includes(lines), empty.stdout);
+    assert.ok(!reformatted.stdout.includes('def hooks'), reformatted.stdout);
+    assert.deepEqual([parsed.code, unknown.code], [1, 2]);
+  });
 });

@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
+import { isOtherBody } from '#sdk/webhooks/explain/frameworks.ts';
+import { RAW_BODY_EXAMPLES } from '#sdk/webhooks/explain/raw-body-examples.ts';
 import type { HttpRequest, KnownSecret, SignatureExplanation } from '#sdk/webhooks/index.ts';
 import {
   explainSignature,
+  FRAMEWORKS,
   readHttpRequest,
   signBody,
   standardSignature,
@@ -20,7 +25,7 @@ import { state } from '../../terminal/format.ts';
 type Common = { secret?: string; headerPrefix: string };
 type SignOptions = Common & { timestamp?: string; eventId?: string };
 type VerifyOptions = Common & { at?: string; tolerance: number };
-type ExplainOptions = Common & { at?: string; webhook?: string };
+type ExplainOptions = Common & { at?: string; webhook?: string; framework?: Framework };
 
 const VARIABLE = 'VERBATIM_WEBHOOK_SECRET';
 const REQUEST_HELP = `
@@ -64,6 +69,12 @@ export function define(command: Command, io: Io): void {
   )
     .option('--at <time>', 'received at this time; without it, the age is not checked', time)
     .option('--webhook <webhook>', 'ask the service, which has the secrets and what it has sent')
+    .addOption(
+      new Option(
+        '--framework <name>',
+        'show how the raw body is read there; without it, as the headers name it',
+      ).choices(Object.keys(FRAMEWORKS)),
+    )
     .addHelpText('after', REQUEST_HELP)
     .action(action<[string | undefined], ExplainOptions>(io, explain));
 }
@@ -117,14 +128,14 @@ async function verify({ io, out }: Session, options: VerifyOptions, file: string
 async function explain(session: Session, options: ExplainOptions, file: string | undefined): Promise<void> {
   const { io, out } = session;
   const { headers, body } = readRequest(await readBytes(io, file));
-  const { webhook, at, headerPrefix } = options;
+  const { webhook, at, headerPrefix, framework } = options;
   let explanation: SignatureExplanation | SignatureDiagnosis;
   if (webhook === undefined) {
     const secret = readSecrets(io, options).map((one): KnownSecret => ({ secret: one, of: 'this_webhook' }));
     const receivedAt = at === undefined ? null : Date.parse(at);
-    explanation = await explainSignature({ secret, headers, body, receivedAt, headerPrefix });
+    explanation = explainSignature({ secret, headers, body, receivedAt, headerPrefix, framework });
   } else {
-    const question = { headers, body: new TextDecoder().decode(body), ...(at !== undefined && { received_at: at }) };
+    const question = { headers, body: new TextDecoder().decode(body), received_at: at, framework };
     explanation = await (await session.client()).webhooks.diagnose(webhook, question);
   }
   const { verdict, fix, checks, causes } = explanation;
@@ -135,6 +146,9 @@ async function explain(session: Session, options: ExplainOptions, file: string |
     [`  ${fix}`],
   ];
   out.show({ json: explanation, ids: [verdict], lines });
+  if (out.mode === 'text' && explanation.framework !== null && isOtherBody(verdict)) {
+    out.block(`\n${RAW_BODY_EXAMPLES[explanation.framework].code}`);
+  }
   if (verdict !== 'genuine') throw new CommandError('');
 }
 

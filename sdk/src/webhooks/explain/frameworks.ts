@@ -85,5 +85,10 @@ export function detectFramework(sources: readonly HeaderSource[]): Framework | n
 export function adviceFor(framework: Framework, cause: string): string | null {
   const { name, rawBody, limit }: FrameworkAdvice = ADVICE[framework];
   if (cause === 'body_truncated') return limit && `${name}: ${limit}.`;
-  return cause.startsWith('body_') && cause !== 'body_changed_at' ? `${name}: ${rawBody}.` : null;
+  return isOtherBody(cause) ? `${name}: ${rawBody}.` : null;
+}
+
+/** Whether the cause is that another body than the raw one was checked. */
+export function isOtherBody(cause: string): boolean {
+  return cause.startsWith('body_') && cause !== 'body_changed_at' && cause !== 'body_truncated';
 }
