@@ -86,7 +86,7 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
   const flags = [
     '--test',
     '--test-reporter=spec',
-    `--test-concurrency=${os.availableParallelism()}`,
+    `--test-concurrency=${os.availableParallelism() + 1}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
   ];
   const env = { ...process.env, TEST_DATABASE_URL: databaseUrl, TMPDIR: temporary, PATH: searchPath() };

@@ -143,9 +143,8 @@ test('a fetch survives the kill of its process, a crash of the node and a stop',
   const { id } = (await call(first, key, 'POST', '/v1/transcribe', body)).json;
 
   await server.waitFor(1);
-  const isTranscriber = (entry: { arguments: string[] }) =>
-    entry.arguments.join(' ').endsWith('role-process.ts transcriber');
-  for (const { pid } of descendantsOf(first.pid).filter(isTranscriber)) process.kill(pid, 'SIGKILL');
+  const [transcriber] = descendantsOf(first.pid).filter(({ arguments: words }) => words.includes('transcriber'));
+  process.kill(transcriber!.pid, 'SIGKILL');
   await server.waitFor(2);
   await first.crash();
   const second = await openNode(server, receiver, dataDir);
