@@ -53,12 +53,9 @@ export function isIdempotencyKey(value: string): boolean {
   return /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-const KEPT_REFUSALS = [402, 409, 422];
+const STATUSES_TO_RETRY = [429, 500, 503];
 
-/**
- * Whether an answer is saved and sent again: successes, and refusals that depend on stored state. Other refusals (malformed,
- * not permitted, not found, too many, internal) changed nothing and are cheap to repeat: the key stays free.
- */
+/** Whether an answer is saved and sent again: all but those after which the client is to send the same request once more. */
 export function isKeptStatus(status: number): boolean {
-  return status < 300 || KEPT_REFUSALS.includes(status);
+  return !STATUSES_TO_RETRY.includes(status);
 }

@@ -14,11 +14,10 @@ import { until } from '../fixtures/until.ts';
 /** Two nodes that take requests, over one database; jobs stay queued, for nobody transcribes. */
 async function openNodes() {
   const db = await openTestDatabase();
-  const env = { DATABASE_URL: db.url, ROLES: 'api', SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
-  const nodes = await Promise.all([
-    openService({ ...env, RATE_LIMIT_TRANSCRIBE: 'off' }),
-    openService({ ...env, RATE_LIMIT_TRANSCRIBE: 'off', SYNC_WAIT_SECONDS: '0' }),
-  ]);
+  const limits = { RATE_LIMIT_TRANSCRIBE: 'off', MAX_UPLOADS_PER_ACCOUNT: '20' };
+  const secrets = { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') };
+  const env = { DATABASE_URL: db.url, ROLES: 'api', ...secrets, ...limits };
+  const nodes = await Promise.all([openService(env), openService({ ...env, SYNC_WAIT_SECONDS: '0' })]);
   const [one, two] = nodes as [TestService, TestService];
   const { key } = await one.account();
   return {
