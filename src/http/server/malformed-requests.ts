@@ -1,29 +1,33 @@
 import type { Server, ServerResponse } from 'node:http';
+import { METHODS, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { makeId } from '../../platform/clock.ts';
-import type { ErrorType } from '../api-error.ts';
+import type { ApiError, ErrorType } from '../api-error.ts';
 import { writeProblem } from '../errors.ts';
 
 const LINGER_MS = 1_000;
 
-type Refusal = { status: number; phrase: string; type: ErrorType; message: string };
+type Refusal = { status: number; type: ErrorType; message: string; headers?: Record<string, string> };
+
+type MalformedOptions = {
+  onRefused: (status: number, requestId: string) => void;
+  /** The answer to a method that no path has: 404 or, with `Allow`, 405. */
+  refuseMethod: (method: string, url: string) => ApiError;
+};
 
 const REFUSALS: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    phrase: 'Request Header Fields Too Large',
     type: 'invalid_request',
     message: 'The request line and headers are too large together; send at most 16 KiB.',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
-    phrase: 'Content Too Large',
     type: 'too_large',
     message: 'The chunk extensions of the body are too large; leave them out.',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
-    phrase: 'Request Timeout',
     type: 'invalid_request',
     message: 'The request did not arrive in time; send it again, faster.',
   },
@@ -31,24 +35,25 @@ const REFUSALS: Record<string, Refusal> = {
 
 const MALFORMED: Refusal = {
   status: 400,
-  phrase: 'Bad Request',
   type: 'invalid_request',
   message: 'This is not a well-formed HTTP/1.1 request.',
 };
 
 const NO_TUNNEL: Refusal = {
   status: 405,
-  phrase: 'Method Not Allowed',
   type: 'method_not_allowed',
   message: 'CONNECT is not offered here.',
+  headers: { allow: '' },
 };
+
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\/\S*) HTTP\/1\.[01]\r\n/;
 
 /**
  * Answers requests that Node's HTTP parser refuses with the service's error body: malformed HTTP, too large headers,
- * CONNECT. Handles the errors of every connection: for CONNECT Node removes its own listener, and an unhandled error would
+ * CONNECT, methods that the parser does not know. Handles the errors of every connection: for CONNECT Node removes its own listener, and an unhandled error would
  * end the process.
  */
-export function answerMalformed(server: Server, onRefused: (status: number, requestId: string) => void): void {
+export function answerMalformed(server: Server, { onRefused, refuseMethod }: MalformedOptions): void {
   const refused = new WeakSet<Socket>();
   const refuse = (socket: Socket, refusal: Refusal) => {
     // Bytes after the first mistake cause further errors.
@@ -64,11 +69,21 @@ export function answerMalformed(server: Server, onRefused: (status: number, requ
   };
   server.on('connection', (socket) => socket.on('error', () => socket.destroy()));
   server.removeAllListeners('clientError');
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
+  server.on('clientError', (error: ParseError, socket: AnsweringSocket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const [method, url] = (error.code === 'HPE_INVALID_METHOD' && unknownMethod(error.rawPacket)) || [];
+    if (method !== undefined && url !== undefined) return refuse(socket, refuseMethod(method, url));
     refuse(socket, REFUSALS[error.code ?? ''] ?? MALFORMED);
   });
   server.on('connect', (_request, socket: Socket) => refuse(socket, NO_TUNNEL));
+}
+
+type ParseError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+
+/** The method and path of the request at the start of a packet, if the parser fails on all requests with that method. */
+function unknownMethod(packet: Buffer | undefined): [method: string, url: string] | null {
+  const [, method, url] = REQUEST_LINE.exec(packet?.toString('latin1') ?? '') ?? [];
+  return method === undefined || url === undefined || METHODS.includes(method) ? null : [method, url];
 }
 
 // Node's internal field: the answer that the socket sends next. Further answers may be queued behind it.
@@ -91,17 +106,17 @@ function afterEarlierAnswers(socket: AnsweringSocket, then: () => void): void {
   }
 }
 
-function writeRefusal({ status, phrase, type, message }: Refusal, requestId: string): string {
+function writeRefusal({ status, type, message, headers = {} }: Refusal, requestId: string): string {
   const body = writeProblem({ status, type, message, extra: {} }, requestId);
   return [
-    `HTTP/1.1 ${status} ${phrase}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
     'X-Content-Type-Options: nosniff',
     `X-Request-Id: ${requestId}`,
-    ...(status === 405 ? ['Allow: '] : []),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     '',
     body,
   ].join('\r\n');

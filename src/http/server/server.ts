@@ -80,7 +80,10 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.removeAllContentTypeParsers();
   addRoutes(app, { ...options, bodyTimeoutMs });
-  answerMalformed(app.server, (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'));
+  answerMalformed(app.server, {
+    onRefused: (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'),
+    refuseMethod: (method, url) => noEndpoint(method, methodsAt(routes, url)),
+  });
   const handle = oneByOne(app.routing);
   app.server.removeAllListeners('request').on('request', handle);
   // Without these listeners Node answers 100 before the request is admitted, or 417 without a body.
@@ -142,18 +145,20 @@ export async function closeServer(app: FastifyInstance, graceMs: number): Promis
 /** Answers a request without a route: OPTIONS with the methods of the path, else 404 or 405. */
 function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Route[]): FastifyReply {
   const methods = methodsAt(routes, request.raw.url ?? '');
-  const allow = methods.join(', ');
   if (methods.length > 0 && request.method === 'OPTIONS') {
-    return sendAnswer(request, reply, { status: 204, headers: { allow } } satisfies Answer);
+    return sendAnswer(request, reply, { status: 204, headers: { allow: methods.join(', ') } } satisfies Answer);
   }
-  const error =
-    methods.length > 0
-      ? new ApiError('method_not_allowed', `${request.method} is not offered here; use ${allow}.`, {
-          headers: { allow },
-        })
-      : new ApiError('not_found', 'There is nothing at this path; GET /openapi.json lists what there is.');
-  sendProblem(request, reply, error);
+  sendProblem(request, reply, noEndpoint(request.method, methods));
   return reply;
+}
+
+/** @param methods  of the path; empty for an unknown path */
+function noEndpoint(method: string, methods: string[]): ApiError {
+  if (methods.length === 0) {
+    return new ApiError('not_found', 'There is nothing at this path; GET /openapi.json lists what there is.');
+  }
+  const allow = methods.join(', ');
+  return new ApiError('method_not_allowed', `${method} is not offered here; use ${allow}.`, { headers: { allow } });
 }
 
 function closing(): ApiError {
