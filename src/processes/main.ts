@@ -181,5 +181,5 @@ main().catch((error: unknown) => {
     FolderError,
   ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);
-  process.exit(error instanceof FolderError ? EXIT_CONFIG : 1);
+  process.exit(error instanceof FolderError || error instanceof ConfigError ? EXIT_CONFIG : 1);
 });

@@ -54,6 +54,16 @@ test('the service ends with exit code 78 and one sentence when it cannot use DAT
   assert.doesNotMatch(stderr, /^ +at /m);
 });
 
+test('the service ends with exit code 78 and names every setting that is wrong', () => {
+  const env = { PATH: process.env['PATH'], PORT: 'x', LOG_LEVEL: 'loud' };
+
+  const { status, stderr } = spawnSync(process.execPath, [SERVICE], { env, encoding: 'utf8' });
+
+  assert.equal(status, 78);
+  assert.match(stderr, /^ +PORT must be .+\n +LOG_LEVEL must be .+$/m);
+  assert.doesNotMatch(stderr, /^ +at /m);
+});
+
 test('a folder of another user is named with its owner, its mode and the command that mends it', {
   skip: needsRoot,
 }, () => {
