@@ -94,7 +94,7 @@ const REFUSED: {
     is: ['unsupported_media_type'],
   },
   { title: 'no boundary', body: file(), contentType: 'multipart/form-data', is: ['invalid_request'] },
-  { title: 'no file', body: field('plan', 'pro') + END, is: ['invalid_request'] },
+  { title: 'no file', body: field('plan', 'pro') + END, is: ['invalid_request', 'file'] },
   { title: 'two files', body: file() + file('more', 'b') + END, is: ['invalid_request', 'b'] },
   { title: 'an unknown field', body: file() + field('speed', '2') + END, is: ['invalid_request', 'speed'] },
   {

@@ -249,7 +249,8 @@ function completeUpload({ fields, lists, file, hash }: Received, { insteadOfFile
   const comesOtherwise = insteadOfFile !== undefined && fields.has(insteadOfFile);
   if (!file && !comesOtherwise) {
     const otherwise = insteadOfFile === undefined ? '' : `, or its URL as ${insteadOfFile}`;
-    throw new ApiError('invalid_request', `Send the audio as a file part, such as file=@speech.mp3${otherwise}.`);
+    const message = `Send the audio as a file part, such as file=@speech.mp3${otherwise}.`;
+    throw new ApiError('invalid_request', message, { param: 'file' });
   }
   if (file && comesOtherwise) {
     throw new ApiError('invalid_request', `Send either a file or ${insteadOfFile}.`, { param: insteadOfFile });

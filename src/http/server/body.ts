@@ -8,6 +8,7 @@ const MAX_JSON_BYTES = 64 * 1024;
 // How much of a refused body is read and dropped, so that a client that is still sending gets to read the answer.
 const DRAIN_MAX_BYTES = 64 * 1024 * 1024;
 const DRAIN_MAX_MS = 2_000;
+const ESCAPED_NUL = /(?<!\\)(?:\\\\)*\\u0000/;
 const TIMEOUT_MESSAGE = 'The body did not arrive in time; send the request again.';
 
 /**
@@ -30,15 +31,23 @@ export async function readBody(
 export function parseJson(bytes: Buffer): unknown {
   const text = decodeUtf8(bytes);
   if (text === '') return undefined;
-  // PostgreSQL's text cannot store U+0000. Refused here for all fields.
-  if (/(?<!\\)(?:\\\\)*\\u0000/.test(text)) {
-    throw new ApiError('invalid_request', 'The body contains the character U+0000; leave it out.');
-  }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw new ApiError('invalid_request', 'The body is not valid JSON.', { cause });
   }
+  // PostgreSQL's text cannot store U+0000. Refused here for all fields.
+  if (ESCAPED_NUL.test(text)) throw containsNul(value);
+  return value;
+}
+
+function containsNul(value: unknown): ApiError {
+  const fields = value !== null && typeof value === 'object' ? Object.entries(value) : [];
+  const [name] = fields.find((field) => ESCAPED_NUL.test(JSON.stringify(field))) ?? [];
+  return new ApiError('invalid_request', `${name ?? 'The body'} contains the character U+0000; leave it out.`, {
+    ...(name !== undefined && { param: name }),
+  });
 }
 
 function readBytes(request: Readable, timeoutMs: number): Promise<Buffer> {

@@ -303,6 +303,13 @@ const badRequests: [string, object, number, string, string?][] = [
     { method: 'POST', url: '/v1/webhooks', headers: json, payload: '{"url":"a\\u0000"}' },
     400,
     'invalid_request',
+    'url',
+  ],
+  [
+    'an escaped NUL outside of an object',
+    { method: 'POST', url: '/v1/webhooks', headers: json, payload: '"\\u0000"' },
+    400,
+    'invalid_request',
   ],
   [
     'a form where JSON is expected',
