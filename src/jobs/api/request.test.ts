@@ -59,6 +59,8 @@ const REFUSED: [field: string, given: string][] = [
   ['language', ''],
   ['language', 'english language'],
   ['language', 'e'],
+  ['language', 'english'],
+  ['language', 'english-US'],
   ['language', '../en'],
   ['language', 'en-a-bcdefgh-bcdefghi-bcdefghj-bcdefghk'],
   ['timestamps', 'words'],

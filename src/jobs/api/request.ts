@@ -114,7 +114,8 @@ export function readLanguage(fields: Fields): string | null {
   if (given === undefined) return null;
   try {
     const [canonical] = Intl.getCanonicalLocales(given);
-    if (canonical && canonical.length <= 35) return canonical;
+    // A primary subtag of more letters is well-formed, but no language has one: it is a name, such as english.
+    if (canonical && canonical.length <= 35 && /^[a-z]{2,3}(-|$)/.test(canonical)) return canonical;
   } catch {
     // Not a language tag: refused below, like one that is too long.
   }
