@@ -4,7 +4,7 @@ import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.
 import { audioTrack, findTrack, listTracks, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { tooLong } from '../audio-error.ts';
 import type { FileStart } from '../file-start.ts';
-import { findPlainWav, plainSeconds } from '../plain-wav.ts';
+import { findPlainWav, plainSeconds, readWavHeader } from '../plain-wav.ts';
 import type { SandboxBounds } from '../sandbox/bounded-process.ts';
 import { runSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
@@ -30,6 +30,7 @@ export type ProbeOptions = { maxAudioSeconds: number; track?: TrackChoice | null
 type Limit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 const NOT_MEDIA = 'The file is not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
+const NO_SAMPLES = 'The file ends after its WAV header: it holds no sound.';
 const TRACK_FIELD = 'audio_track';
 // Both programs together. The header probe takes up to 1 s before, so a whole probe takes up to 3 s.
 const PROGRAMS_MAX_MS = 2_000;
@@ -44,14 +45,17 @@ const PLAIN_TRACK = audioTrack(0, { codec: 'pcm_s16le', channels: 1, isDefault: 
 
 /**
  * The format, length and track of a plain WAV file, or of a small file whose headers are easily read, without reading the file; null
- * for other files, which `probeAudio` reads.
+ * for other files, which `probeAudio` reads. A WAV file without samples is refused.
  */
 export async function probeStart(start: FileStart, options: ProbeOptions): Promise<ProbeResult | null> {
-  const plain = findPlainWav(start.first(), start.sizeBytes);
+  const first = start.first();
+  const plain = findPlainWav(first, start.sizeBytes);
   if (plain !== null) {
     const refusal = refuseTrack([PLAIN_TRACK], options);
     return refusal ?? checkLength({ format: 'wav', seconds: plainSeconds(plain), tracks: [PLAIN_TRACK] }, options);
   }
+  // ffprobe takes such a header for audio.
+  if (readWavHeader(first)?.offset === start.sizeBytes) return refused(NO_SAMPLES);
   const bytes = start.whole();
   return bytes === null ? null : await probeHeaders({ bytes }, options);
 }

@@ -156,6 +156,7 @@ test('a job continues when its client disconnects', async () => {
 
 const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<string, string> }[] = [
   { title: 'a file that is not media', audio: Buffer.from('just text, no sound'), status: 422, fields: {} },
+  { title: 'a WAV file without samples', audio: wavFile(0), status: 422, fields: {} },
   { title: 'audio over the limit', audio: wavFile(3), status: 422, fields: {} },
   { title: 'audio that the balance does not cover', audio: wavFile(2), status: 402, fields: {} },
   { title: 'a wrong field', audio: wavFile(1), status: 400, fields: { async: 'maybe' } },
