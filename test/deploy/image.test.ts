@@ -62,6 +62,31 @@ test('each base image is named by its digest, and each image of the Dockerfile r
   for (const image of images) assert.match(image, /^USER 10001:10001\s*$/m);
 });
 
+test('the bill of materials of an image lists the npm packages that are in it', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
+  const [, settings = ''] = /^ENV (npm_config_sbom_[^]*?)\n(?! )/m.exec(DOCKERFILE) ?? [];
+  const [, command = ''] = /^RUN (.*npm sbom.*)$/m.exec(DOCKERFILE) ?? [];
+  const manifest = {
+    ...{ name: 'verbatim', version: '1.0.0', dependencies: { typebox: '*' } },
+    // As in the slim image, and as in every image.
+    ...{ optionalDependencies: { 'sherpa-onnx-node': '*' }, devDependencies: { typescript: '*' } },
+  };
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+  fs.cpSync(
+    path.join(ROOT, 'node_modules/typebox/package.json'),
+    path.join(folder, 'node_modules/typebox/package.json'),
+  );
+  const env = { ...process.env, ...Object.fromEntries(settings.split(/[\s\\]+/).map((one) => one.split('='))) };
+
+  await run('sh', ['-c', command], { cwd: folder, env });
+
+  const bill = JSON.parse(fs.readFileSync(path.join(folder, 'sbom.cdx.json'), 'utf8'));
+  const names = (bill.components as { name: string }[]).map(({ name }) => name);
+  assert.deepEqual([bill.bomFormat, bill.metadata.component.type, names], ['CycloneDX', 'application', ['typebox']]);
+  assert.equal(DOCKERFILE.match(/npm sbom > sbom\.cdx\.json/g)?.length, 2);
+  fs.rmSync(folder, { recursive: true });
+});
+
 function listing(folder: string): string[] {
   const names = fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
