@@ -1,7 +1,7 @@
 import type { Session } from '../../command.ts';
 import { CommandError } from '../../exit.ts';
 import type { ForwardedEvent } from '../../listen/delivery/local-delivery.ts';
-import { signedHeaders } from '../../listen/delivery/local-delivery.ts';
+import { localHeaders } from '../../listen/delivery/local-delivery.ts';
 import { isSuccess, post } from '../../listen/delivery/post.ts';
 import { readTarget } from '../../listen/delivery/targets.ts';
 import { chooseSecret } from '../../listen/secret.ts';
@@ -26,7 +26,7 @@ export async function sendLocally(
   if (chosen.isNew) writeState(file, { ...kept, secret: chosen.secret });
   const { webhook_header_prefix: headerPrefix } = await (await session.client()).account();
   const signing = { secret: chosen.secret, headerPrefix };
-  const headers = signedHeaders(event, signing, { attempt: 1, nowMs: Date.now() });
+  const headers = localHeaders(event, signing, { attempt: 1, nowMs: Date.now() });
   const outcome = await post(url, { headers, body: event.body }, io.signal);
   const isDone = isSuccess(outcome);
   const found = outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.message;

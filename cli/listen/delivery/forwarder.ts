@@ -1,6 +1,6 @@
 import type { Clock } from '#sdk/client/index.ts';
 import type { ForwardedEvent, LocalSigning } from './local-delivery.ts';
-import { signedHeaders } from './local-delivery.ts';
+import { localHeaders } from './local-delivery.ts';
 import type { Outcome, Post } from './post.ts';
 import { isSuccess } from './post.ts';
 import type { Targets } from './targets.ts';
@@ -80,7 +80,7 @@ export class Forwarder {
   async #attempt(event: ForwardedEvent, url: URL, attempt: number): Promise<Omit<Attempt, 'retryInMs'>> {
     const { signing, post, clock, random, failShare, signal } = this.#options;
     const startedAtMs = clock.now();
-    const headers = signedHeaders(event, signing, { attempt, nowMs: startedAtMs });
+    const headers = localHeaders(event, signing, { attempt, nowMs: startedAtMs });
     const request = { headers, body: event.body };
     const chance = random();
     const isSent = chance >= failShare / 2;

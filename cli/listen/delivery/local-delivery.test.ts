@@ -6,7 +6,7 @@ import type { ReadyDelivery } from '../../../src/webhooks/deliveries/send.ts';
 import { signedHeaders as headersOfService } from '../../../src/webhooks/deliveries/send.ts';
 import { openSigners } from '../../../src/webhooks/secrets/signers.ts';
 import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
-import { makeSecret, signedHeaders } from './local-delivery.ts';
+import { localHeaders, makeSecret } from './local-delivery.ts';
 
 const event = { id: 'evt_1', type: 'webhook.test', body: '{"id":"evt_1","type":"webhook.test","data":{"é":"\\n"}}' };
 const secret = makeSecret();
@@ -22,7 +22,7 @@ test('a local delivery has the headers of a delivery of the service, with the sa
   } as unknown as ReadyDelivery;
   const ofService = headersOfService(delivery, { signers: openSigners(secretBox), clock, headerPrefix: 'X-Acme-' });
 
-  const local = signedHeaders(event, { secret, headerPrefix: 'X-Acme-' }, { attempt: 2, nowMs });
+  const local = localHeaders(event, { secret, headerPrefix: 'X-Acme-' }, { attempt: 2, nowMs });
 
   const { 'User-Agent': agent, 'X-Acme-Delivery-Id': id, ...rest } = local;
   const { 'User-Agent': _agent, 'X-Acme-Delivery-Id': _id, ...expected } = ofService;
@@ -32,7 +32,7 @@ test('a local delivery has the headers of a delivery of the service, with the sa
 });
 
 test('it is verified by the sdk and by the library of Standard Webhooks', () => {
-  const headers = signedHeaders(event, { secret, headerPrefix: 'X-Service-' }, { attempt: 1, nowMs });
+  const headers = localHeaders(event, { secret, headerPrefix: 'X-Service-' }, { attempt: 1, nowMs });
 
   assert.equal(verifyDelivery({ secret, headers, body: event.body }).id, 'evt_1');
   assert.deepEqual(new Webhook(secret).verify(event.body, headers), JSON.parse(event.body));

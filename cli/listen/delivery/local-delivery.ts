@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { signBody, standardSignature } from '#sdk/webhooks/signature.ts';
+import { signedHeaders } from '#sdk/webhooks/test-delivery.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 
 /** An event to forward. */
@@ -17,26 +17,16 @@ export function makeSecret(): string {
  * The headers of one attempt: those of a delivery of the service, with a signature of now.
  * @param attempt  from 1
  */
-export function signedHeaders(
-  { id, type, body }: ForwardedEvent,
-  { secret, headerPrefix }: LocalSigning,
+export function localHeaders(
+  event: ForwardedEvent,
+  signing: LocalSigning,
   { attempt, nowMs }: { attempt: number; nowMs: number },
 ): Record<string, string> {
-  const timestamp = new Date(nowMs).toISOString();
-  const timestampSeconds = Math.floor(nowMs / 1000);
+  const deliveryId = `dlv_local_${randomBytes(10).toString('hex')}`;
   return {
-    'Content-Type': 'application/json',
     'User-Agent': `Verbatim-listen/${manifest.version}`,
     Accept: '*/*',
     'Accept-Encoding': 'identity',
-    [`${headerPrefix}Event-Id`]: id,
-    [`${headerPrefix}Event-Type`]: type,
-    [`${headerPrefix}Delivery-Id`]: `dlv_local_${randomBytes(10).toString('hex')}`,
-    [`${headerPrefix}Attempt`]: String(attempt),
-    [`${headerPrefix}Timestamp`]: timestamp,
-    [`${headerPrefix}Signature`]: signBody({ secret, timestamp, body }),
-    'webhook-id': id,
-    'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': standardSignature({ secret, id, timestampSeconds, body }),
+    ...signedHeaders(event, signing, { deliveryId, attempt, nowMs }),
   };
 }

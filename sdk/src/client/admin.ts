@@ -30,7 +30,7 @@ import type {
   Usage,
 } from '../api.ts';
 import type { Pages } from './http/pages.ts';
-import type { RawAnswer } from './http/raw-request.ts';
+import type { RawAnswer, RawCall } from './http/raw-request.ts';
 import { sendRaw } from './http/raw-request.ts';
 import type { ClientOptions, Credential, RequestOptions } from './http/settings.ts';
 import { readVariable } from './http/settings.ts';
@@ -105,11 +105,7 @@ export class VerbatimAdmin {
   }
 
   /** A request to any path, with the token and the retries of this client. */
-  async request(
-    method: Method,
-    path: string,
-    call: RequestOptions & { query?: object; body?: object } = {},
-  ): Promise<RawAnswer> {
+  async request(method: Method, path: string, call?: RawCall): Promise<RawAnswer> {
     return await sendRaw(this.#http, method, path, call);
   }
 }

@@ -13,7 +13,7 @@ import { Events } from './events.ts';
 import type { StreamFrame, StreamOptions } from './follow-account.ts';
 import { followAccount } from './follow-account.ts';
 import type { Pages } from './http/pages.ts';
-import type { RawAnswer } from './http/raw-request.ts';
+import type { RawAnswer, RawCall } from './http/raw-request.ts';
 import { sendRaw } from './http/raw-request.ts';
 import type { ClientOptions, Credential, RequestOptions } from './http/settings.ts';
 import { readVariable } from './http/settings.ts';
@@ -101,11 +101,7 @@ export class Verbatim {
   }
 
   /** A request to any path, with the key and the retries of this client. The answer's text is as the service wrote it. */
-  async request(
-    method: Method,
-    path: string,
-    call: RequestOptions & { query?: object; body?: object } = {},
-  ): Promise<RawAnswer> {
+  async request(method: Method, path: string, call?: RawCall): Promise<RawAnswer> {
     return await sendRaw(this.#http, method, path, call);
   }
 }

@@ -17,24 +17,37 @@ export function signTestDelivery(delivery: {
   /** Default: X-Service- */
   headerPrefix?: string;
 }): TestDelivery {
-  const { secret, event, now = Date.now(), headerPrefix: prefix = 'X-Service-' } = delivery;
+  const { secret, event, now = Date.now(), headerPrefix = 'X-Service-' } = delivery;
   const { id, type } = event;
   const body = JSON.stringify(event);
-  const timestamp = new Date(now).toISOString();
-  const timestampSeconds = Math.floor(now / 1000);
+  const attempt = { deliveryId: 'dlv_test', attempt: 1, nowMs: now };
+  return { body, headers: signedHeaders({ id, type, body }, { secret, headerPrefix }, attempt) };
+}
+
+/**
+ * The headers of a delivery, signed in both ways.
+ * @param body     the text that is sent
+ * @param attempt  from 1
+ * @param nowMs    the time of signing, in milliseconds since the epoch
+ * @throws WebhookVerificationError  bad_secret
+ */
+export function signedHeaders(
+  { id, type, body }: { id: string; type: string; body: string },
+  { secret, headerPrefix: prefix }: { secret: string; headerPrefix: string },
+  { deliveryId, attempt, nowMs }: { deliveryId: string; attempt: number; nowMs: number },
+): Record<string, string> {
+  const timestamp = new Date(nowMs).toISOString();
+  const timestampSeconds = Math.floor(nowMs / 1000);
   return {
-    body,
-    headers: {
-      'Content-Type': 'application/json',
-      [`${prefix}Signature`]: signBody({ secret, timestamp, body }),
-      [`${prefix}Timestamp`]: timestamp,
-      [`${prefix}Event-Type`]: type,
-      [`${prefix}Event-Id`]: id,
-      [`${prefix}Delivery-Id`]: 'dlv_test',
-      [`${prefix}Attempt`]: '1',
-      'webhook-id': id,
-      'webhook-timestamp': String(timestampSeconds),
-      'webhook-signature': standardSignature({ secret, id, timestampSeconds, body }),
-    },
+    'Content-Type': 'application/json',
+    [`${prefix}Signature`]: signBody({ secret, timestamp, body }),
+    [`${prefix}Timestamp`]: timestamp,
+    [`${prefix}Event-Type`]: type,
+    [`${prefix}Event-Id`]: id,
+    [`${prefix}Delivery-Id`]: deliveryId,
+    [`${prefix}Attempt`]: String(attempt),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampSeconds),
+    'webhook-signature': standardSignature({ secret, id, timestampSeconds, body }),
   };
 }

@@ -3,10 +3,11 @@ import { decodeBase64 } from './crypto/bytes.ts';
 
 /** Default for the largest difference between a delivery's timestamp and now, in either direction. */
 export const TOLERANCE_SECONDS = 300;
-const SECRET_PREFIX = 'whsec_';
+export const SECRET_PREFIX = 'whsec_';
 const MIN_KEY_BYTES = 24;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+/** A time as the service writes it: ISO 8601 in UTC, with a fraction of a second or without. */
+export const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 
 export type Body = Uint8Array | string;
 

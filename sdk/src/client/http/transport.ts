@@ -1,3 +1,4 @@
+import type { Page } from '../../wire.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
 import { AbortedError, ConnectionError, NotFoundError, readApiError, TimeoutError, VerbatimError } from './errors.ts';
@@ -35,7 +36,6 @@ export type TransportOptions = ClientOptions & {
   authorize(credential: string): Record<string, string>;
 };
 
-type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null };
 /** `fetch` of Node takes it; its types do not. */
 type Init = RequestInit & { duplex?: 'half' };
 

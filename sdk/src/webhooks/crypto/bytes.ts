@@ -38,7 +38,7 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 /** All parts in one. */
-export function concatenate(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,5 +1,6 @@
 import { decodeBase64, toHex } from '../crypto/bytes.ts';
 import type { HeaderSource } from '../verification.ts';
+import { ISO_TIME } from '../verification.ts';
 
 export type HeaderCause =
   | 'missing_header'
@@ -30,7 +31,6 @@ const HEX = /^[0-9a-f]{64}$/;
 const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
 // A comma before another signature or time; that of `v1,` and of a date separates nothing.
 const SEPARATOR = /(?<!\bv\d),\s*(?=[0-9a-f]{64}(?:,|$)|\d{4}-\d{2}-)/i;
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const ALGORITHM = /^(?:sha256|hmac-sha256|v\d|hex)[=:,\s]\s*/i;
 
 /** The signature, time and id of a delivery, and what is wrong with their form. */

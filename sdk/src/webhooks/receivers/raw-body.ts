@@ -1,3 +1,5 @@
+import { concatenate, toBytes } from '../crypto/bytes.ts';
+
 /** Bodies have at most 256 KiB, and more only when the text alone is longer: the transcript of several hours. */
 export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024;
 
@@ -14,16 +16,10 @@ export async function readBody(chunks: AsyncIterable<unknown>, maxBytes: number)
   const parts: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of chunks) {
-    const part = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : (chunk as Uint8Array);
+    const part = toBytes(chunk as string | Uint8Array);
     sizeBytes += part.length;
     if (sizeBytes > maxBytes) return null;
     parts.push(part);
   }
-  const body = new Uint8Array(sizeBytes);
-  let at = 0;
-  for (const part of parts) {
-    body.set(part, at);
-    at += part.length;
-  }
-  return body;
+  return concatenate(parts);
 }

@@ -36,7 +36,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** @param metadata  how metadata are written; null inside of the event, which has one style */
+/**
+ * @param metadata  how the value of a member `metadata` is written
+ * @param isOwn     whether the value is of the service, and not inside of metadata
+ */
 function write(value: unknown, metadata: Style, style: Style = JAVASCRIPT, isOwn = true): string {
   const { separator, colon, isAscii } = style;
   if (value instanceof Digits) return isOwn ? JSON.stringify(Number(value.text)) : value.text;

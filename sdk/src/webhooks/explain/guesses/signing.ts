@@ -1,4 +1,5 @@
 import { decodeBase64, toBytes, toHex } from '../../crypto/bytes.ts';
+import { SECRET_PREFIX } from '../../verification.ts';
 import type { SignatureHeaders } from '../read-headers.ts';
 import type { Guess, Mistake } from './guess.ts';
 import { distinct } from './guess.ts';
@@ -6,7 +7,6 @@ import { distinct } from './guess.ts';
 /** A key, the text before the body, and the mistakes that lead from them to the right ones. */
 export type Signing = { key: Uint8Array; prefix: string; mistakes: Mistake[] };
 
-const SECRET_PREFIX = 'whsec_';
 const BLANK = /^[\s"'\ufeff]+|[\s"'\ufeff]+$/g;
 
 /** Keys and texts that may have been signed with this secret: those without a mistake first. */
