@@ -1,3 +1,4 @@
+import type { Job } from '#sdk/api.ts';
 import { AbortedError, ApiError, ConnectionError, JobFailedError, TimeoutError } from '#sdk/client/index.ts';
 import type { ExitCode } from './exit.ts';
 import { EXIT } from './exit.ts';
@@ -11,16 +12,18 @@ const WHOSE_KEY =
 export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted || error instanceof AbortedError) return { message: 'interrupted', exitCode: EXIT.interrupted };
   if (error instanceof ApiError) return describeApiError(error);
-  if (error instanceof JobFailedError) {
-    const { id, error: cause } = error.job;
-    const isUnpaid = cause?.type === 'insufficient_balance';
-    const message = `${id} ${error.job.status}: ${cause?.message ?? 'it has no transcript.'}`;
-    return { message, exitCode: isUnpaid ? EXIT.outOfCredits : EXIT.failed };
-  }
+  if (error instanceof JobFailedError) return describeFailedJob(error.job);
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    return { message: `${error.message}`, exitCode: EXIT.failed };
+    return { message: error.message, exitCode: EXIT.failed };
   }
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.failed };
+}
+
+/** What to tell the user about a job that has ended without a transcript, and the exit code. */
+export function describeFailedJob({ id, status, error }: Pick<Job, 'id' | 'status' | 'error'>): Failure {
+  const isUnpaid = error?.type === 'insufficient_balance';
+  const message = `${id} ${status}: ${error?.message ?? 'it has no transcript.'}`;
+  return { message, exitCode: isUnpaid ? EXIT.outOfCredits : EXIT.failed };
 }
 
 function describeApiError(error: ApiError): Failure {

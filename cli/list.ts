@@ -21,8 +21,7 @@ export function addListOptions(command: Command): Command {
 
 /** The options that select a page, as the API names them. */
 export function pageOf({ limit, cursor, all }: ListOptions): { limit?: number; cursor?: string } {
-  const size = limit ?? (all ? 100 : undefined);
-  return { ...(size !== undefined && { limit: size }), ...(cursor !== undefined && { cursor }) };
+  return { limit: limit ?? (all ? 100 : undefined), cursor };
 }
 
 /** Shows a page of a list in a table, or with --all every entry. */

@@ -10,7 +10,7 @@ import { commaList, repeated, time } from '../options.ts';
 import { Forwarder } from './delivery/forwarder.ts';
 import type { Post } from './delivery/post.ts';
 import { post } from './delivery/post.ts';
-import { knock, watchTargets } from './delivery/probe.ts';
+import { probe, watchTargets } from './delivery/probe.ts';
 import type { Targets } from './delivery/targets.ts';
 import { readTargets } from './delivery/targets.ts';
 import { isEventFrame, runListener } from './listener.ts';
@@ -72,7 +72,7 @@ async function listen(session: Session, options: Options): Promise<void> {
   const lines = openLineView(out, { hasKeys });
   const view = out.mode === 'json' ? openJsonView(out, lines) : lines;
   const account = await waitForAccount(client, session);
-  view.greet({ account, secret: chosen.secret, secretSource: chosen.source });
+  view.start({ account, secret: chosen.secret, secretSource: chosen.source });
   const after = options.resume ? resumeId(session, kept.position, url) : options.since;
   using positions = openPositionFile(file, kept, url, systemClock);
   await forwardAll(session, options, {
@@ -85,14 +85,14 @@ async function listen(session: Session, options: Options): Promise<void> {
 /** Waits for a service that is not there yet. */
 async function waitForAccount(client: Verbatim, { out, io, connection }: Session): Promise<OwnAccount> {
   let isReported = false;
-  const patient = client.with({
+  const retrying = client.with({
     onRequest({ status }) {
       if (status === null && !isReported)
         out.note({ text: `no answer from ${connection().url}: trying again`, style: 'yellow' });
       isReported ||= status === null;
     },
   });
-  return await patient.account({ signal: io.signal, maxRetries: Number.POSITIVE_INFINITY });
+  return await retrying.account({ signal: io.signal, maxRetries: Number.POSITIVE_INFINITY });
 }
 
 function resumeId(
@@ -130,7 +130,7 @@ async function forwardAll({ io }: Session, options: Options, run: Run): Promise<
     },
   });
   using _keys = run.hasKeys ? readKeys(io.stdin, { r: () => kept.resend(forwarder), q: () => stop.abort() }) : null;
-  const watch = watchTargets(targets.hosts(), { clock: systemClock, signal, knock, onChange: view.target });
+  const watch = watchTargets(targets.hosts(), { clock: systemClock, signal, probe, onChange: view.target });
   await watch.first;
   const webhook = options.webhook === undefined ? null : await client.webhooks.get(options.webhook, { signal });
   const types = (options.types ?? webhook?.events) as StreamOptions['types'];

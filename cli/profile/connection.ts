@@ -1,7 +1,8 @@
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { DEFAULT_PROFILE, readProfiles } from './profiles.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
+/** Where the service is looked for when nothing says where it is. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 /** Which service a command talks to. */
 export type Connection = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CommandError, EXIT } from '../exit.ts';
-import { readUrl } from './connection.ts';
+import { DEFAULT_URL, readUrl } from './connection.ts';
 
 const DEFAULT_DATA_DIR = './data';
 
@@ -15,7 +15,7 @@ export function findOperator(
   choice: { url?: string | undefined },
 ): { url: string; token: string } {
   const local = env['ADMIN_PORT'] ? `http://${env['ADMIN_HOST'] || '127.0.0.1'}:${env['ADMIN_PORT']}` : undefined;
-  const url = readUrl(choice.url ?? (env['VERBATIM_URL'] || local || 'http://127.0.0.1:8080'));
+  const url = readUrl(choice.url ?? (env['VERBATIM_URL'] || local || DEFAULT_URL));
   return { url, token: env['ADMIN_TOKEN'] || readToken(env['DATA_DIR'] || DEFAULT_DATA_DIR) };
 }
 

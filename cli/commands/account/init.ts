@@ -6,13 +6,11 @@ import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { CommandError, EXIT, UsageError } from '../../exit.ts';
 import { readTextFile } from '../../options.ts';
-import { readUrl } from '../../profile/connection.ts';
+import { DEFAULT_URL, readUrl } from '../../profile/connection.ts';
 import { DEFAULT_PROFILE, saveProfile } from '../../profile/profiles.ts';
 import { ask } from '../../terminal/prompt.ts';
 
 type InitOptions = { apiKeyFile?: string; createAccount?: string; plan?: 'lite' | 'pro'; sample?: string };
-
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 
 /** `verbatim init` */
 export function define(command: Command, io: Io): void {

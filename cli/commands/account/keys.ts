@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import type { Key } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
+import { changeEach } from '../../each-id.ts';
 import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, time } from '../../options.ts';
 import { facts } from '../../terminal/format.ts';
 
-type KeyOptions = { name?: string; scopes?: string[]; expiresAt?: string };
+type KeyOptions = { name?: string; scopes?: Key['scopes']; expiresAt?: string };
 
 /** `verbatim keys`: those of the own account; with the id of an account, those of that account, as the operator. */
 export function define(command: Command, io: Io): void {
@@ -53,11 +54,7 @@ async function listKeys(session: Session, options: ListOptions, account: string 
 
 async function createKey(session: Session, options: KeyOptions, account: string | undefined): Promise<void> {
   const { name, scopes, expiresAt } = options;
-  const body = {
-    ...(name !== undefined && { name }),
-    ...(scopes !== undefined && { scopes: scopes as Key['scopes'] }),
-    ...(expiresAt !== undefined && { expires_at: expiresAt }),
-  };
+  const body = { name, scopes, expires_at: expiresAt };
   const key =
     account === undefined
       ? await (await session.client()).keys.create(body)
@@ -75,12 +72,10 @@ async function createKey(session: Session, options: KeyOptions, account: string 
 }
 
 async function revokeKeys(session: Session, { operator }: { operator?: boolean }, ids: string[]): Promise<void> {
-  const { out } = session;
-  for (const id of ids) {
-    if (operator) await (await session.admin()).deleteKey(id);
-    else await (await session.client()).keys.delete(id);
-    // The API answers without a body.
-    if (out.mode === 'ids') out.line(id);
-    else out.note(`${id} is revoked`);
+  if (operator) {
+    const admin = await session.admin();
+    return await changeEach(session, ids, 'is revoked', (id) => admin.deleteKey(id));
   }
+  const { keys } = await session.client();
+  await changeEach(session, ids, 'is revoked', (id) => keys.delete(id));
 }

@@ -27,13 +27,7 @@ export function define(command: Command, io: Io): void {
 async function showUsage(session: Session, { from, to, bucket, groupBy }: UsageOptions): Promise<void> {
   const { out } = session;
   const client = await session.client();
-  const query = {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(bucket !== undefined && { bucket }),
-    ...(groupBy !== undefined && { group_by: groupBy }),
-  };
-  const usage = await client.usage(query);
+  const usage = await client.usage({ from, to, bucket, group_by: groupBy });
   if (out.mode !== 'text')
     return out.show({ json: session.answer(), ids: usage.data.map(({ start }) => start), lines: [] });
   if (usage.data.length === 0) return out.note(`No jobs ended from ${usage.from} to ${usage.to}.`);

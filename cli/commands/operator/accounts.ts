@@ -45,14 +45,14 @@ export function define(command: Command, io: Io): void {
 
 async function createAccount(session: Session, { plan, credits: amount }: NewAccount, name: string): Promise<void> {
   const { accounts } = await session.admin();
-  const account = await accounts.create({ name, plan, ...(amount !== undefined && { credits: amount }) });
+  const account = await accounts.create({ name, plan, credits: amount });
   show(session, account);
   session.out.note({ text: `Next: verbatim keys create ${account.id}`, style: 'dim' });
 }
 
 async function listAccounts(session: Session, options: ListOptions & { query?: string }): Promise<void> {
   const { accounts } = await session.admin();
-  const filter = { ...pageOf(options), ...(options.query !== undefined && { query: options.query }) };
+  const filter = { ...pageOf(options), query: options.query };
   await showList(session, options, accounts.list(filter), {
     head: ['account', 'plan', 'credits', 'held', 'created', 'name'],
     row: ({ id, plan, balance, created_at, name }) => [
@@ -70,7 +70,7 @@ async function listAccounts(session: Session, options: ListOptions & { query?: s
 
 async function addCredits(session: Session, { note }: { note?: string }, id: string, amount: number): Promise<void> {
   const { accounts } = await session.admin();
-  const entry = await accounts.addCredits(id, { amount, ...(note !== undefined && { note }) });
+  const entry = await accounts.addCredits(id, { amount, note });
   const line = `${entry.amount} credits, the balance is ${credits(entry.balance.amount)}`;
   session.out.show({ json: session.answer(), ids: [entry.id], lines: [[`${entry.id}  ${line}`]] });
 }

@@ -17,7 +17,7 @@ export function define(command: Command, io: Io): void {
 
 async function listChanges(session: Session, options: AuditOptions): Promise<void> {
   const admin = await session.admin();
-  const filter = { ...pageOf(options), ...(options.account !== undefined && { account_id: options.account }) };
+  const filter = { ...pageOf(options), account_id: options.account };
   await showList(session, options, admin.audit(filter), {
     head: ['time', 'who', 'from', 'change', 'of', 'details'],
     row: ({ created_at, actor, address, action: change, target_id, details }) => [

@@ -41,7 +41,7 @@ export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
 
 /** The options of captions as the API names them. */
 export function captionParams(flags: CaptionFlags): CaptionParams {
-  const params = {
+  return {
     max_line_length: flags.maxLineLength,
     max_lines: flags.maxLines,
     min_duration: flags.minDuration,
@@ -50,5 +50,4 @@ export function captionParams(flags: CaptionFlags): CaptionParams {
     min_gap: flags.minGap,
     speakers: flags.speakerNames ? 'true' : undefined,
   };
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }

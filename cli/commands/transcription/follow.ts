@@ -1,6 +1,7 @@
 import type { JobUpdate } from '#sdk/client/index.ts';
 import type { Session } from '../../command.ts';
-import { CommandError, EXIT } from '../../exit.ts';
+import { CommandError } from '../../exit.ts';
+import { describeFailedJob } from '../../failure.ts';
 import { clockTime, state } from '../../terminal/format.ts';
 
 /**
@@ -20,8 +21,8 @@ export async function followJob(session: Session, id: string): Promise<void> {
   if (out.mode === 'ids') out.line(id);
   const end = last?.type === 'status' ? last.data : null;
   if (end === null || end.status === 'completed') return;
-  const code = end.error?.type === 'insufficient_balance' ? EXIT.outOfCredits : EXIT.failed;
-  throw new CommandError(`${id} ${end.status}: ${end.error?.message ?? 'it has no transcript.'}`, code);
+  const { message, exitCode } = describeFailedJob(end);
+  throw new CommandError(message, exitCode);
 }
 
 function show({ out }: Session, update: JobUpdate): void {

@@ -4,6 +4,7 @@ import { Option } from 'commander';
 import type { JobInList } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
+import { changeEach } from '../../each-id.ts';
 import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
 import { keyValue, time } from '../../options.ts';
@@ -14,8 +15,8 @@ import { followJob } from './follow.ts';
 import { describeJob } from './job-view.ts';
 
 type Filter = ListOptions & {
-  status?: string;
-  plan?: string;
+  status?: JobInList['status'];
+  plan?: JobInList['plan'];
   after?: string;
   before?: string;
   query?: string;
@@ -72,12 +73,8 @@ async function listJobs(session: Session, filter: Filter): Promise<void> {
   const client = await session.client();
   const query = {
     ...pageOf(filter),
-    status: filter.status as JobInList['status'] | undefined,
-    plan: filter.plan as JobInList['plan'] | undefined,
-    created_after: filter.after,
-    created_before: filter.before,
-    query: filter.query,
-    metadata: filter.metadata,
+    ...{ status: filter.status, plan: filter.plan, query: filter.query, metadata: filter.metadata },
+    ...{ created_after: filter.after, created_before: filter.before },
   };
   await showList(session, filter, client.jobs.list(query), {
     head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'file'],
@@ -111,14 +108,9 @@ async function cancelJobs({ client, out, answer }: Session, _options: object, id
   }
 }
 
-async function deleteJobs({ client, out }: Session, _options: object, ids: string[]): Promise<void> {
-  const { jobs } = await client();
-  for (const id of ids) {
-    await jobs.delete(id);
-    // The API answers without a body.
-    if (out.mode === 'ids') out.line(id);
-    else out.note(`${id} is deleted`);
-  }
+async function deleteJobs(session: Session, _options: object, ids: string[]): Promise<void> {
+  const { jobs } = await session.client();
+  await changeEach(session, ids, 'is deleted', (id) => jobs.delete(id));
 }
 
 async function getTranscript(session: Session, options: TranscriptOptions, id: string): Promise<void> {
@@ -137,6 +129,6 @@ async function getTranscript(session: Session, options: TranscriptOptions, id: s
 
 async function retryJob(session: Session, { plan }: { plan?: 'lite' | 'pro' }, id: string): Promise<void> {
   const client = await session.client();
-  const job = await client.jobs.retry(id, { ...(plan && { plan }) });
+  const job = await client.jobs.retry(id, { plan });
   session.out.show({ json: session.answer(), ids: [job.id], lines: [[`${job.id} is `, state(job.status)]] });
 }

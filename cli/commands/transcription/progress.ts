@@ -1,7 +1,8 @@
 import type { TranscribeProgress } from '#sdk/client/index.ts';
-import { clockTime, state } from '../../terminal/format.ts';
+import { clockTime } from '../../terminal/format.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Part } from '../../terminal/part.ts';
+import { plainText } from '../../terminal/part.ts';
 import { safeLine } from '../../terminal/safe-text.ts';
 
 /** A part of the way of an input. `wait`: for the rate limit; its `part` is in seconds. */
@@ -111,9 +112,7 @@ class Bars implements Progress {
 }
 
 function finalLine(name: string, width: number, result: string, how: 'done' | 'failed'): Part[] {
-  const word = state(how === 'done' ? 'completed' : 'failed');
-  const styled = typeof word === 'string' ? how : { ...word, text: how };
-  return [`  ${name.padEnd(width)}  `, styled, `  ${result}`];
+  return [`  ${name.padEnd(width)}  `, { text: how, style: how === 'done' ? 'green' : 'red' }, `  ${result}`];
 }
 
 function timeLeft(part: number, elapsedMs: number): string {
@@ -137,7 +136,7 @@ function shortName(label: string): string {
 function clip(line: Part[], columns: number): Part[] {
   let left = columns;
   return line.map((part) => {
-    const text = (typeof part === 'string' ? part : part.text).slice(0, Math.max(0, left));
+    const text = plainText(part).slice(0, Math.max(0, left));
     left -= text.length;
     return typeof part === 'string' ? text : { ...part, text };
   });

@@ -48,7 +48,7 @@ export function addRequestOptions(command: Command): Command {
 
 /** The fields of the request. */
 export function requestParams(flags: RequestFlags): TranscribeParams {
-  const params = {
+  return {
     ...{ plan: flags.plan, language: flags.language, timestamps: flags.words ? 'word' : undefined },
     ...{ diarize: flags.diarize, speakers: flags.speakers },
     ...{ min_speakers: flags.minSpeakers, max_speakers: flags.maxSpeakers },
@@ -56,7 +56,6 @@ export function requestParams(flags: RequestFlags): TranscribeParams {
     ...{ prompt: flags.prompt, keywords: flags.keyword, replacements: flags.replace },
     ...{ metadataText: readMetadata(flags), delete_after_seconds: flags.deleteAfter },
   };
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
 }
 
 function readTrack(text: string | undefined): number | string | undefined {

@@ -27,9 +27,7 @@ async function search(session: Session, options: SearchOptions, words: string[])
   const query = {
     q: words.map(quotePhrase).join(' '),
     ...pageOf(options),
-    ...(options.language !== undefined && { language: options.language }),
-    ...(options.after !== undefined && { created_after: options.after }),
-    ...(options.before !== undefined && { created_before: options.before }),
+    ...{ language: options.language, created_after: options.after, created_before: options.before },
   };
   await showResults(session, options, client.search(query), {
     show: (results) => {

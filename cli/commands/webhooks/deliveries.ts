@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import type { Delivery, Recovered } from '#sdk/wire.ts';
+import type { Delivery, GetDeliveriesQuery, Recovered } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
@@ -13,8 +13,8 @@ type Filter = ListOptions & {
   status?: Delivery['status'];
   type?: Delivery['event_type'];
   event?: string;
-  reason?: string;
-  statusClass?: string;
+  reason?: GetDeliveriesQuery['reason'];
+  statusClass?: GetDeliveriesQuery['status_class'];
   attempt?: number;
   after?: string;
   before?: string;
@@ -68,7 +68,7 @@ async function listDeliveries(session: Session, filter: Filter, webhookId: strin
     ...{ status: filter.status, event_type: filter.type, event_id: filter.event, reason: filter.reason },
     ...{ status_class: filter.statusClass, attempt: filter.attempt, after: filter.after, before: filter.before },
   };
-  await showList(session, filter, client.webhooks.deliveries(webhookId, query as never), {
+  await showList(session, filter, client.webhooks.deliveries(webhookId, query), {
     head: ['delivery', 'status', 'attempt', 'answer', 'took', 'type', 'event', 'created'],
     row: (delivery) => [
       delivery.id,
@@ -127,11 +127,7 @@ async function recover(session: Session, span: Span, webhookId: string): Promise
   const { out } = session;
   const client = await session.client();
   const { until, type, dryRun } = span;
-  const more = {
-    ...(until !== undefined && { until }),
-    ...(type !== undefined && { event_type: type }),
-    ...(dryRun && { dry_run: true }),
-  };
+  const more = { until, event_type: type, dry_run: dryRun };
   let total = 0;
   // One request reads a limited number of events, and says where the next one begins.
   for (let since: string | undefined = span.since; since !== undefined; ) {

@@ -8,7 +8,7 @@ import { addListOptions, pageOf, showList } from '../../list.ts';
 import { facts, state } from '../../terminal/format.ts';
 import { sendLocally } from './local-send.ts';
 
-type ListFilter = ListOptions & { type?: string; job?: string };
+type ListFilter = ListOptions & { type?: EventType; job?: string };
 type ResendOptions = { webhook?: string; to?: string; secret?: string };
 
 /** `verbatim events` */
@@ -36,11 +36,7 @@ export function define(command: Command, io: Io): void {
 
 async function listEvents(session: Session, options: ListFilter): Promise<void> {
   const client = await session.client();
-  const filter = {
-    ...pageOf(options),
-    ...(options.type !== undefined && { type: options.type as EventType }),
-    ...(options.job !== undefined && { job_id: options.job }),
-  };
+  const filter = { ...pageOf(options), type: options.type, job_id: options.job };
   await showList(session, options, client.events.list(filter), {
     head: ['event', 'type', 'created', 'job'],
     row: ({ id, type, created_at, job_id }) => [id, type, created_at, job_id ?? '-'],

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { Webhook } from '#sdk/wire.ts';
+import type { EventType, Webhook } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
+import { changeEach } from '../../each-id.ts';
 import { UsageError } from '../../exit.ts';
 import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
@@ -12,16 +13,15 @@ import { defineDeliveries } from './deliveries.ts';
 
 type Changes = {
   url?: string;
-  events?: string[];
+  events?: EventType[];
   description?: string;
   maxPerSecond?: number;
   headersFile?: string;
   enable?: boolean;
   disable?: boolean;
 };
-type EventType = Webhook['events'][number];
 
-const DEFAULT_EVENTS = ['transcription.completed', 'transcription.failed'];
+const DEFAULT_EVENTS: EventType[] = ['transcription.completed', 'transcription.failed'];
 
 /** `verbatim webhooks` */
 export function define(command: Command, io: Io): void {
@@ -42,7 +42,7 @@ export function define(command: Command, io: Io): void {
     command.command('create').description('a new webhook; its secret is shown only now').argument('<url>'),
   )
     .option('--events <types>', 'event types, separated by commas', commaList, DEFAULT_EVENTS)
-    .action(action<[string], Changes>(io, createWebhook));
+    .action(action<[string], Changes & { events: EventType[] }>(io, createWebhook));
   addChangeOptions(command.command('update').description('change a webhook').argument('<webhook>'))
     .option('--url <url>', 'another URL')
     .option('--events <types>', 'event types, separated by commas', commaList)
@@ -59,7 +59,7 @@ export function define(command: Command, io: Io): void {
     .description('send a test, or the example of a type')
     .argument('<webhook>')
     .option('--type <type>', 'the type of the example')
-    .action(action<[string], { type?: string }>(io, testWebhook));
+    .action(action<[string], { type?: EventType }>(io, testWebhook));
   command
     .command('rotate')
     .description('a new secret; it is shown only now')
@@ -92,16 +92,21 @@ async function listWebhooks(session: Session, options: ListOptions): Promise<voi
   });
 }
 
-async function createWebhook(session: Session, options: Changes, url: string): Promise<void> {
+async function createWebhook(
+  session: Session,
+  { events, ...options }: Changes & { events: EventType[] },
+  url: string,
+): Promise<void> {
   const client = await session.client();
-  const webhook = await client.webhooks.create({ url, ...readChanges(options) } as never);
+  const webhook = await client.webhooks.create({ ...readChanges(options), url, events });
   show(session, webhook, [['secret', webhook.secret]]);
   session.out.note('Keep the secret now: it is not shown again.');
 }
 
 async function updateWebhook(session: Session, options: Changes, id: string): Promise<void> {
   const changes = readChanges(options);
-  if (Object.keys(changes).length === 0) throw new UsageError('Say what to change, such as --url or --enable.');
+  if (Object.values(changes).every((value) => value === undefined))
+    throw new UsageError('Say what to change, such as --url or --enable.');
   const client = await session.client();
   show(session, await client.webhooks.update(id, changes));
 }
@@ -109,35 +114,26 @@ async function updateWebhook(session: Session, options: Changes, id: string): Pr
 function readChanges({ url, events, description, maxPerSecond, headersFile, enable, disable }: Changes) {
   const headers = headersFile === undefined ? undefined : readJson(readTextFile(headersFile), headersFile);
   return {
-    ...(url !== undefined && { url }),
-    ...(events !== undefined && { events: events as EventType[] }),
-    ...(description !== undefined && { description }),
-    ...(maxPerSecond !== undefined && { max_per_second: maxPerSecond }),
-    ...(headers !== undefined && { headers: headers as Record<string, string> }),
-    ...((enable || disable) && { active: enable === true }),
+    ...{ url, events, description, max_per_second: maxPerSecond },
+    headers: headers as Record<string, string> | undefined,
+    active: enable || disable ? enable === true : undefined,
   };
 }
 
-async function deleteWebhooks({ client, out }: Session, _options: object, ids: string[]): Promise<void> {
-  const { webhooks } = await client();
-  for (const id of ids) {
-    await webhooks.delete(id);
-    // The API answers without a body.
-    if (out.mode === 'ids') out.line(id);
-    else out.note(`${id} is deleted`);
-  }
+async function deleteWebhooks(session: Session, _options: object, ids: string[]): Promise<void> {
+  const { webhooks } = await session.client();
+  await changeEach(session, ids, 'is deleted', (id) => webhooks.delete(id));
 }
 
-async function testWebhook(session: Session, { type }: { type?: string }, id: string): Promise<void> {
+async function testWebhook(session: Session, { type }: { type?: EventType }, id: string): Promise<void> {
   const client = await session.client();
-  const sent = await client.webhooks.test(id, type === undefined ? {} : { type: type as EventType });
+  const sent = await client.webhooks.test(id, { type });
   session.out.show({ json: session.answer(), ids: [sent.event_id], lines: [[`${sent.event_id}  ${sent.type}`]] });
 }
 
 async function rotateSecret(session: Session, { overlap }: { overlap?: number }, id: string): Promise<void> {
   const client = await session.client();
-  const options = overlap === undefined ? {} : { overlap_seconds: overlap };
-  const webhook = await client.webhooks.rotateSecret(id, options);
+  const webhook = await client.webhooks.rotateSecret(id, { overlap_seconds: overlap });
   show(session, webhook, [['secret', webhook.secret]]);
   session.out.note('Keep the secret now: it is not shown again.');
 }

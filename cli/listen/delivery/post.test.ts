@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
 import type { Outcome } from './post.ts';
 import { isSuccess, post } from './post.ts';
-import { knock, watchTargets } from './probe.ts';
+import { probe, watchTargets } from './probe.ts';
 
 const signal = new AbortController().signal;
 const request = { headers: { 'X-A': '1', 'Content-Type': 'application/json' }, body: '{"é":1}' };
@@ -115,7 +115,7 @@ test('a host on which nothing listens is reported at once, and then each change,
   let isUp = false;
   const host = new URL('http://localhost:3000/');
   const { first } = watchTargets([host], {
-    ...{ clock, signal: stop.signal, knock: async () => isUp },
+    ...{ clock, signal: stop.signal, probe: async () => isUp },
     onChange: ({ host: name }, up) => changes.push(`${name} ${up}`),
   });
 
@@ -135,8 +135,8 @@ test('a host on which nothing listens is reported at once, and then each change,
 test('a connection tells whether something listens', async () => {
   const server = http.createServer();
   await using open = await listening(server);
-  const before = await knock(open.url, signal);
+  const before = await probe(open.url, signal);
   await open[Symbol.asyncDispose]();
 
-  assert.deepEqual([before, await knock(open.url, signal)], [true, false]);
+  assert.deepEqual([before, await probe(open.url, signal)], [true, false]);
 });

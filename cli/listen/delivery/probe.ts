@@ -2,13 +2,13 @@ import net from 'node:net';
 import type { Clock } from '#sdk/client/index.ts';
 
 /** Resolves to whether something accepts connections on the URL's host and port. */
-export type Knock = (url: URL, signal: AbortSignal) => Promise<boolean>;
+export type Probe = (url: URL, signal: AbortSignal) => Promise<boolean>;
 
 const EVERY_MS = 15_000;
 const WAIT_MS = 2_000;
 
 /** Tries to connect, for at most 2 s. */
-export const knock: Knock = (url, signal) => {
+export const probe: Probe = (url, signal) => {
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
@@ -35,13 +35,13 @@ export function watchTargets(
   {
     clock,
     signal,
-    knock,
+    probe,
     onChange,
-  }: { clock: Clock; signal: AbortSignal; knock: Knock; onChange(host: URL, isUp: boolean): void },
+  }: { clock: Clock; signal: AbortSignal; probe: Probe; onChange(host: URL, isUp: boolean): void },
 ): { first: Promise<void> } {
   const known = new Map(hosts.map((host) => [host, true]));
   const look = async (host: URL) => {
-    const isUp = await knock(host, signal);
+    const isUp = await probe(host, signal);
     if (signal.aborted || known.get(host) === isUp) return;
     known.set(host, isUp);
     onChange(host, isUp);

@@ -68,7 +68,7 @@ test('the start of the secret is shown, never the rest', () => {
   const { view, lines } = open();
   const account = { name: 'Acme', plan: 'pro' };
 
-  view.greet({ account, secret: 'whsec_Zm9vYmFyYmF6', secretSource: 'kept' });
+  view.start({ account, secret: 'whsec_Zm9vYmFyYmF6', secretSource: 'kept' });
 
   assert.deepEqual(lines, ['listening as Acme (pro) · secret whsec_Zm9v…  (kept)']);
 });

@@ -15,7 +15,7 @@ const TYPE_WIDTH = 23;
 export function openLineView(out: Output, { hasKeys }: { hasKeys: boolean }): View {
   let isLost = false;
   return {
-    greet({ account, secret, secretSource }) {
+    start({ account, secret, secretSource }) {
       const name = account.name === null ? account.plan : `${account.name} (${account.plan})`;
       out.note(`listening as ${name} · secret ${secret.slice(0, SHOWN_SECRET_CHARS)}…  (${secretSource})`);
     },

@@ -1,8 +1,8 @@
 import type { ConnectionState, StreamFrame } from '#sdk/client/index.ts';
 import type { Attempt } from '../delivery/forwarder.ts';
 
-/** Who listens, and where the secret is from. */
-export type Greeting = {
+/** For whom a run listens, and where its secret is from. */
+export type RunInfo = {
   account: { name: string | null; plan: string };
   secret: string;
   /** In words. */
@@ -11,7 +11,7 @@ export type Greeting = {
 
 /** What a run shows of itself: lines, JSON, or a screen. */
 export type View = {
-  greet(greeting: Greeting): void;
+  start(info: RunInfo): void;
   frame(frame: StreamFrame, isForwarded: boolean): void;
   attempt(attempt: Attempt): void;
   target(host: URL, isUp: boolean): void;
