@@ -64,7 +64,7 @@ test('each base image is named by its digest, and each image of the Dockerfile r
 
 test('the bill of materials of an image lists the npm packages that are in it', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
-  const [, settings = ''] = /^ENV (npm_config_sbom_[^]*?)\n(?! )/m.exec(DOCKERFILE) ?? [];
+  const [, settings = ''] = /^ENV (npm_config_sbom_[\s\S]*?)\n(?! )/m.exec(DOCKERFILE) ?? [];
   const [, command = ''] = /^RUN (.*npm sbom.*)$/m.exec(DOCKERFILE) ?? [];
   const manifest = {
     ...{ name: 'verbatim', version: '1.0.0', dependencies: { typebox: '*' } },
