@@ -89,7 +89,10 @@ async function runFiles(files: string[], databaseUrl: string): Promise<number> {
     `--test-concurrency=${os.availableParallelism() + 1}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
   ];
-  const env = { ...process.env, TEST_DATABASE_URL: databaseUrl, TMPDIR: temporary, PATH: searchPath() };
+  const env = {
+    ...{ ...process.env, PATH: searchPath(), TMPDIR: temporary },
+    ...{ TEST_DATABASE_URL: databaseUrl, TEST_NEW_CLUSTER: path.join(home, 'new-cluster') },
+  };
   const runner = spawn(process.execPath, [...flags, ...files], { stdio: 'inherit', env });
   const stop = () => runner.kill('SIGINT');
   interrupted.signal.addEventListener('abort', stop, { once: true });
