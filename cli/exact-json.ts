@@ -11,7 +11,7 @@ const { parse, rawJSON } = JSON as unknown as ExactJson;
  * The value of a JSON text, from which JSON.stringify makes the same numbers: those that a double cannot hold, such as
  * 12345678901234567890, are kept as text.
  */
-function parseExactly(text: string): unknown {
+export function parseExactly(text: string): unknown {
   return parse(text, (_key, value, { source }) =>
     typeof value === 'number' && String(value) !== source ? rawJSON(source) : value,
   );

@@ -5,6 +5,7 @@ import { systemClock } from '#sdk/client/http/clock.ts';
 import type { StreamOptions, Verbatim } from '#sdk/client/index.ts';
 import type { Io, Session } from '../command.ts';
 import { action } from '../command.ts';
+import { consoleAddress, startBrowser } from '../commands/account/open.ts';
 import { UsageError } from '../exit.ts';
 import { commaList, repeated, time } from '../options.ts';
 import { Forwarder } from './delivery/forwarder.ts';
@@ -16,9 +17,13 @@ import { readTargets } from './delivery/targets.ts';
 import { isEventFrame, runListener } from './listener.ts';
 import { chooseSecret } from './secret.ts';
 import { openPositionFile, readState, stateFile, writeState } from './state-file.ts';
+import { editEvent } from './view/edit-event.ts';
 import { openJsonView } from './view/json-view.ts';
-import { KeptEvents, readKeys } from './view/keys.ts';
+import type { Keys } from './view/keys.ts';
+import { KeptEvents, readKeys, sendAgain } from './view/keys.ts';
 import { openLineView } from './view/line-view.ts';
+import { screenKeys } from './view/screen-keys.ts';
+import { ScreenView } from './view/screen-view.ts';
 import type { View } from './view/view.ts';
 
 type Options = {
@@ -33,6 +38,7 @@ type Options = {
   secret?: string;
   newSecret?: boolean;
   printSecret?: boolean;
+  tui?: boolean;
 };
 
 /** The waits before the attempts after the first. `production`: as the service waits. */
@@ -53,6 +59,7 @@ export function define(command: Command, io: Io): void {
     .option('--secret <file>', 'sign with the secret in this file; .env:NAME for one of its variables')
     .option('--new-secret', 'make a new secret and keep it')
     .option('--print-secret', 'print the secret and end')
+    .option('--tui', 'a screen on which events are selected, shown, edited and sent again')
     .action(action<[], Options>(io, listen));
 }
 
@@ -69,14 +76,18 @@ async function listen(session: Session, options: Options): Promise<void> {
   const targets = readTargets(options.forwardTo, options.route ?? []);
   const client = await session.client();
   const hasKeys = io.stdin.isTTY === true && out.stdout.isTTY === true && out.mode === 'text';
-  const lines = openLineView(out, { hasKeys });
-  const view = out.mode === 'json' ? openJsonView(out, lines) : lines;
+  if (options.tui && !(hasKeys && out.stderr.isTTY)) {
+    throw new UsageError('--tui needs a terminal, and neither --json nor --quiet.');
+  }
   const account = await waitForAccount(client, session);
-  view.start({ account, secret: chosen.secret, secretSource: chosen.source });
   const after = options.resume ? resumeId(session, kept.position, url) : options.since;
+  using screen = options.tui ? new ScreenView(out) : null;
+  const lines = screen ?? openLineView(out, { hasKeys });
+  const view = out.mode === 'json' ? openJsonView(out, lines) : lines;
+  view.start({ account, secret: chosen.secret, secretSource: chosen.source });
   using positions = openPositionFile(file, kept, url, systemClock);
   await forwardAll(session, options, {
-    ...{ client, targets, view, hasKeys, after },
+    ...{ client, targets, view, screen, hasKeys, after },
     signing: { secret: chosen.secret, headerPrefix: account.webhook_header_prefix },
     onPosition: (id) => positions.save(id),
   });
@@ -109,13 +120,16 @@ type Run = {
   client: Verbatim;
   targets: Targets;
   view: View;
+  /** With --tui. */
+  screen: ScreenView | null;
   hasKeys: boolean;
   after: string | undefined;
   signing: { secret: string; headerPrefix: string };
   onPosition(resumeId: string): void;
 };
 
-async function forwardAll({ io }: Session, options: Options, run: Run): Promise<void> {
+async function forwardAll(session: Session, options: Options, run: Run): Promise<void> {
+  const { io } = session;
   const { client, targets, view, signing, after } = run;
   const kept = new KeptEvents();
   const stop = new AbortController();
@@ -129,12 +143,21 @@ async function forwardAll({ io }: Session, options: Options, run: Run): Promise<
       view.attempt(attempt);
     },
   });
-  using _keys = run.hasKeys ? readKeys(io.stdin, { r: () => kept.resend(forwarder), q: () => stop.abort() }) : null;
-  const watch = watchTargets(targets.hosts(), { clock: systemClock, signal, probe, onChange: view.target });
+  const quit = () => stop.abort();
+  using _keys = run.screen
+    ? readScreenKeys(session, run.screen, { forwarder, targets, quit })
+    : run.hasKeys
+      ? readKeys(io.stdin, { r: () => kept.resend(forwarder), q: quit })
+      : null;
+  const watch = watchTargets(targets.hosts(), {
+    ...{ clock: systemClock, signal, probe },
+    onChange: (host, isUp) => view.target(host, isUp),
+  });
   await watch.first;
   const webhook = options.webhook === undefined ? null : await client.webhooks.get(options.webhook, { signal });
   const types = (options.types ?? webhook?.events) as StreamOptions['types'];
-  const frames = client.stream({ topics: ['events'], types, after, signal, onConnection: view.connection });
+  const onConnection: StreamOptions['onConnection'] = (state) => view.connection(state);
+  const frames = client.stream({ topics: ['events'], types, after, signal, onConnection });
   try {
     await runListener({
       ...{ frames, forwarder, webhookId: webhook?.id ?? null, onPosition: run.onPosition },
@@ -146,6 +169,27 @@ async function forwardAll({ io }: Session, options: Options, run: Run): Promise<
   } finally {
     stop.abort();
   }
+}
+
+function readScreenKeys(
+  session: Session,
+  screen: ScreenView,
+  { forwarder, targets, quit }: { forwarder: Forwarder; targets: Targets; quit(): void },
+): Keys {
+  const { stdin, env } = session.io;
+  const keys: Keys = readKeys(
+    stdin,
+    screenKeys(screen, {
+      send(event) {
+        if (targets.urlFor(event.type) === null) throw new UsageError(`No target takes ${event.type}: --forward-to.`);
+        sendAgain(forwarder, event);
+      },
+      edit: (event) => keys.suspend(() => editEvent(event, env)),
+      open: ({ id }) => startBrowser(consoleAddress(session, id), env),
+      quit,
+    }),
+  );
+  return keys;
 }
 
 function part(text: string): number {

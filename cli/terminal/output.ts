@@ -6,7 +6,7 @@ import { plainText } from './part.ts';
 import { safeBlock, safeJson, safeLine } from './safe-text.ts';
 import { alignColumns } from './table.ts';
 
-export type Screen = Writable & { isTTY?: boolean; columns?: number };
+export type Screen = Writable & { isTTY?: boolean; columns?: number; rows?: number };
 export type ColorChoice = 'auto' | 'always' | 'never';
 
 export type OutputOptions = {

@@ -226,6 +226,7 @@ test('what cannot be done ends with its exit code', async () => {
   assert.equal(await codeOf('listen --types nonsense'), 2);
   assert.equal(await codeOf('listen --since 1h --resume'), 2);
   assert.equal(await codeOf('listen --fail 2'), 2);
+  assert.equal(await codeOf('listen --tui'), 2);
 });
 
 test('nothing is lost when the service and the program are killed and started again', {

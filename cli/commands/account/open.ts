@@ -17,11 +17,15 @@ export function define(command: Command, io: Io): void {
 
 async function openConsole(session: Session, { print }: { print?: boolean }, id: string | undefined): Promise<void> {
   const { out, io } = session;
-  const { url } = session.connection();
-  const address = `${url}/${id === undefined ? '' : pageOf(id)}`;
+  const address = consoleAddress(session, id);
   if (print || out.mode !== 'text') return out.show({ json: { url: address }, ids: [address], lines: [[address]] });
   out.note(`Opening ${address}`);
   await startBrowser(address, io.env);
+}
+
+/** The address of the console, or of the page for an id. @throws UsageError */
+export function consoleAddress({ connection }: Session, id?: string): string {
+  return `${connection().url}/${id === undefined ? '' : pageOf(id)}`;
 }
 
 function pageOf(id: string): string {
@@ -32,7 +36,7 @@ function pageOf(id: string): string {
 }
 
 /** Resolves when the program that opens browsers has started. BROWSER names another one. */
-async function startBrowser(address: string, env: NodeJS.ProcessEnv): Promise<void> {
+export async function startBrowser(address: string, env: NodeJS.ProcessEnv): Promise<void> {
   const opener = env['BROWSER'] || { darwin: 'open', win32: 'explorer' }[process.platform as string] || 'xdg-open';
   const browser = spawn(opener, [address], { stdio: 'ignore', detached: true, env });
   await new Promise<void>((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { TranscribeProgress } from '#sdk/client/index.ts';
 import { clockTime } from '../../terminal/format.ts';
 import type { Output } from '../../terminal/output.ts';
 import type { Part } from '../../terminal/part.ts';
-import { plainText } from '../../terminal/part.ts';
+import { clip } from '../../terminal/part.ts';
 import { safeLine } from '../../terminal/safe-text.ts';
 
 /** A part of the way of an input. `wait`: for the rate limit; its `part` is in seconds. */
@@ -130,14 +130,4 @@ function barOf(part: number): string {
 function shortName(label: string): string {
   const name = safeLine(label);
   return name.length <= LONGEST_NAME ? name : `…${name.slice(1 - LONGEST_NAME)}`;
-}
-
-/** A line that does not wrap, so that it can be drawn again. */
-function clip(line: Part[], columns: number): Part[] {
-  let left = columns;
-  return line.map((part) => {
-    const text = plainText(part).slice(0, Math.max(0, left));
-    left -= text.length;
-    return typeof part === 'string' ? text : { ...part, text };
-  });
 }

@@ -49,16 +49,34 @@ test('keys call their actions until the end, and the terminal is left as it was'
   const keyboard = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => modes.push(isRaw) });
   const pressed: string[] = [];
 
-  const keys = readKeys(keyboard, { r: () => pressed.push('r'), q: () => pressed.push('q') });
+  const actions = { r: () => pressed.push('r'), q: () => pressed.push('q'), '\u001b[A': () => pressed.push('up') };
+  const keys = readKeys(keyboard, actions);
   keyboard.emit('data', 'rxq');
+  // As an arrow key sends it, in one piece with another key.
+  keyboard.emit('data', '\u001b[Ar');
   keys[Symbol.dispose]();
   keyboard.emit('data', 'r');
 
   assert.deepEqual(
     [pressed, modes],
     [
-      ['r', 'q'],
+      ['r', 'q', 'up', 'r'],
       [true, false],
     ],
   );
+});
+
+test('while the keys are suspended, another program has the terminal', async () => {
+  const modes: boolean[] = [];
+  const keyboard = Object.assign(new PassThrough(), { setRawMode: (isRaw: boolean) => modes.push(isRaw) });
+  const pressed: string[] = [];
+  using keys = readKeys(keyboard, { r: () => pressed.push('r') });
+
+  const result = await keys.suspend(async () => {
+    keyboard.emit('data', 'r');
+    return modes.at(-1);
+  });
+  keyboard.emit('data', 'r');
+
+  assert.deepEqual([result, pressed, modes], [false, ['r'], [true, false, true]]);
 });

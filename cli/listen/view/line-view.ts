@@ -12,7 +12,7 @@ const TYPE_WIDTH = 23;
  * A line for each attempt, on standard output; all else on standard error.
  * @param hasKeys  the user can press r
  */
-export function openLineView(out: Output, { hasKeys }: { hasKeys: boolean }): View {
+export function openLineView(out: Pick<Output, 'mode' | 'line' | 'note'>, { hasKeys }: { hasKeys: boolean }): View {
   let isLost = false;
   return {
     start({ account, secret, secretSource }) {
