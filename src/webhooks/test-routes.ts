@@ -1,5 +1,5 @@
 import type { Config } from '../config/settings.ts';
-import type { Database, Sql } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
@@ -9,8 +9,9 @@ import type { WebhookRow } from './endpoints/store.ts';
 import { findWebhook } from './endpoints/store.ts';
 import { eventTypeSchema, showWebhook } from './endpoints/view.ts';
 import { eventPayloads } from './event-payloads.ts';
-import { emitTest } from './events/emit.ts';
+import { composeEvent } from './events/emit.ts';
 import type { EventData, EventType } from './events/event-types.ts';
+import { TestInserts } from './events/test-inserts.ts';
 
 export type TestDeps = { db: Database; config: Pick<Config, 'webhookRetryDelaysMs'> };
 
@@ -21,6 +22,7 @@ const testSentSchema = Type.Object(
 
 /** POST /v1/webhooks/:id/test. */
 export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
+  const inserts = new TestInserts(db, config);
   return [
     defineRoute({
       method: 'POST',
@@ -43,16 +45,18 @@ export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
       async handle({ account, params, body: { type = 'webhook.test' }, note, idempotency }) {
         const id = webhookIdOr404(params.id);
         const webhook = activeOr409(await findWebhook(db, ownerOf(account), id), 'testing it');
-        const firstDelayMs = config.webhookRetryDelaysMs[0] ?? 0;
-        const test = { account, webhookId: id, firstDelayMs, type, ...contentOf(type, webhook) };
-        const send = async (sql: Sql) => {
-          const eventId = await emitTest(sql, test);
-          if (eventId === null) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
-          note({ event_id: eventId, webhook_id: id });
-          return await idempotency.saveAnswer(sql, { status: 202, body: { event_id: eventId, type } });
+        const test = {
+          event: composeEvent({ account, type, jobId: null, ...contentOf(type, webhook) }),
+          webhookId: id,
         };
-        // Without a key there is one statement only, which needs no transaction.
-        return idempotency.hasKey ? await db.transaction(send) : await send(db);
+        const answer = { status: 202, body: { event_id: test.event.id, type } } as const;
+        const sent = (isInserted: boolean) => {
+          if (!isInserted) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
+          note({ event_id: test.event.id, webhook_id: id });
+          return answer;
+        };
+        if (!idempotency.hasKey) return sent(await inserts.insert(test));
+        return await db.transaction(async (tx) => idempotency.saveAnswer(tx, sent(await inserts.insertIn(tx, test))));
       },
     }),
   ];

@@ -127,8 +127,7 @@ export const PLANTED_BUGS: PlantedBug[] = [
       {
         file: END,
         find: 'if (!written) return false;',
-        replace:
-          'if (!written) return false; await insertEvent(sql, event, { webhookId: null, firstDelayMs, now: null });',
+        replace: 'if (!written) return false; await insertEvent(sql, event, { firstDelayMs, now: null });',
       },
     ],
   },

@@ -128,7 +128,7 @@ function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, '
   };
   return {
     ...{ ...ended, ...lists, peaks, packedWords: ended.words ?? null },
-    ...eventValues(event, { webhookId: null, firstDelayMs, now: null }),
+    ...eventValues(event, { firstDelayMs, now: null }),
     ...usageValues(ended, rate),
   };
 }

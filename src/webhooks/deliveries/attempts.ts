@@ -140,7 +140,7 @@ export class Attempts {
     const { scheduler, databaseClock, clock } = this.#deps;
     const atMs = scheduler.nextDueAtMs();
     if (atMs === null || this.#stopping.signal.aborted || (this.#timer && this.#timer.atMs <= atMs)) return;
-    this.#timer?.cancel.abort();
+    this.#timer?.cancel.abort(null);
     const timer = { atMs, cancel: new AbortController() };
     this.#timer = timer;
     void clock.sleep(Math.max(1, Math.ceil(atMs - databaseClock.nowMs())), timer.cancel.signal).then(() => {

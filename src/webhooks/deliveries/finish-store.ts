@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { plainArray } from '../../db/statements/plain-array.ts';
 import { timeOfId } from '../../rules/ids.ts';
 
 /** The result of one attempt, and what follows from it. */
@@ -140,14 +141,6 @@ function columnsOf(attempts: FinishedAttempt[]): unknown[] {
     plainArray(column('accountId')),
     plainArray(column('eventType')),
   ];
-}
-
-/**
- * PostgreSQL array literal of values that need no quotes: ids, reasons, numbers and booleans. The pg package checks every
- * character of every value instead, which took a tenth of the deliverer's time.
- */
-function plainArray(values: (string | number | boolean | null)[]): string {
-  return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }
 
 const COLUMNS = `$1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::smallint[], $8::real[],

@@ -94,7 +94,8 @@ export class Reader {
     if (payload === '') this.#nextPollMs = Number.NEGATIVE_INFINITY;
     else if (this.#deps.ownership.epochOf(shard) === null) return;
     else this.#notified.add(shard);
-    this.#sleep.abort();
+    // With a reason: without one, an error is made for each notification.
+    this.#sleep.abort(null);
   }
 
   /** Reads all that is due in shards that were just taken. */

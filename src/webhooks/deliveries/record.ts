@@ -98,7 +98,7 @@ export class Recorder {
       const gathered = new AbortController();
       if (this.#stoppedAtMs === Number.POSITIVE_INFINITY && this.#pending.length < MAX_BATCH)
         await Promise.race([clock.sleep(GATHER_MS, gathered.signal), this.#isFull.promise]);
-      gathered.abort();
+      gathered.abort(null);
       this.#isFull = Promise.withResolvers();
       const batch = this.#pending.splice(0, MAX_BATCH);
       await this.#write(batch);

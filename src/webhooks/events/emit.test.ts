@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../../test/fixtures/database/test-database.
 import { RawJson } from '../../platform/json.ts';
 import { isId, timeOfId } from '../../rules/ids.ts';
 import { MAX_BODY_BYTES } from './body.ts';
-import { emitEvent, emitTest } from './emit.ts';
+import { emitEvent } from './emit.ts';
 
 const ACCOUNT = { id: 'acct_a', shard: 7 };
 const NOW = new Date('2026-11-21T09:30:00.000Z');
@@ -154,43 +154,3 @@ for (const { title, padding, omitted } of [
   });
 }
 const dataWith = (text: string) => ({ ...EVENT, data: { job: { id: 'job_1', segments: [{ text }] } } });
-
-const testOf = (webhook: object) => ({
-  type: 'webhook.test' as const,
-  data: { webhook: { ...webhook } },
-  metadata: null,
-});
-
-test('a test goes to the webhook named alone, subscribed or not', async () => {
-  await using fixture = await openEnvironment();
-  await fixture.webhook('wh_1', ['transcription.completed']);
-  await fixture.webhook('wh_2', ['webhook.test']);
-
-  const webhook = { id: 'wh_1', url: 'https://x.example/' };
-  const test = { ...{ account: ACCOUNT, webhookId: 'wh_1', now: NOW }, ...testOf(webhook) };
-  const id = await fixture.db.transaction((tx) => emitTest(tx, test));
-
-  assert.deepEqual(JSON.parse((await fixture.bodies())[0]!), {
-    id,
-    type: 'webhook.test',
-    created_at: NOW.toISOString(),
-    data: { webhook },
-  });
-  assert.deepEqual(
-    (await fixture.deliveries()).map((delivery) => delivery.webhook_id),
-    ['wh_1'],
-  );
-});
-
-test('nothing is written of a test to a webhook that is disabled, gone or of another account', async () => {
-  await using fixture = await openEnvironment();
-  await fixture.webhook('wh_1', ['webhook.test'], { active: false });
-  await fixture.webhook('wh_2', ['webhook.test'], { account: 'acct_b' });
-
-  const ids = ['wh_1', 'wh_2', 'wh_3'].map((id) =>
-    emitTest(fixture.db, { account: ACCOUNT, webhookId: id, ...testOf({ id }) }),
-  );
-
-  assert.deepEqual(await Promise.all(ids), [null, null, null]);
-  assert.deepEqual([await fixture.bodies(), await fixture.deliveries()], [[], []]);
-});

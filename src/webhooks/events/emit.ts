@@ -24,32 +24,11 @@ type Emission = {
  * Returns the event's id. An event without subscribers is kept too, so that it can be recovered later.
  */
 export async function emitEvent(tx: Sql, emission: Emission): Promise<string> {
-  return (await emit(tx, emission, null)).id;
-}
-
-/**
- * Emits a test to one webhook alone, whether or not it subscribes to the type. Returns the event's id; null when the
- * webhook is not active, or is gone.
- */
-export async function emitTest(
-  sql: Sql,
-  { webhookId, ...test }: Omit<Emission, 'jobId'> & { webhookId: string },
-): Promise<string | null> {
-  const { id, deliveries } = await emit(sql, { ...test, jobId: null }, webhookId);
-  return deliveries > 0 ? id : null;
-}
-
-/** @param webhookId  null for all subscribers */
-async function emit(
-  sql: Sql,
-  emission: Emission,
-  webhookId: string | null,
-): Promise<{ id: string; deliveries: number }> {
   const { now = null, firstDelayMs = 0 } = emission;
   const event = composeEvent(emission);
-  const deliveries = await insertEvent(sql, event, { webhookId, firstDelayMs, now });
-  if (deliveries > 0) notifyDeliveriesDue(sql, event.shard);
-  return { id: event.id, deliveries };
+  const deliveries = await insertEvent(tx, event, { firstDelayMs, now });
+  if (deliveries > 0) notifyDeliveriesDue(tx, event.shard);
+  return event.id;
 }
 
 /** An event with a new id and its body, for a statement that inserts it together with other changes. */

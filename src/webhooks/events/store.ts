@@ -1,5 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import { plainArray } from '../../db/statements/plain-array.ts';
+import { makeId } from '../../platform/clock.ts';
 import type { EventType } from './event-types.ts';
 
 export type NewEvent = {
@@ -12,8 +14,12 @@ export type NewEvent = {
   createdAt: Date;
 };
 
-/** To whom an event is sent: the webhooks that subscribe to its type, or one webhook alone, whether or not it subscribes. */
-type Receivers = { webhookId: string | null; firstDelayMs: number; now: Date | null };
+type Timing = {
+  /** The wait before the first attempt. */
+  firstDelayMs: number;
+  /** Null: the database's clock. */
+  now: Date | null;
+};
 
 /** SQL of an id that is made from the event's and the webhook's: with the time of the event's. */
 const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
@@ -21,21 +27,19 @@ const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
 
 /**
  * The CTEs `receivers`, `event` and `delivery` of a statement on one shard. They insert an event, and one waiting delivery
- * for each active webhook that gets it, due after `$firstDelayMs`. An event for one webhook alone is inserted only if that
- * webhook is active. The parameters' values are those of `eventValues`.
+ * for each webhook that is active and subscribes to its type, due after `$firstDelayMs`. The parameters' values are those of
+ * `eventValues`.
  * @param condition  SQL: nothing is inserted unless it is true
  */
 export const insertEventIf = (condition: string): string => `
       receivers as materialized (
         select id
         from webhooks
-        where shard = $shard and account_id = $accountId and active
-          and case when $webhookId::text is null then $eventType = any(events) else id = $webhookId end
-          and ${condition}
+        where shard = $shard and account_id = $accountId and active and $eventType = any(events) and ${condition}
       ), event as (
-        insert into events (shard, id, account_id, type, job_id, webhook_id, body, created_at)
-        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $webhookId, $body, $eventCreatedAt
-        where ($webhookId is null or exists (select from receivers)) and ${condition}
+        insert into events (shard, id, account_id, type, job_id, body, created_at)
+        select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $eventCreatedAt
+        where ${condition}
       ), delivery as (
         insert into deliveries
           (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
@@ -46,17 +50,8 @@ export const insertEventIf = (condition: string): string => `
       )`;
 
 /** The values of `insertEventIf`. */
-export function eventValues({ id, type, createdAt, ...event }: NewEvent, receivers: Receivers) {
-  const { webhookId, firstDelayMs, now } = receivers;
-  return {
-    ...event,
-    eventId: id,
-    eventType: type,
-    eventCreatedAt: createdAt,
-    webhookId,
-    firstDelayMs,
-    deliverAfter: now,
-  };
+export function eventValues({ id, type, createdAt, ...event }: NewEvent, { firstDelayMs, now }: Timing) {
+  return { ...event, eventId: id, eventType: type, eventCreatedAt: createdAt, firstDelayMs, deliverAfter: now };
 }
 
 const INSERT_EVENT = defineStatement(
@@ -68,9 +63,59 @@ const INSERT_EVENT = defineStatement(
 );
 
 /** Inserts an event and its deliveries, see `insertEventIf`. Returns the number of deliveries. */
-export async function insertEvent(sql: Sql, event: NewEvent, receivers: Receivers): Promise<number> {
-  const [row] = await sql.rows<{ deliveries: number }>(INSERT_EVENT(eventValues(event, receivers)));
+export async function insertEvent(sql: Sql, event: NewEvent, timing: Timing): Promise<number> {
+  const [row] = await sql.rows<{ deliveries: number }>(INSERT_EVENT(eventValues(event, timing)));
   return row!.deliveries;
+}
+
+/** A test of one webhook, which gets the event whether or not it subscribes to the type. */
+export type NewTest = { event: NewEvent; webhookId: string };
+
+/**
+ * Inserts tests of any shards in one statement, each with a delivery. Left out are those of webhooks that are not active,
+ * or not there. Returns the ids of the events.
+ */
+export async function insertTests(sql: Sql, tests: NewTest[], { firstDelayMs, now }: Timing): Promise<Set<string>> {
+  const shards = tests.map(({ event }) => event.shard);
+  const rows = await sql.rows<{ eventId: string }>({
+    name: 'insert_tests',
+    text: `
+      with active as materialized (
+        select account_id || ' ' || id as webhook
+        from webhooks
+        where shard = any($1::smallint[]) and id = any($2::text[]) and active
+      ), test as materialized (
+        select *
+        from unnest($3::smallint[], $2::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::float8[], $9::text[], $10::text[])
+          as t (shard, webhook_id, account_id, event_id, event_type, body, created_at_ms, delivery_id, attempt_id)
+        where account_id || ' ' || webhook_id = any(array(select webhook from active))
+      ), event as (
+        insert into events (shard, id, account_id, type, webhook_id, body, created_at)
+        select shard, event_id, account_id, event_type, webhook_id, body, to_timestamp(created_at_ms / 1000)
+        from test
+      )
+      insert into deliveries
+        (shard, id, account_id, webhook_id, event_id, event_type, attempt_id, next_at, created_at)
+      select shard, delivery_id, account_id, webhook_id, event_id, event_type, attempt_id,
+        coalesce($11::timestamptz, clock_timestamp()) + $12 * interval '1 millisecond', to_timestamp(created_at_ms / 1000)
+      from test
+      returning event_id as "eventId"`,
+    values: [
+      plainArray([...new Set(shards)]),
+      plainArray(tests.map(({ webhookId }) => webhookId)),
+      plainArray(shards),
+      plainArray(tests.map(({ event }) => event.accountId)),
+      plainArray(tests.map(({ event }) => event.id)),
+      plainArray(tests.map(({ event }) => event.type)),
+      tests.map(({ event }) => event.body),
+      plainArray(tests.map(({ event }) => event.createdAt.getTime())),
+      plainArray(tests.map(() => makeId('dl'))),
+      plainArray(tests.map(() => makeId('dlv'))),
+      now,
+      firstDelayMs,
+    ],
+  });
+  return new Set(rows.map(({ eventId }) => eventId));
 }
 
 /** Makes the deliverers look for due deliveries of the shard. */
