@@ -70,6 +70,34 @@ test('a key that another node revokes is refused within 900 ms of any look-up, w
   assert.deepEqual([within?.key.id, after], ['key_1', null]);
 });
 
+test('a key that is looked up again is read together with its account, which may have changed', async () => {
+  await using environment = await openEnvironment();
+  const { db, clock } = environment;
+  const asked: (string | undefined)[] = [];
+  const watched = {
+    ...db,
+    rows<Row>(statement: Statement) {
+      asked.push(statement.name);
+      return db.rows<Row>(statement);
+    },
+  };
+  const callers = new Callers({ db: watched, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const first = await callers.find(hashOf(1));
+  await db.run({ text: `update accounts set plan = 'lite'` });
+  clock.ms += 900;
+  asked.length = 0;
+
+  const again = callers.find(hashOf(1));
+  const atOnce = [...asked];
+
+  assert.deepEqual(
+    [first, await again].map((caller) => caller?.account.plan),
+    ['pro', 'lite'],
+  );
+  assert.deepEqual(atOnce, ['find_key_by_hash', 'find_account_of_key']);
+  assert.deepEqual(asked, atOnce);
+});
+
 test('after forgetAll no request gets a caller that was looked up before, not even by a look-up under way', async () => {
   await using environment = await openEnvironment();
   const { db, callers, clock } = environment;

@@ -1,6 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Caller } from '../account.ts';
+import type { AccountName } from './key-store.ts';
 import { findCallerByKeyHash, noteKeyUse } from './key-store.ts';
 
 type CallersDeps = {
@@ -11,7 +12,12 @@ type CallersDeps = {
 };
 
 /** A look-up, under way or answered. */
-type Entry = { caller: Promise<Caller | null>; endsAtMs: number };
+type Entry = {
+  caller: Promise<Caller | null>;
+  endsAtMs: number;
+  /** The account of the key, which never changes; null until it is known. */
+  owner: AccountName | null;
+};
 
 // A key that another node revokes must be refused within 1 s, also when no notification arrives.
 const MAX_AGE_MS = 900;
@@ -37,7 +43,7 @@ export class Callers {
     const name = keyHash.toString('latin1');
     const known = this.#entries.get(name);
     if (known && this.#monotonicMs() < known.endsAtMs) return known.caller;
-    return this.#add(name, keyHash);
+    return this.#add(name, keyHash, known?.owner ?? null);
   }
 
   /** To be called after the commit of a change to a key or an account: it is in force for every request from now on. */
@@ -45,10 +51,11 @@ export class Callers {
     this.#entries.clear();
   }
 
-  #add(name: string, keyHash: Buffer): Promise<Caller | null> {
+  #add(name: string, keyHash: Buffer, owner: AccountName | null): Promise<Caller | null> {
     const startedAtMs = this.#monotonicMs();
-    const lookUp = this.#lookUp(keyHash);
-    const entry = { caller: lookUp.then((found) => found?.caller ?? null), endsAtMs: startedAtMs + MAX_AGE_MS };
+    const lookUp = this.#lookUp(keyHash, owner);
+    const caller = lookUp.then((found) => found?.caller ?? null);
+    const entry: Entry = { caller, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     if (this.#entries.size > MAX_ENTRIES) this.#removeOldest();
@@ -56,14 +63,18 @@ export class Callers {
       if (this.#entries.get(name) === entry) this.#entries.delete(name);
     };
     lookUp.then((found) => {
-      if (!found) remove();
-      else entry.endsAtMs = Math.min(entry.endsAtMs, startedAtMs + (found.expiresInMs ?? MAX_AGE_MS));
+      if (!found) return remove();
+      entry.endsAtMs = Math.min(entry.endsAtMs, startedAtMs + (found.expiresInMs ?? MAX_AGE_MS));
+      entry.owner = found.caller.account;
     }, remove);
-    return entry.caller;
+    return caller;
   }
 
-  async #lookUp(keyHash: Buffer): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
-    const found = await findCallerByKeyHash(this.#deps.db, keyHash);
+  async #lookUp(
+    keyHash: Buffer,
+    owner: AccountName | null,
+  ): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
+    const found = await findCallerByKeyHash(this.#deps.db, keyHash, owner);
     if (!found) return null;
     const { isUseNoted, expiresInMs, ...caller } = found;
     if (!isUseNoted) await this.#noteUse(caller);
