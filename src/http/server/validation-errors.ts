@@ -73,10 +73,6 @@ function rule({ keyword, params, schema, parentSchema, message }: SchemaError): 
       return `must be at least ${limit}`;
     case 'maximum':
       return `must be at most ${limit}`;
-    case 'format':
-      return params['format'] === 'date-time'
-        ? 'must be a time such as 2026-11-21T09:30:00Z'
-        : `must be a ${params['format']}`;
     case 'pattern':
       return String(parentSchema?.['errorMessage'] ?? 'has characters that are not allowed');
     default:

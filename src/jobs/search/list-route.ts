@@ -5,8 +5,8 @@ import { decodeCursor, encodeCursor, pageFields, pageOf } from '../../http/pagin
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
-import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { oneOf, Type } from '../../http/schema.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
 import { isComparable } from '../../rules/search/metadata-pairs.ts';
@@ -25,15 +25,12 @@ const MAX_JOBS_READ = 20_000;
 const ID_PREFIX = /^job_[0-9a-z]{8,26}$/;
 const ID_CHARS = 30;
 
-const timeFilter = (description: string) =>
-  Type.Optional(Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }));
-
 const listQuery = Type.Object({
   ...pageFields,
   status: Type.Optional(oneOf(JOB_STATES)),
   plan: Type.Optional(oneOf(PLANS)),
-  created_after: timeFilter('Jobs created later than this time, or day in UTC.'),
-  created_before: timeFilter('Jobs created earlier.'),
+  created_after: Type.Optional(timeParameter('Jobs created later than this time, or day in UTC.')),
+  created_before: Type.Optional(timeParameter('Jobs created earlier.')),
   query: Type.Optional(
     Type.String({
       minLength: 1,

@@ -6,8 +6,8 @@ import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
-import { component, DOCUMENTED, idSchema, nullable, pageSchema, Type, timeSchema } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { component, idSchema, nullable, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { findHits } from '../../rules/search/hits.ts';
 import type { SearchQuery } from '../../rules/search/search-query.ts';
@@ -23,9 +23,6 @@ const MAX_QUERY_CHARS = 200;
 const HITS_PER_JOB = 3;
 // A search for a common word reads all chunks that hold it: the other requests keep most of the database's cores.
 const SEARCHES_AT_ONCE = { permits: 4, perOwner: 2 };
-
-const timeFilter = (description: string) =>
-  Type.Optional(Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }));
 
 const hitSchema = Type.Object(
   {
@@ -69,8 +66,8 @@ const searchQuery = Type.Object({
   language: Type.Optional(
     Type.String({ pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$', description: 'Transcripts in this language only.' }),
   ),
-  created_after: timeFilter('Jobs created later than this time, or day in UTC.'),
-  created_before: timeFilter('Jobs created earlier.'),
+  created_after: Type.Optional(timeParameter('Jobs created later than this time, or day in UTC.')),
+  created_before: Type.Optional(timeParameter('Jobs created earlier.')),
   ...pageFields,
 });
 

@@ -4,8 +4,8 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
-import { component, DOCUMENTED, nullable, oneOf, Type, timeSchema } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { component, nullable, oneOf, Type, timeSchema } from '../../http/schema.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
@@ -25,12 +25,9 @@ export type UsageDeps = { db: Database; clock: Clock };
 // 366 days with 27 keys or models each; 2 MB of JSON.
 const MAX_ROWS = 10_000;
 
-const timeParameter = (description: string) =>
-  Type.Optional(Type.String({ description, maxLength: 40, [DOCUMENTED]: { format: 'date-time' } }));
-
 const usageFields = {
-  from: timeParameter('The first time, or day in UTC; by default a day, 30 days or a year before `to`.'),
-  to: timeParameter('The time up to which; by default now.'),
+  from: Type.Optional(timeParameter('The first time, or day in UTC; by default a day, 30 days or a year before `to`.')),
+  to: Type.Optional(timeParameter('The time up to which; by default now.')),
   bucket: Type.Optional(
     oneOf(USAGE_BUCKETS, {
       default: 'day',

@@ -12,7 +12,7 @@ import type { Database } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findEvent } from '../events/log-store.ts';
@@ -103,10 +103,7 @@ export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
         }),
         body: Type.Unsafe<string>({ ...textField, examples: ['{"id": "evt_01kamz2f3q8r5t7v9wxyzabcde"}'] }),
         received_at: Type.Optional(
-          Type.String({
-            format: 'date-time',
-            description: 'By the clock of your server. Without it the age of the delivery is not checked.',
-          }),
+          timeParameter('By the clock of your server. Without it the age of the delivery is not checked.'),
         ),
         framework: Type.Optional(oneOf(FRAMEWORK_NAMES, { description: 'Of your server, for the fix.' })),
       }),

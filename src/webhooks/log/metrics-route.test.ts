@@ -145,5 +145,6 @@ test('times that are malformed, reversed or too long are refused, and so is anot
     ['minute', 'hour', 'day'].map(async (b) => (await read(`bucket=${b}`)).json.data.length),
   );
   assert.deepEqual(counts, [60, 24, 30]);
+  assert.equal((await read('from=2026-11-01&to=2026-11-03&bucket=day')).json.data.length, 2);
   assert.equal((await stranger.call('GET', `/v1/webhooks/${webhookId}/metrics`)).status, 404);
 });

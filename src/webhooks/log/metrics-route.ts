@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { component, nullable, oneOf, Type, timeSchema } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import type { BucketGrid } from '../../rules/webhooks/time-buckets.ts';
@@ -78,8 +78,8 @@ export function webhookMetrics({ db, clock, config, maxEntries }: MetricsDeps): 
     schema: {
       params: Type.Object({ id: Type.String() }),
       query: Type.Object({
-        from: Type.Optional(Type.String({ format: 'date-time' })),
-        to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+        from: Type.Optional(timeParameter()),
+        to: Type.Optional(timeParameter('Default: now.')),
         bucket: oneOf(BUCKETS, { default: 'hour' }),
       }),
       answers: { 200: metricsSchema },

@@ -4,7 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';
 import type { EventPlace } from '../deliveries/resend-store.ts';
 import { findMissedEvents, insertResends, lockRecovery, MISSED_STATUSES } from '../deliveries/resend-store.ts';
@@ -21,7 +21,6 @@ export type ResendDeps = {
   maxRecoveryBatches?: number;
 };
 
-const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
 const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
 
@@ -143,8 +142,8 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps):
     schema: {
       params: webhookParams,
       body: Type.Object({
-        since: time,
-        until: Type.Optional(time),
+        since: timeParameter(),
+        until: Type.Optional(timeParameter()),
         event_type: Type.Optional(oneOf(EVENT_TYPES, { description: 'Only events of this type.' })),
         status: Type.Optional(
           oneOf(MISSED_STATUSES, {

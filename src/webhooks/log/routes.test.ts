@@ -91,6 +91,7 @@ test('filters choose by status, type, event and time', async () => {
   assert.equal(await count(`?after=${past}&before=${future}`), 2);
   assert.equal(await count(`?after=${future}`), 0);
   assert.equal(await count(`?before=${past}`), 0);
+  assert.equal(await count('?after=2020-01-01'), 2);
   assert.equal((await environment.call('GET', `${environment.path}/deliveries?status=lost`)).status, 400);
   assert.equal((await environment.call('GET', `${environment.path}/deliveries?after=yesterday`)).status, 400);
 });

@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { component, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
-import { readTime } from '../../http/time-parameter.ts';
+import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
@@ -18,7 +18,6 @@ import { entryOr404, resendRoutes } from './resend-routes.ts';
 
 type DeliveryDeps = ResendDeps;
 
-const time = Type.String({ format: 'date-time' });
 const webhookParams = Type.Object({ id: Type.String() });
 const logQuery = Type.Object({
   ...pageFields,
@@ -33,8 +32,8 @@ const logQuery = Type.Object({
     }),
   ),
   attempt: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
-  after: Type.Optional(time),
-  before: Type.Optional(time),
+  after: Type.Optional(timeParameter()),
+  before: Type.Optional(timeParameter()),
 });
 const entryParams = Type.Object({ id: Type.String(), delivery_id: Type.String() });
 
