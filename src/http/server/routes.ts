@@ -23,6 +23,8 @@ export function addRoutes(app: FastifyInstance, { routes, streams, bodyTimeoutMs
       readBody(raw, { contentLength: contentLengthOf(raw), timeoutMs: bodyTimeoutMs }),
     );
     scope.addHook('preParsing', async (request, reply) => {
+      // Some clients name the type of a form with every POST: without a body it describes nothing.
+      if (request.headers['content-length'] === '0') delete request.headers['content-type'];
       refuseEncoded(request);
       continueBody(request, reply);
     });

@@ -543,6 +543,17 @@ test('Expect: 100-continue is answered 100 only when the request is admitted', a
   assert.equal(refused.status, 401);
 });
 
+test('without a body the content type does not matter', async () => {
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
+  const head = `Host: x\r\nX-API-Key: ${KEY}\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n`;
+
+  const empty = await exchange(port, `DELETE /v1/jobs/x HTTP/1.1\r\n${head}Content-Length: 0\r\n\r\n`);
+  const form = await exchange(port, `DELETE /v1/jobs/x HTTP/1.1\r\n${head}Content-Length: 3\r\n\r\na=b`);
+
+  assert.deepEqual([empty.status, form.status], [204, 415]);
+});
+
 test('an incomplete JSON body is answered 408', async () => {
   await using fixture = openEnvironment({ options: { bodyTimeoutMs: 20 } });
   const port = await listen(fixture.app);
