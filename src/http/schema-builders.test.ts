@@ -9,7 +9,7 @@ const options = { description: 'd' };
 
 /** One schema or more of each builder. */
 const SAMPLES: Record<keyof Builders, (builders: Builders) => unknown[]> = {
-  String: ({ String }) => [String(), String({ minLength: 1, ...options })],
+  String: (builders) => [builders.String(), builders.String({ minLength: 1, ...options })],
   Integer: ({ Integer }) => [Integer(), Integer({ minimum: 1 })],
   Number: (builders) => [builders.Number(options)],
   Boolean: (builders) => [builders.Boolean(options)],
@@ -17,7 +17,7 @@ const SAMPLES: Record<keyof Builders, (builders: Builders) => unknown[]> = {
   Unknown: ({ Unknown }) => [Unknown(), Unknown(options)],
   Unsafe: ({ Unsafe }) => [Unsafe<string>({ type: 'string', enum: ['a'] })],
   Literal: ({ Literal }) => [Literal('a', options), Literal(3), Literal(true)],
-  Union: ({ Union, String, Null }) => [Union([String(), Null()], options)],
+  Union: (builders) => [builders.Union([builders.String(), builders.Null()], options)],
   Array: (builders) => [builders.Array(builders.String(), { maxItems: 2 })],
   Optional: ({ Optional, Literal }) => [Optional(Literal('a', options))],
   Object: (builders) => {
@@ -25,7 +25,7 @@ const SAMPLES: Record<keyof Builders, (builders: Builders) => unknown[]> = {
     const nested = builders.Object({ ...some.properties, c: builders.Optional(some), d: some });
     return [some, nested, builders.Object({}), builders.Object({ b: builders.Optional(builders.Null()) })];
   },
-  Record: ({ Record, String, Unknown }) => [Record(String(), Unknown(), options)],
+  Record: (builders) => [builders.Record(builders.String(), builders.Unknown(), options)],
 };
 
 for (const [name, samples] of Object.entries(SAMPLES)) {

@@ -75,6 +75,13 @@ export type Job = {
   expiresAt: Date | null;
 };
 
+/** The result of a job that has not ended. */
+export const NO_RESULT = {
+  ...{ costUnits: null, model: null, detectedLanguage: null, transcript: null, segments: null, speakers: null },
+  ...{ warnings: [], errorType: null, errorMessage: null, errorReason: null, errorHttpStatus: null },
+  ...{ completedAt: null, expiresAt: null },
+} satisfies Partial<Job>;
+
 /** A job claimed by this process. After another claim, writes under this lease are rejected. */
 export type ClaimedJob = Job & { format: string; sizeBytes: number; durationMs: number };
 

@@ -1,20 +1,25 @@
 import type { Sql } from '../db/database.ts';
 import type { Job } from './job.ts';
 
-const COLUMNS =
+const REQUEST_COLUMNS =
   `shard id account_id key_id state plan language word_times options metadata filename format size_bytes tracks audio_key
-  audio_source duration_ms unlimited held_units transcribed_units cost_units attempts lease progress model detected_language transcript
-  speakers warnings error_type error_message error_reason error_http_status created_at started_at completed_at
-  expires_at`.split(/\s+/);
+  audio_source duration_ms unlimited held_units transcribed_units attempts lease progress created_at started_at`.split(
+    /\s+/,
+  );
+const RESULT_COLUMNS =
+  `cost_units model detected_language transcript speakers warnings error_type error_message error_reason error_http_status
+  completed_at expires_at`.split(/\s+/);
 
-/** A job's columns without its segments and words, which are long. @param table  the name of jobs in the statement */
-function columnsOf(table: string): string {
-  return COLUMNS.map((name) => `${table}.${name} as "${camelCase(name)}"`).join(', ');
-}
-
-export const JOB_COLUMNS = `${columnsOf('jobs')}, jobs.segments`;
+/** The columns of a job without its result: a job that has not ended has `NO_RESULT`. */
+export const OPEN_JOB_COLUMNS = columnsOf(REQUEST_COLUMNS);
 /** The columns of a job in a list: null in place of its segments. */
-export const LIST_COLUMNS = `${columnsOf('jobs')}, null as segments`;
+export const LIST_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS])}, null as segments`;
+/** The columns of a job without its words, which are long. */
+export const JOB_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS])}, jobs.segments`;
+
+function columnsOf(names: string[]): string {
+  return names.map((name) => `jobs.${name} as "${camelCase(name)}"`).join(', ');
+}
 
 /** Null for a job that does not exist, or is of another account. @param withWords  reads the packed words too */
 export async function findJob(

@@ -3,9 +3,9 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { ClaimedJob, Job } from '../job.ts';
+import { NO_RESULT } from '../job.ts';
 import { notifyDue, notifyFetchDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
-import { JOB_COLUMNS } from '../store.ts';
 
 /** A job as a request describes it. */
 export type NewJob = Pick<
@@ -37,7 +37,16 @@ type AudioToFetch = {
   request: Buffer;
 };
 
-/** The CTE `job` of a statement that has a CTE `clock (moment)` before it: the new job, if the condition is true. */
+type Accepted = Pick<Job, 'createdAt'>;
+
+const NOT_STARTED = {
+  ...{ state: 'queued' as const, transcribedUnits: 0, attempts: 0, lease: 0, progress: 0, startedAt: null },
+  ...NO_RESULT,
+};
+/** Of a job whose audio is to be fetched. */
+const NO_AUDIO = { format: null, sizeBytes: null, tracks: [], audioKey: null, durationMs: null, heldUnits: 0 };
+
+/** The CTE `job` of a statement that has a CTE `clock (moment)` before it: it inserts a job, if the condition is true. */
 const insertJobIf = (condition: string): string => `
       job as (
         insert into jobs
@@ -47,7 +56,7 @@ const insertJobIf = (condition: string): string => `
           $filename, $format, $sizeBytes, $tracks::jsonb, $audioKey, $audioSource, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
         from clock
         where ${condition}
-        returning ${JOB_COLUMNS}
+        returning created_at
       )`;
 
 // Locks the account's row before the row of its queue, as every other statement does.
@@ -64,7 +73,7 @@ const ACCEPT = defineStatement(
         on conflict (shard, account_id) do update
         set waiting = queue.waiting + 1
       )
-      select * from job`,
+      select created_at as "createdAt" from job`,
 );
 
 const ACCEPT_FETCH = defineStatement(
@@ -77,7 +86,7 @@ const ACCEPT_FETCH = defineStatement(
         select $shard, $jobId, $accountId, $request, moment, moment
         from clock
       )
-      select * from job`,
+      select created_at as "createdAt" from job`,
 );
 
 /**
@@ -94,9 +103,10 @@ export async function acceptJob(
   const pairs = pairValues(metadataPairs(job.metadata));
   const [options, tracks] = [JSON.stringify(job.options), JSON.stringify(job.tracks)];
   const values = { ...job, ...hold, ...pairs, options, tracks, now };
-  const [accepted] = await sql.rows<Job>(ACCEPT(values));
-  if (accepted) notifyDue(sql);
-  return accepted ?? null;
+  const [accepted] = await sql.rows<Accepted>(ACCEPT(values));
+  if (!accepted) return null;
+  notifyDue(sql);
+  return { ...job, ...NOT_STARTED, ...accepted };
 }
 
 /**
@@ -104,10 +114,18 @@ export async function acceptJob(
  * known. The job does not count as waiting until its audio is stored.
  */
 export async function acceptFetch(sql: Sql, job: NewJob & AudioToFetch, now: Date | null = null): Promise<Job> {
-  const unknown = { format: null, sizeBytes: null, tracks: '[]', audioKey: null, durationMs: null, heldUnits: 0 };
   const pairs = pairValues(metadataPairs(job.metadata));
-  const values = { ...job, ...unknown, ...pairs, options: JSON.stringify(job.options), jobId: job.id, now };
-  const [accepted] = await sql.rows<Job>(ACCEPT_FETCH(values));
+  const values = {
+    ...job,
+    ...NO_AUDIO,
+    tracks: '[]',
+    ...pairs,
+    options: JSON.stringify(job.options),
+    jobId: job.id,
+    now,
+  };
+  const [accepted] = await sql.rows<Accepted>(ACCEPT_FETCH(values));
   notifyFetchDue(sql);
-  return accepted!;
+  const { request: _request, ...given } = job;
+  return { ...given, ...NO_AUDIO, ...NOT_STARTED, ...accepted! };
 }

@@ -49,7 +49,8 @@ const END = defineStatement(
   `
       with clock as (
         select $completedAt::timestamptz as moment,
-          clock_timestamp() < $completedAt::timestamptz + ${WRITE_WITHIN_MS} * interval '1 millisecond' as is_in_time
+          clock_timestamp() >= $completedAt::timestamptz
+            and clock_timestamp() < $completedAt::timestamptz + ${WRITE_WITHIN_MS} * interval '1 millisecond' as is_in_time
       ), ${endJobIf(`lease = $lease and state = 'processing' and (select is_in_time from clock)
           and held_units = $heldUnits and transcribed_units = $transcribedUnits`)}, swept as (
         delete from job_pieces
@@ -93,7 +94,7 @@ type EndedJob = {
 /**
  * Writes a job's end, settles its hold, inserts the event and its deliveries in one statement, and notifies everything that
  * waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has changed, or
- * when the time of the end is 5 s ago.
+ * when the time of the end is 5 s ago or has not come.
  */
 export async function writeEnd(
   sql: Sql,

@@ -9,6 +9,7 @@ import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import type { EndDeps } from './end.ts';
 import { endJob } from './end.ts';
+import type { RunningJob } from './end-store.ts';
 import type { Growth } from './hold.ts';
 import { growHold, openHold } from './hold.ts';
 import type { PartialResults } from './partial-results.ts';
@@ -72,6 +73,9 @@ class Execution {
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
   readonly #partialResults: PartialResults;
+  readonly #claimedAtMs: number;
+  /** Nothing was written to the job's row since the claim, but for its lease. */
+  #isUnchanged = true;
   #progress = 0;
 
   constructor(job: ClaimedJob, limited: LimitedEngine, deps: ExecuteDeps, stopSignal: AbortSignal) {
@@ -81,6 +85,7 @@ class Execution {
     this.#rates = { lite: deps.config.creditRateLite, pro: deps.config.creditRatePro };
     this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
     this.#partialResults = openPartialResults(job, deps);
+    this.#claimedAtMs = deps.clock.now();
   }
 
   async run(): Promise<void> {
@@ -138,12 +143,14 @@ class Execution {
         this.#progress = progress;
         // A piece that is all of the audio is stored with the end of the job.
         if (isWhole) return;
+        this.#isUnchanged = false;
         this.#partialResults.add(segments, { progress, transcribedUnits: costUnits(transcribedMs, rate) });
       },
     };
   }
 
   async #growHold(decodedUnits: number): Promise<Exclude<Growth, { kind: 'lost' }>> {
+    this.#isUnchanged = false;
     const growth = await this.#retryWhileAway(HOLD_RETRY, () => growHold(this.#deps.db, this.#job, decodedUnits));
     if (growth.kind !== 'lost') return growth;
     const cause = new LeaseLostError(this.#job.id);
@@ -161,9 +168,20 @@ class Execution {
       firstDelayMs: config.webhookRetryDelaysMs[0]!,
       search: config.search === 'on',
     };
-    const ended = await this.#retryWhileAway(END_RETRY, () => endJob(endDeps, this.#job, outcome));
+    const ended = await this.#retryWhileAway(END_RETRY, () =>
+      endJob(endDeps, this.#job, outcome, this.#expected(outcome)),
+    );
     if (ended === null) throw new LeaseLostError(this.#job.id);
     return ended;
+  }
+
+  /** The time is a little early: the claim took place before its answer arrived. */
+  #expected(outcome: Outcome): RunningJob | null {
+    // A failed job keeps its progress, which the renewal of the lease stores.
+    if (!this.#isUnchanged || outcome.kind === 'failed') return null;
+    const { heldUnits, transcribedUnits, progress, startedAt } = this.#job;
+    const ranMs = Math.max(0, this.#deps.clock.now() - this.#claimedAtMs);
+    return { heldUnits, transcribedUnits, progress, moment: new Date(startedAt!.getTime() + ranMs) };
   }
 
   /** Retries while the storage or the database is away. `work` may run twice: the lease's number makes that safe. */

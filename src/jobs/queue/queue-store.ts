@@ -1,9 +1,10 @@
 import type { Sql, Statement } from '../../db/database.ts';
 import type { Waiting } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob, Job } from '../job.ts';
+import { NO_RESULT } from '../job.ts';
 import { notifyChanged } from '../notify.ts';
 import type { JobKey } from '../store.ts';
-import { JOB_COLUMNS } from '../store.ts';
+import { OPEN_JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
 
 /** The greatest `limit` of `readQueueHead`. */
@@ -86,7 +87,7 @@ export async function claimJobs(
   sql: Sql,
   { jobs, holder, leaseMs, moment, validMs }: JobsClaim,
 ): Promise<ClaimedJob[]> {
-  const claimed = await sql.rows<ClaimedJob>({
+  const claimed = await sql.rows<Omit<ClaimedJob, keyof typeof NO_RESULT>>({
     name: 'claim_jobs',
     text: `
       with clock as (
@@ -97,7 +98,7 @@ export async function claimJobs(
           next_at = (select lease_ends_at from clock), started_at = (select moment from clock)
         where shard = any($1::smallint[]) and id = any($2::text[]) and state = 'queued'
           and (select moment from clock) <= $5::timestamptz + $6 * interval '1 millisecond'
-        returning ${JOB_COLUMNS}
+        returning ${OPEN_JOB_COLUMNS}
       ), started as (
         select shard, "accountId" as account_id, count(*) filter (where lease = 1) as jobs, max("startedAt") as moment
         from claimed
@@ -113,7 +114,7 @@ export async function claimJobs(
     values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],
   });
   for (const { id } of claimed) notifyChanged(sql, id);
-  return claimed;
+  return claimed.map((job) => ({ ...NO_RESULT, ...job }));
 }
 
 /** Locks a job that is held under this claim, for the rest of the transaction. Null when the lease was lost. */
