@@ -25,9 +25,10 @@ export type Sql = {
   /**
    * Sends NOTIFY: at once on the pool, after the commit in a transaction. It may be lost when the process or the
    * connection ends, so listeners also poll.
-   * @param payload  a word without commas
+   * @param payload            a word without commas
+   * @param options.isPatient  it may be sent 20 ms later, with other notifications
    */
-  notify(channel: string, payload: string): void;
+  notify(channel: string, payload: string, options?: { isPatient?: boolean }): void;
 };
 
 export type Database = Sql & {
@@ -107,7 +108,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName)
     : sqlOver({ query: (statement) => (pipelined && statement.isBrief ? pipelined : pool).query(statement) });
   const notifier = new Notifier(sql.run);
-  const notify: Sql['notify'] = (channel, payload) => notifier.add(channel, payload);
+  const notify: Sql['notify'] = (...notification) => notifier.add(...notification);
   return {
     ...sql,
     notify,

@@ -45,6 +45,33 @@ test('what comes while a statement is under way is sent by the next one, also af
   assert.deepEqual(sent, [['due 1'], ['due 2,3']]);
 });
 
+test('a patient notification is sent with the next other one, each word once', async () => {
+  const { notifier, sent } = openRecorder();
+
+  notifier.add('changed', 'job_1', { isPatient: true });
+  await nextTick();
+  const sentAtOnce = sent.length;
+  notifier.add('ended', 'job_1');
+  notifier.add('changed', 'job_1');
+  await nextTick();
+
+  assert.deepEqual([sentAtOnce, sent], [0, [['changed job_1', 'ended job_1']]]);
+});
+
+test('a patient notification that no other follows is sent by itself, and at the close at once', async () => {
+  const { notifier, sent, answer } = openRecorder();
+  notifier.add('changed', 'job_1', { isPatient: true });
+  while (sent.length < 1) await nextTick();
+  answer();
+  notifier.add('changed', 'job_2', { isPatient: true });
+  const closed = notifier.close();
+  while (sent.length < 2) await nextTick();
+  answer();
+  await closed;
+
+  assert.deepEqual(sent, [['changed job_1'], ['changed job_2']]);
+});
+
 test('a payload has at most 200 words', async () => {
   const { notifier, sent } = openRecorder();
 

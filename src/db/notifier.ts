@@ -1,6 +1,8 @@
 type Statement = { name: string; text: string; values: unknown[] };
 
 const INTERVAL_MS = 2;
+// A job of a second of audio ends within this time where the engine is fast: one statement reports its start and its end.
+const PATIENT_MS = 20;
 // A payload is shorter than 8,000 bytes; the words are ids, of at most 31 bytes.
 const MAX_WORDS = 200;
 
@@ -8,10 +10,13 @@ const MAX_WORDS = 200;
  * Sends the notifications of a process, after the commits that they announce: one statement at most every 2 ms with all
  * that have come, those of a channel as one payload with commas. A NOTIFY inside of the transaction would hold a lock of
  * the whole database until the transaction is flushed to disk, so that no two of them could share a flush.
+ * Patient notifications are sent with the next others, or after 20 ms.
  */
 export class Notifier {
   readonly #run: (statement: Statement) => Promise<unknown>;
   readonly #waiting = new Map<string, Set<string>>();
+  #isUrgent = false;
+  #patience: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
 
   /** @param run  executes a statement outside of any transaction */
@@ -20,23 +25,30 @@ export class Notifier {
   }
 
   /** @param word  the payload, without commas */
-  add(channel: string, word: string): void {
+  add(channel: string, word: string, { isPatient = false } = {}): void {
     const words = this.#waiting.get(channel) ?? new Set();
     this.#waiting.set(channel, words.add(word));
+    if (isPatient) this.#patience ??= setTimeout(() => this.#send(), PATIENT_MS);
+    else this.#send();
+  }
+
+  /** Resolves when all notifications were sent. */
+  async close(): Promise<void> {
+    if (this.#patience) this.#send();
+    await this.#sending;
+  }
+
+  #send(): void {
+    this.#isUrgent = true;
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = null;
     });
   }
 
-  /** Resolves when all notifications were sent. */
-  async close(): Promise<void> {
-    await this.#sending;
-  }
-
   async #sendAll(): Promise<void> {
     // The others of the same transaction are added before this resolves.
     await undefined;
-    while (this.#waiting.size > 0) {
+    while (this.#isUrgent) {
       const interval = new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       // A notification that is lost delays its listeners until they poll.
       await this.#run(notifyStatement(this.#takeWaiting())).catch(() => undefined);
@@ -49,6 +61,9 @@ export class Notifier {
       batchesOf([...words]).map((batch): [string, string] => [channel, batch.join(',')]),
     );
     this.#waiting.clear();
+    this.#isUrgent = false;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
     return taken;
   }
 }

@@ -15,6 +15,11 @@ export function notifyChanged(sql: Sql, jobId: string): void {
   sql.notify('job_changed', jobId);
 }
 
+/** Reports the start of a job to its event streams, 20 ms late at most: together with the end of a short job. */
+export function notifyStarted(sql: Sql, jobId: string): void {
+  sql.notify('job_changed', jobId, { isPatient: true });
+}
+
 /** Reports the end of a job to everything that waits for it. */
 export function notifyEnd(sql: Sql, jobId: string): void {
   sql.notify('job_ended', jobId);

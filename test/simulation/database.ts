@@ -196,7 +196,7 @@ class FaultyServer implements SimulatedServer {
     const session = await this.#step(actor, null, () => this.#begin(actor));
     try {
       const notifications: [channel: string, payload: string][] = [];
-      const later: Sql['notify'] = (...notification) => void notifications.push(notification);
+      const later: Sql['notify'] = (channel, payload) => void notifications.push([channel, payload]);
       const result = await work({ ...this.#sqlOver(actor, session), notify: later });
       const isLate = this.#random.next() < this.faults.lateCommit;
       if (isLate) this.#faultCount++;
