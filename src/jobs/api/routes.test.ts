@@ -38,6 +38,19 @@ test('the list is filtered by state, plan and time', async () => {
   assert.deepEqual(await idsOf({ created_before: '2999-01-01' }), [pro.id, lite.id]);
 });
 
+test('a job is neither after nor before the time that it shows', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { json } = await fixture.transcribe(account, AUDIO, { async: '1' });
+  await fixture.db.run({ text: "update jobs set created_at = date_trunc('second', created_at) + interval '5.0007 s'" });
+  const { created_at } = await fixture.job(account, json.id);
+  const count = async (query: object) => (await fixture.get(account, '/v1/jobs', { query })).json.data.length;
+
+  const justBefore = new Date(Date.parse(created_at) - 1).toISOString();
+  assert.deepEqual([await count({ created_after: created_at }), await count({ created_before: created_at })], [0, 0]);
+  assert.equal(await count({ created_after: justBefore }), 1);
+});
+
 for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-01' }, { created_after: '1' }]) {
   test(`a list request with ${JSON.stringify(query)} is rejected with the name of the parameter`, async () => {
     await using fixture = await openJobFixture();

@@ -23,11 +23,12 @@ export type JobFilter = {
 /** A part of the list. @property beforeId  null for the newest @property fromId  null for no end */
 export type JobRange = { beforeId: string | null; fromId: string | null };
 
+// Jobs show whole milliseconds of their times: one that shows the time asked for is not after it.
 const MATCHES = `
           ($4::text is null or jobs.id >= $4)
           and ($5::text is null or jobs.state = $5)
           and ($6::text is null or jobs.plan = $6)
-          and ($7::timestamptz is null or jobs.created_at > $7)
+          and ($7::timestamptz is null or jobs.created_at >= $7::timestamptz + interval '1 millisecond')
           and ($8::timestamptz is null or jobs.created_at < $8)
           and ($9::text is null or jobs.filename ~ $9)
           and ($10::text is null or jobs.id >= $10)
