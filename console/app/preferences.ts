@@ -1,4 +1,4 @@
-import { openStore } from './store.ts';
+import { openStore, storageOf } from './store.ts';
 
 // What the user prefers, kept over sessions in localStorage. Nothing that comes from the API is stored here.
 
@@ -11,13 +11,14 @@ export type Preferences = {
 };
 
 const SLOT = 'verbatim.preferences';
+const storage = storageOf(() => localStorage);
 const DEFAULTS: Preferences = { utc: false, shortcuts: true, theme: 'system' };
 
 export const preferences = openStore<Preferences>(readPreferences());
 
 export function setPreference(change: Partial<Preferences>): void {
   preferences.set({ ...preferences.get(), ...change });
-  localStorage.setItem(SLOT, JSON.stringify(preferences.get()));
+  storage.setItem(SLOT, JSON.stringify(preferences.get()));
   applyTheme();
 }
 
@@ -30,7 +31,7 @@ export function applyTheme(): void {
 
 function readPreferences(): Preferences {
   try {
-    const stored = JSON.parse(localStorage.getItem(SLOT) ?? '{}') as Partial<Preferences>;
+    const stored = JSON.parse(storage.getItem(SLOT) ?? '{}') as Partial<Preferences>;
     return {
       utc: stored.utc === true,
       shortcuts: stored.shortcuts !== false,

@@ -1,4 +1,4 @@
-import { openStore } from './store.ts';
+import { openStore, storageOf } from './store.ts';
 
 // The secrets of the signed-in user. They are in sessionStorage: the browser keeps them for this tab, over reloads, until it
 // is closed. Nothing else in the console stores them.
@@ -9,21 +9,22 @@ export type Who = 'key' | 'admin';
 export type Session = { key: string | null; admin: string | null };
 
 const SLOTS = { key: 'verbatim.key', admin: 'verbatim.admin' };
+const storage = storageOf(() => sessionStorage);
 
 export const session = openStore<Session>({
-  key: sessionStorage.getItem(SLOTS.key),
-  admin: sessionStorage.getItem(SLOTS.admin),
+  key: storage.getItem(SLOTS.key),
+  admin: storage.getItem(SLOTS.admin),
 });
 
 export function signIn(who: Who, secret: string): void {
-  sessionStorage.setItem(SLOTS[who], secret);
+  storage.setItem(SLOTS[who], secret);
   session.set({ ...session.get(), [who]: secret });
 }
 
 /** @param who  absent: the key and the operator's token */
 export function signOut(who?: Who): void {
   for (const name of who ? [who] : (['key', 'admin'] as const)) {
-    sessionStorage.removeItem(SLOTS[name]);
+    storage.removeItem(SLOTS[name]);
     session.set({ ...session.get(), [name]: null });
   }
 }

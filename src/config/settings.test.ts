@@ -306,6 +306,28 @@ const READERS: Row[] = [
     ],
   ],
   [
+    'origins',
+    read.origins,
+    [
+      ['', []],
+      [null, []],
+      ['https://intranet.example.com', ['https://intranet.example.com']],
+      ['http://localhost:3000, https://a.example', ['http://localhost:3000', 'https://a.example']],
+      ['https://intranet.example.com/', MISTAKE],
+      ['https://intranet.example.com:443', MISTAKE],
+      ['https://Intranet.example.com', MISTAKE],
+      ['https://user@intranet.example.com', MISTAKE],
+      ['https://*.example.com', MISTAKE],
+      ['https://a.example;script-src', MISTAKE],
+      ["https://a.example 'self'", MISTAKE],
+      ['https://a.example:65536', MISTAKE],
+      ['intranet.example.com', MISTAKE],
+      ['data:text/html,x', MISTAKE],
+      ['*', MISTAKE],
+      [Array.from({ length: 51 }, (_, index) => `https://${index}.example`).join(), MISTAKE],
+    ],
+  ],
+  [
     'engine',
     engineSpec,
     [

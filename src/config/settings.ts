@@ -47,6 +47,12 @@ export const SETTINGS = {
     'port of that listener; HOST:PORT then answers 404 for /admin and /metrics',
     read.optional(read.integer(0, 65_535)),
   ),
+  consoleFrameAncestors: setting(
+    'CONSOLE_FRAME_ANCESTORS',
+    '',
+    'list of origins, such as https://intranet.example.com, whose pages may show the console and /docs in a frame',
+    read.origins,
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '10000',

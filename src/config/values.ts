@@ -77,6 +77,21 @@ export const httpUrl: Reader<string> = (given) => {
   return isGood ? { value: given!.replace(/\/+$/, '') } : { mistake: 'must begin with https:// or http://' };
 };
 
+const MAX_ORIGINS = 50;
+
+/** Origins as browsers write them, separated by commas. */
+export const origins: Reader<string[]> = (given) => {
+  const parts = splitList(given);
+  // A host may not contain what ends a directive of a Content-Security-Policy.
+  const isOrigin = (part: string) =>
+    /^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(part) && URL.canParse(part) && new URL(part).origin === part;
+  const wrong = parts.filter((part) => !isOrigin(part));
+  if (parts.length > MAX_ORIGINS) return { mistake: `must list at most ${MAX_ORIGINS} origins` };
+  return wrong.length === 0
+    ? { value: parts }
+    : { mistake: `has entries that are no origin such as https://intranet.example.com: ${wrong.join(' ')}` };
+};
+
 // A secret without a key id is decrypted by trying every key.
 const MAX_SECRETS_KEYS = 8;
 

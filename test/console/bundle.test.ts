@@ -20,9 +20,12 @@ const FIRST_REQUESTS = 5;
 const sources = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')];
 const bundle = await bundleConsole();
 
-function openNode(load = async () => bundle as Awaited<ReturnType<typeof bundleConsole>>) {
+function openNode({
+  load = async () => bundle as Awaited<ReturnType<typeof bundleConsole>>,
+  framedBy = [] as string[],
+} = {}) {
   const app = buildServer({
-    routes: consoleRoutes(load),
+    routes: consoleRoutes(framedBy, load),
     auth: { findCaller: async () => null, adminToken: 'x' },
     limits: { admit: async () => null },
     log: openLog('silent'),
@@ -53,9 +56,21 @@ test('the page runs nothing inline and loads nothing from elsewhere', async () =
   const policy = String(headers['content-security-policy']);
   assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/);
   assert.match(policy, /require-trusted-types-for 'script'; trusted-types 'none'/);
+  assert.match(policy, /frame-ancestors 'none'/);
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
   assert.equal(headers['cache-control'], 'no-cache');
   assert.doesNotMatch(body, /<style|style=|\son\w+=|https?:\/\/|<script(?![^>]* src=")/);
+});
+
+test('only the pages of the given origins may show the console in a frame', async () => {
+  await using node = openNode({ framedBy: ['https://intranet.example.com', 'http://localhost:3000'] });
+
+  const { headers } = await node.app.inject({ url: '/' });
+
+  assert.match(
+    String(headers['content-security-policy']),
+    /; frame-ancestors https:\/\/intranet\.example\.com http:\/\/localhost:3000;/,
+  );
 });
 
 test('the first list needs few requests and bytes, and so does each view', () => {
@@ -121,9 +136,11 @@ test('what is no file of the bundle is a 404', async () => {
 
 test('a bundle that fails is a clear error, and is tried again at the next visit', async () => {
   let calls = 0;
-  await using node = openNode(async () => {
-    if (++calls === 1) throw new Error('The console could not be bundled: console/main.tsx:3: Expected ";"');
-    return bundle;
+  await using node = openNode({
+    async load() {
+      if (++calls === 1) throw new Error('The console could not be bundled: console/main.tsx:3: Expected ";"');
+      return bundle;
+    },
   });
 
   const failed = await node.app.inject({ url: '/' });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { FRAMING_ORIGIN } from './harness/fixture.ts';
 import type { Flow, FlowContext } from './harness/flow.ts';
 
 /** Every view of the account, with something in it. */
@@ -156,6 +157,31 @@ export const flows: Flow[] = [
 
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await page.getByText('The key was revoked, or it has expired.').waitFor();
+    },
+  },
+  {
+    title: 'a page of an origin that the operator named shows the console in a frame, and no other page does',
+    allowed: [/^request: http:\/\/localhost:300[89]\//, /frame-ancestors/],
+    async run({ page, service, shown }) {
+      const other = FRAMING_ORIGIN.replace(/9$/, '8');
+      const body = `<!doctype html><iframe src="${service.baseUrl}/"></iframe>`;
+      for (const origin of [FRAMING_ORIGIN, other]) {
+        // A page that the test answers counts as one of the internet, which is asked before it may reach this machine.
+        await page.context().grantPermissions(['local-network-access'], { origin });
+        await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }));
+      }
+      const frame = page.frameLocator('iframe');
+
+      await page.goto(`${FRAMING_ORIGIN}/`);
+      // The browser refuses this frame its storage.
+      await frame.getByLabel('API key or operator').fill(shown.key);
+      await frame.getByRole('button', { name: 'Sign in' }).click();
+      await frame.getByRole('heading', { name: 'Newest jobs' }).waitFor();
+
+      const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+      await page.goto(`${other}/`);
+      await refused;
+      assert.equal(await frame.getByRole('heading', { name: 'Sign in' }).count(), 0);
     },
   },
 ];

@@ -3,24 +3,25 @@ import { ApiError } from '../api-error.ts';
 import type { Answer, Call, Route } from '../route.ts';
 import type { ConsoleBundle, ConsoleFile } from './console-bundle.ts';
 import { bundleConsole, readPrebuiltConsole } from './console-bundle.ts';
+import { frameAncestors } from './frame-ancestors.ts';
 
 // No inline code, no other origins, and no conversion of strings to markup: text of other people is never executed.
 // Audio that the user chooses is played from the tab's memory (blob:).
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const policyFor = (origins: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    frameAncestors(origins),
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
 const PAGE_HEADERS = {
-  'content-security-policy': POLICY,
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
   // The microphone, for recordings on the page Transcribe.
@@ -33,9 +34,14 @@ type ConsoleCall = Call<{ file: string }, unknown, undefined>;
 /**
  * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash. The files are
  * bundled in memory at the first request, or read from the folder that `scripts/build-console.ts` wrote.
- * @param load  returns the bundle; called again after it has failed
+ * @param framedBy  origins whose pages may show the console in a frame
+ * @param load      returns the bundle; called again after it has failed
  */
-export function consoleRoutes(load: () => Promise<ConsoleBundle> = loadConsole): Route[] {
+export function consoleRoutes(
+  framedBy: readonly string[] = [],
+  load: () => Promise<ConsoleBundle> = loadConsole,
+): Route[] {
+  const headers = { ...PAGE_HEADERS, 'content-security-policy': policyFor(framedBy) };
   let loading: Promise<ConsoleBundle> | undefined;
   const bundle = async () => {
     loading ??= load();
@@ -47,7 +53,7 @@ export function consoleRoutes(load: () => Promise<ConsoleBundle> = loadConsole):
   return [
     consoleRoute('/', 'The console', async () => {
       const { page } = await bundle();
-      return { status: 200, body: page, contentType: 'text/html; charset=utf-8', headers: PAGE_HEADERS };
+      return { status: 200, body: page, contentType: 'text/html; charset=utf-8', headers };
     }),
     consoleRoute('/console/:file', 'A file of the console', async (call: ConsoleCall) => {
       const file = (await bundle()).files.get(call.params.file);

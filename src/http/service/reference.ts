@@ -2,20 +2,22 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Route } from '../route.ts';
+import { frameAncestors } from './frame-ancestors.ts';
 import { REFERENCE_PAGE, readPage, writeIndex } from './pages.ts';
 import { writeReference } from './reference-markdown.ts';
 
 // No inline code, no other origins, no strings as code: Swagger UI needs no exceptions.
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyFor = (origins: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    frameAncestors(origins),
+  ].join('; ');
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -45,8 +47,10 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
 /**
  * The API reference at /docs: Swagger UI for /openapi.json, served without other hosts, with "try it out". The pages of docs/
  * and the reference as Markdown, and /llms.txt that lists them.
+ * @param framedBy  origins whose pages may show the reference in a frame: the console in it has a link to the reference
  */
-export function referenceRoutes(describe: () => Record<string, unknown>): Route[] {
+export function referenceRoutes(describe: () => Record<string, unknown>, framedBy: readonly string[]): Route[] {
+  const policy = policyFor(framedBy);
   return [
     referenceRoute('/llms.txt', 'The pages of the documentation', async () => ({
       ...{ status: 200, body: writeIndex(), contentType: 'text/plain; charset=utf-8' },
@@ -56,7 +60,7 @@ export function referenceRoutes(describe: () => Record<string, unknown>): Route[
       status: 200,
       body: PAGE,
       contentType: 'text/html; charset=utf-8',
-      headers: { 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
+      headers: { 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
     })),
     referenceRoute('/docs/:file', 'A file of the API reference', async ({ params }) =>
       params.file.endsWith('.md') ? answerPage(params.file, describe) : answerFile(params.file),

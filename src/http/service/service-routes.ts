@@ -18,6 +18,8 @@ type ServiceDeps = {
   readiness: Readiness;
   /** The other routes of this node, for /openapi.json and /docs. */
   documented: Route[];
+  /** Origins whose pages may show /docs in a frame. */
+  framedBy?: readonly string[];
   /** The webhook requests, for /openapi.json and /docs. */
   events?: EventPayload[];
   version: string;
@@ -36,7 +38,7 @@ export function serviceRoutes(deps: ServiceDeps): Route[] {
   const routes = [healthRoute(), readyRoute(deps.readiness)];
   const { documented, events = [], version } = deps;
   const describe = () => describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(describe), ...referenceRoutes(describe)];
+  return [...routes, openApiRoute(describe), ...referenceRoutes(describe, deps.framedBy ?? [])];
 }
 
 /** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */

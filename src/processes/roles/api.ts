@@ -46,13 +46,14 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const readiness = openReadiness(context, storage);
   const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
-  const withReference = (documented: Route[]) => [
+  const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
-    ...(config.roles.includes('api') ? consoleRoutes() : []),
-    ...serviceRoutes({ documented, events: eventPayloads, version, readiness }),
+    ...(config.roles.includes('api') ? consoleRoutes(framedBy) : []),
+    ...serviceRoutes({ documented, framedBy, events: eventPayloads, version, readiness }),
   ];
   const isApart = config.adminPort !== null;
-  const main = buildServer({ ...common, routes: withReference([...api.routes, ...(isApart ? [] : operator)]) });
+  const documented = [...api.routes, ...(isApart ? [] : operator)];
+  const main = buildServer({ ...common, routes: withReference(documented, config.consoleFrameAncestors) });
   const apps = [main];
   await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
   if (config.adminPort !== null) {

@@ -23,6 +23,9 @@ export type ConsoleFixture = AsyncDisposable & {
   account(options?: { plan?: 'lite' | 'pro'; credits?: number | null }): Promise<ConsoleAccount>;
 };
 
+/** Pages of this origin may show the console in a frame. Nothing listens there. */
+export const FRAMING_ORIGIN = 'http://localhost:3009';
+
 const METADATA = '{ "order": 12345678901234567890 }';
 
 export async function openFixture(): Promise<ConsoleFixture> {
@@ -38,6 +41,7 @@ export async function openFixture(): Promise<ConsoleFixture> {
       // A flow waits for the end of an attempt that has no answer.
       ...{ NODE_EXTRA_CA_CERTS: caFile, WEBHOOK_TIMEOUT_MS: '2500' },
       AUDIO_RETENTION_HOURS: '1',
+      CONSOLE_FRAME_ANCESTORS: FRAMING_ORIGIN,
     },
     dataDir,
   );
