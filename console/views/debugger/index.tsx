@@ -56,7 +56,7 @@ function DebuggerForm({ sent, webhookId }: { sent: DeliveryWithExchange | null; 
     const receivedAt = received ? new Date(received) : null;
     const framework = textOf(given, 'framework') as Framework | null;
     const askService = () =>
-      api.webhooks.diagnose(webhookOf(given), {
+      api.webhooks.diagnose(webhookOf(given, webhookId), {
         ...request,
         ...(receivedAt && { received_at: receivedAt.toISOString() }),
         ...(framework && { framework }),
@@ -191,8 +191,9 @@ function secretOf(given: FormData): string {
   return secret;
 }
 
-function webhookOf(given: FormData): string {
-  const webhook = textOf(given, 'webhook');
-  if (webhook === null) throw new WrongField('Choose the webhook that sent the request.');
+/** @param known  that of the address, while the list of webhooks is loading */
+function webhookOf(given: FormData, known: string): string {
+  const webhook = textOf(given, 'webhook') ?? known;
+  if (webhook === '') throw new WrongField('Choose the webhook that sent the request.');
   return webhook;
 }
