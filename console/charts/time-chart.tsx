@@ -15,7 +15,10 @@ import { tickLabels } from './tick-labels.ts';
 export type ChartTone = 'good' | 'bad' | 'wait' | 'neutral' | '1' | '2' | '3' | '4' | '5';
 
 const HEIGHT_PX = 170;
+const AXIS_FONT = '11px system-ui, sans-serif';
 const AXIS_PX = 48;
+// Of the lines at the labels, and of the space between them.
+const TICK_MARK_PX = 18;
 const TICK_PX = 56;
 const DARK = matchMedia('(prefers-color-scheme: dark)');
 
@@ -119,7 +122,7 @@ function optionsOf({
   stepSeconds: number;
 }): uPlot.Options {
   const drawn = names.map((label, index) => ({ label, stroke: colours.series[index]! }));
-  const axis = { stroke: colours.text, font: '11px system-ui, sans-serif', grid: { stroke: colours.grid, width: 1 } };
+  const axis = { stroke: colours.text, font: AXIS_FONT, grid: { stroke: colours.grid, width: 1 } };
   return {
     width,
     height: HEIGHT_PX,
@@ -135,7 +138,7 @@ function optionsOf({
       { ...axis, space: TICK_PX, values: (_chart, ticks) => tickLabels(ticks, utc) },
       {
         ...axis,
-        size: AXIS_PX,
+        size: (chart, labels) => axisPx(chart.ctx, labels ?? []),
         values: (_chart, ticks) => ticks.map(format),
         // Counts have no halves.
         ...(look === 'bars' && { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6, 1e7] }),
@@ -154,6 +157,12 @@ function optionsOf({
           }))),
     ],
   };
+}
+
+/** The width that the labels of the values need. */
+function axisPx(context: CanvasRenderingContext2D, labels: readonly string[]): number {
+  context.font = AXIS_FONT;
+  return Math.max(AXIS_PX, ...labels.map((label) => Math.ceil(context.measureText(label).width) + TICK_MARK_PX));
 }
 
 /** Computed colours, which a canvas understands: those of the legend, of the text, and of the border as the grid. */
