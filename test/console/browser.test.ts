@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { findChromium, openBrowser } from './harness/browser.ts';
+import type { WatchedPage } from './harness/browser.ts';
+import { findChromium, openBrowser, openPage } from './harness/browser.ts';
 import { openFixture } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 import { runFlow } from './harness/flow.ts';
@@ -31,7 +32,12 @@ test('the console in a browser', { skip, timeout: SUITE_MS, concurrency: 2 }, as
   const flows = modules.flat();
   assert.ok(flows.length > 0);
 
-  await Promise.all(
-    flows.map((flow) => t.test(flow.title, { timeout: FLOW_MS }, () => runFlow(browser, fixture, flow))),
-  );
+  const idle: WatchedPage[] = [];
+  const run = async (flow: Flow) => {
+    const page = idle.pop() ?? (await openPage(browser, fixture.service.baseUrl));
+    await runFlow(page, fixture, flow);
+    // The page of a flow that failed is not used again.
+    idle.push(page);
+  };
+  await Promise.all(flows.map((flow) => t.test(flow.title, { timeout: FLOW_MS }, () => run(flow))));
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CDPSession, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Segment } from '../../sdk/src/wire.ts';
+import { cpuMs, heapBytes } from './harness/devtools.ts';
 import type { ConsoleAccount } from './harness/fixture.ts';
 import { toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
@@ -45,36 +46,22 @@ async function openLong(page: Page, account: () => Promise<ConsoleAccount>, stat
   return { key, id: job.id };
 }
 
-/** CPU time of the page's main thread so far, in ms: unlike the lengths of tasks it does not grow with the load of the machine. */
-async function cpuMs(cdp: CDPSession): Promise<number> {
-  const { metrics } = await cdp.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000;
-}
-
-async function heapBytes(cdp: CDPSession): Promise<number> {
-  await cdp.send('HeapProfiler.collectGarbage');
-  const { metrics } = await cdp.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value;
-}
-
 export const flows: Flow[] = [
   {
     title: 'in 10,000 segments the page stays small and quick, and a time is found at once',
-    async run({ page, open, account }) {
+    async run({ page, devtools, open, account }) {
       const { key, id } = await openLong(page, account);
       await open(key, `/jobs/${id}`);
       await page.locator('.segment').first().waitFor();
-      const cdp = await page.context().newCDPSession(page);
-      await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
 
       await page.mouse.move(700, 700);
       const steps: { nodes: number; ms: number }[] = [];
       for (let i = 0; i < 12; i++) {
-        const before = await cpuMs(cdp);
+        const before = await cpuMs(devtools);
         await page.mouse.wheel(0, 2_000);
         await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
         const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-        steps.push({ nodes, ms: (await cpuMs(cdp)) - before });
+        steps.push({ nodes, ms: (await cpuMs(devtools)) - before });
       }
       assert.deepEqual(
         steps.filter(({ nodes, ms }) => nodes > MAX_NODES || ms > MAX_STEP_CPU_MS),
@@ -105,20 +92,18 @@ export const flows: Flow[] = [
   },
   {
     title: 'an open job that sends thousands of segments leaves the page small and quick',
-    async run({ page, open, account }) {
+    async run({ page, devtools, open, account }) {
       const { key, id } = await openLong(page, account, 'processing');
       const frame = (event: string, data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
       const sent = segments.slice(0, 5_000).map((segment, index) => frame('segment', { index, ...segment }));
       const body = [frame('status', { id, status: 'processing', error: null }), ...sent].join('');
       await page.route(`**/v1/jobs/${id}/events`, (route) => route.fulfill({ contentType: 'text/event-stream', body }));
-      const cdp = await page.context().newCDPSession(page);
-      await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
 
       await open(key, `/jobs/${id}`);
       await page.locator('[data-index="4999"]').waitFor();
 
       const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-      const ms = await cpuMs(cdp);
+      const ms = await cpuMs(devtools);
       assert.ok(nodes <= MAX_NODES, `${nodes} nodes`);
       assert.ok(ms <= MAX_LIVE_CPU_MS, `${ms} ms`);
       await page.mouse.move(700, 700);
@@ -128,11 +113,9 @@ export const flows: Flow[] = [
   },
   {
     title: 'leaving a transcript of four hours frees its memory',
-    async run({ page, open, account }) {
+    async run({ page, devtools, open, account }) {
       const { key, id } = await openLong(page, account);
       await open(key, '/search');
-      const cdp = await page.context().newCDPSession(page);
-      await cdp.send('Performance.enable');
       const goTo = (place: string) =>
         page.evaluate((hash) => {
           location.hash = hash;
@@ -144,7 +127,7 @@ export const flows: Flow[] = [
         await page.locator('.segment').first().waitFor();
         await goTo('/search');
         await page.getByRole('heading', { name: 'Search' }).waitFor();
-        sizes.push(await heapBytes(cdp));
+        sizes.push(await heapBytes(devtools));
       }
 
       const shown = sizes.map((bytes) => `${(bytes / MB).toFixed(1)} MB`).join(', ');

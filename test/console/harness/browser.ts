@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
+import type { Devtools } from './devtools.ts';
 
 // Of one step. A machine that runs other tests at the same time is ten times as slow.
 const STEP_MS = 20_000;
@@ -32,32 +33,56 @@ export async function openBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
+/** A page that records what no page may do, and that one flow after the other uses. */
 export type WatchedPage = AsyncDisposable & {
   page: Page;
-  /** What no page may do, so far. Answers with these statuses are expected by a test, and not listed. */
-  problems: () => string[];
+  devtools: Devtools;
+  /** Empties what a flow left in the page: routes, listeners, storage, and the document. Leaves it at the origin of the service. */
+  reset(): Promise<void>;
+  /**
+   * Errors, violations of the policy and requests to other hosts since the last reset.
+   * @param allowed  parts of messages that the test causes on purpose
+   */
+  problems(allowed?: readonly RegExp[]): string[];
 };
 
-/**
- * A page in a context of its own, in which errors, violations of the policy and requests to other hosts are recorded.
- * @param allowed  parts of messages that the test causes on purpose
- */
-export async function openPage(
-  browser: Browser,
-  baseUrl: string,
-  allowed: readonly RegExp[] = [],
-): Promise<WatchedPage> {
+/** A page in a context of its own. A second page or document costs a renderer process, and much of it anew. */
+export async function openPage(browser: Browser, baseUrl: string): Promise<WatchedPage> {
   const context = await browser.newContext({
     baseURL: baseUrl,
     viewport: { width: 1280, height: 900 },
     locale: 'en-GB',
   });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
+  const found: string[] = [];
+  // Listeners of the context: those of the page are the flows', and are removed after each.
+  await watchPolicy(context, (text) => void found.push(text));
+  watchEvents(context, new URL(baseUrl).origin, (text) => void found.push(text));
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS);
-  const found: string[] = [];
-  await page.exposeBinding('reportViolation', (_source, text: string) => void found.push(`policy: ${text}`));
-  await page.addInitScript(() => {
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return {
+    ...{ page, devtools },
+    async reset() {
+      page.removeAllListeners();
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      // A document of the service without scripts.
+      await page.goto('/healthz');
+      await page.evaluate(() => {
+        sessionStorage.clear();
+        localStorage.clear();
+      });
+      found.length = 0;
+    },
+    problems: (allowed = []) => found.filter((text) => !allowed.some((pattern) => pattern.test(text))),
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+async function watchPolicy(context: BrowserContext, report: (text: string) => void): Promise<void> {
+  await context.exposeBinding('reportViolation', (_source, text: string) => report(`policy: ${text}`));
+  await context.addInitScript(() => {
     document.addEventListener(
       'securitypolicyviolation',
       ({ violatedDirective, blockedURI, sourceFile, lineNumber }) => {
@@ -66,20 +91,17 @@ export async function openPage(
       },
     );
   });
-  page.on('console', (message) => {
+}
+
+function watchEvents(context: BrowserContext, origin: string, report: (text: string) => void): void {
+  context.on('console', (message) => {
     // Chromium logs each answer with an error status; what the console does about them is asserted by the tests.
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
-      found.push(`console: ${message.text()}`);
+      report(`console: ${message.text()}`);
   });
-  page.on('pageerror', (error) => found.push(`error: ${error.stack ?? error.message}`));
-  page.on('request', (request) => {
+  context.on('weberror', (thrown) => report(`error: ${thrown.error().stack ?? thrown.error().message}`));
+  context.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.origin !== new URL(baseUrl).origin && !['blob:', 'data:'].includes(url.protocol))
-      found.push(`request: ${url}`);
+    if (url.origin !== origin && !['blob:', 'data:'].includes(url.protocol)) report(`request: ${url}`);
   });
-  return {
-    page,
-    problems: () => found.filter((text) => !allowed.some((pattern) => pattern.test(text))),
-    [Symbol.asyncDispose]: () => context.close(),
-  };
 }
