@@ -145,6 +145,7 @@ def test_waiting_ends_with_its_time_and_the_job_goes_on(
         one.call(lambda client: client.jobs.wait("job_1", timeout=10))
 
     assert caught.value.job_id == "job_1"
+    assert not caught.value.is_retryable
     assert [request.extensions["timeout"]["read"] for request in one.requests] == [10, 6, 2]
     assert {request.method for request in one.requests} == {"GET"}
 

@@ -186,9 +186,10 @@ class JobFailedError(VerbatimError):
 
 
 class WaitTimeoutError(VerbatimError):
-    """The job had not ended in the time that was given. It goes on: wait again, or cancel it."""
-
-    is_retryable = True
+    """
+    The job had not ended in the time that was given. It goes on: wait again, or cancel it. Not retryable, because another
+    `transcribe` would make another job.
+    """
 
     def __init__(self, job_id: str, seconds: float) -> None:
         super().__init__(f"The job {job_id} has not ended within {seconds:g} seconds; it goes on.")
