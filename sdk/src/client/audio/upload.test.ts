@@ -83,6 +83,7 @@ for (const [what, input, name, isRepeatable] of INPUTS) {
     await clientOf(server).jobs.create(input(), {}, { onUpload: (part) => parts.push(part) });
 
     assert.equal(parts.at(-1), 1);
+    assert.equal(new Set(parts).size, parts.length);
     assert.deepEqual(
       parts,
       parts.toSorted((left, right) => left - right),

@@ -35,8 +35,8 @@ export async function* readEventStream(
       watch.pause();
       if (watch.isIdle()) throw new ConnectionError('Nothing came from the stream for too long.');
       if (done) return;
-      // A line end may lie between two chunks: the search begins one character before the new ones.
-      const searchFrom = Math.max(0, rest.length - 1);
+      // The empty line may be divided between chunks: up to two of its characters, such as "\n\r", came before.
+      const searchFrom = Math.max(0, rest.length - 2);
       rest = (rest + decoder.decode(value, { stream: true })).replaceAll('\r\n', '\n');
       if (rest.length > MAX_FRAME_CHARS) throw new ConnectionError('An event of the stream is too long.');
       if (!rest.includes('\n\n', searchFrom)) continue;
