@@ -9,14 +9,15 @@ import { temporaryFolder } from '../test/fixtures/service.ts';
 
 // A server that answers as it is told, for answers that a service gives rarely.
 
-type Answer = { status: number; type?: string; headers?: Record<string, string>; body?: object };
+type Answer = { status: number; type?: string; headers?: Record<string, string>; body?: object; stream?: string };
 const answers: Answer[] = [];
 const requests: { path: string; key: string | undefined }[] = [];
 const server = http.createServer((request, response) => {
   request.resume().on('end', () => {
     requests.push({ path: request.url!, key: request.headers['idempotency-key'] as string | undefined });
-    const { status, type, headers, body } = answers.shift()!;
+    const { status, type, headers, body, stream } = answers.shift()!;
     const error = { error: { message: 'Some\u001b[2Jthing.', code: status, type }, request_id: 'req_1' };
+    if (stream !== undefined) return response.writeHead(status, { 'content-type': 'text/event-stream' }).end(stream);
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body ?? error));
   });
 });
@@ -67,3 +68,25 @@ test('an upload beyond the rate limit waits as long as the service asks, and sta
   assert.equal(requests.length, 5);
   assert.equal(new Set(requests.map(({ key }) => key)).size, 1);
 });
+
+for (const [type, code] of [
+  ['insufficient_balance', 6],
+  ['engine_error', 1],
+] as const) {
+  test(`a job that fails by ${type} ends with ${code}, transcribed or followed`, async () => {
+    const file = path.join(folder, `${type}.wav`);
+    fs.writeFileSync(file, 'x');
+    const failed = { id: 'job_1', status: 'failed', error: { type, message: 'It failed.' } };
+    const end = { status: 200, stream: `event: status\ndata: ${JSON.stringify(failed)}\n\n` };
+
+    answers.push({ status: 202, body: { id: 'job_1', status: 'queued' } }, end, { status: 200, body: failed });
+    const transcribed = await runVerbatim(['transcribe', file], { env });
+    answers.push(end);
+    const followed = await runVerbatim('jobs follow job_1', { env });
+
+    for (const { code: found, stderr } of [transcribed, followed]) {
+      assert.equal(found, code);
+      assert.match(stderr, /It failed\.\n$/);
+    }
+  });
+}

@@ -20,9 +20,10 @@ test('pages follow each other without a gap, at most as long as wanted, and no c
   }
 });
 
-test('a page ends after a line, else after a word', () => {
+test('a page ends after a line that fills half of it, else after a word', () => {
   assert.equal(pageOf('one\ntwo three\nfour', 0, 15).text, 'one\ntwo three\n');
   assert.equal(pageOf('one two three', 0, 11).text, 'one two ');
+  assert.equal(pageOf('a\none two three', 0, 12).text, 'a\none two ');
   assert.deepEqual(pageOf('one', 7, 11), { text: '', from: 3, to: 3, total: 3 });
 });
 
