@@ -145,7 +145,11 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   {
     name: 'a retry keeps the id of the attempt',
     changes: [
-      { file: FINISH, find: 'attempt_id = ($28::text[])[array_position($4::text[], attempt_id)],', replace: '' },
+      {
+        file: FINISH,
+        find: 'attempt_id = coalesce(($28::text[])[array_position($4::text[], attempt_id)], attempt_id),',
+        replace: '',
+      },
     ],
     test: 'src/webhooks/deliveries/finish-store.test.ts',
   },

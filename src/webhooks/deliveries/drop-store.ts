@@ -99,13 +99,13 @@ async function drop(
           and ($3 or not exists (select from webhooks a where a.shard = $1 and a.id = d.webhook_id and a.active))
         returning d.*
       )
+      -- By position, not by a join: PostgreSQL with Citus 13.2 crashes when it joins these rows with unnest.
       insert into attempts (shard, id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
         status, created_at, completed_at)
-      select g.shard, g.attempt_id, g.account_id, g.webhook_id, g.event_id, g.event_type, g.id, coalesce(w.url, ''),
-        g.attempt, 'dropped', w.created_at, (select moment from clock)
-      from gone g
-      join unnest($5::text[], $6::text[], $7::timestamptz[]) as w (attempt_id, url, created_at)
-        on w.attempt_id = g.attempt_id`,
+      select g.shard, g.attempt_id, g.account_id, g.webhook_id, g.event_id, g.event_type, g.id,
+        coalesce(($6::text[])[array_position($5::text[], g.attempt_id)], ''), g.attempt, 'dropped',
+        ($7::timestamptz[])[array_position($5::text[], g.attempt_id)], (select moment from clock)
+      from gone g`,
     values: [
       shard,
       allowed.by === 'owner' ? allowed.epoch : null,

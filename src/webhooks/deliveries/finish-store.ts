@@ -285,12 +285,17 @@ const FINISH_ATTEMPTS = `
     left join touched t on t.id = o.webhook_id
     left join evaluated e on e.id = o.webhook_id
   ),
+  -- In the order of the attempts. Citus refuses to add an interval to a time in an update.
+  retries as materialized (
+    select array_agg((select now from moment) + delay_ms * interval '1 millisecond' order by position) as times
+    from unnest($27::float8[]) with ordinality as d (delay_ms, position)
+  ),
+  -- An element of an array that is the whole value of a column crashes Citus 13.2; it is never null here.
   retried as (
     update deliveries
     set attempt = attempt + 1,
-      attempt_id = ($28::text[])[array_position($4::text[], attempt_id)],
-      next_at = (select now from moment)
-        + ($27::float8[])[array_position($4::text[], attempt_id)] * interval '1 millisecond'
+      attempt_id = coalesce(($28::text[])[array_position($4::text[], attempt_id)], attempt_id),
+      next_at = coalesce(((select times from retries))[array_position($4::text[], attempt_id)], next_at)
     where shard = $21 and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from settled where next_state = 'waiting'))
   ),
