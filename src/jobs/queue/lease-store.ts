@@ -82,7 +82,6 @@ export async function handBackJob(sql: Sql, claim: Claim, now: Now): Promise<boo
 export async function findLapsedJobs(sql: Sql): Promise<(JobKey & { moment: Date })[]> {
   return await sql.rows({
     name: 'find_lapsed_jobs',
-    isBrief: true,
     text: `
       -- every shard: a process holds leases in all shards
       select shard, id, clock_timestamp() as moment
