@@ -1,9 +1,9 @@
 import './first-load.ts';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
-import { applyTheme } from './app/preferences.ts';
 import { openRouter } from './app/routes.tsx';
-import { openPortalLink } from './app/session.ts';
+import { applyTheme } from './session/preferences.ts';
+import { openPortalLink } from './session/session.ts';
 
 applyTheme();
 openPortalLink();

@@ -1,5 +1,5 @@
 import { Verbatim, VerbatimAdmin } from '#sdk/client/index.ts';
-import { session } from '../app/session.ts';
+import { session } from '../session/session.ts';
 
 // Repetitions are made by the query client, which shows that it waits. `allowBrowser`: the key is the user's own.
 const options = { baseUrl: location.origin, allowBrowser: true, maxRetries: 0 };

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StreamFrame } from '#sdk/client/index.ts';
 import type { Page } from '#sdk/wire.ts';
-import { useStore } from '../app/store.ts';
+import { useStore } from '../session/store.ts';
 import { liveState, useLive } from './live.ts';
 
 type Cached<Item> = InfiniteData<Page<Item>, string | null>;

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { StreamFrame } from '#sdk/client/index.ts';
-import { session } from '../app/session.ts';
-import { openStore } from '../app/store.ts';
+import { session } from '../session/session.ts';
+import { openStore } from '../session/store.ts';
 import { api } from './client.ts';
 
 // One stream of the account (GET /v1/stream) for the whole tab, open while a view follows it. The SDK connects again after a

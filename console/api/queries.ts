@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { session } from '../app/session.ts';
-import { useStore } from '../app/store.ts';
+import { session } from '../session/session.ts';
+import { useStore } from '../session/store.ts';
 import { api } from './client.ts';
 
 // Queries that several views use. The names of their keys: `account`, `balance`.

@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
-import { queryClient } from '../api/query-client.ts';
+import { queryClient } from './query-client.ts';
 import type { openRouter } from './routes.tsx';
 
 /** The whole console. */

@@ -1,18 +1,18 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useAccount } from '../api/queries.ts';
-import { queryClient, unreachable } from '../api/query-client.ts';
+import { preferences, setPreference } from '../session/preferences.ts';
+import { session, signOut } from '../session/session.ts';
+import { useStore } from '../session/store.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading } from '../ui/state.tsx';
 import { say, Toasts } from '../ui/toast.tsx';
 import type { NavigationEntry } from './navigation.ts';
 import { permittedEntries } from './navigation.ts';
 import { Palette } from './palette.tsx';
-import { preferences, setPreference } from './preferences.ts';
-import { session, signOut } from './session.ts';
+import { queryClient, unreachable } from './query-client.ts';
 import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { useShortcuts } from './shortcuts.ts';
-import { useStore } from './store.ts';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 

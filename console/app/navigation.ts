@@ -1,5 +1,5 @@
 import type { OwnAccount } from '#sdk/wire.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../session/session.ts';
 
 export type Scope = OwnAccount['scopes'][number];
 

@@ -2,12 +2,12 @@ import { useNavigate } from '@tanstack/react-router';
 import type { KeyboardEvent } from 'react';
 import { useState } from 'react';
 import { findDelivery } from '../api/find-delivery.ts';
+import { preferences, setPreference } from '../session/preferences.ts';
+import { session, signOut } from '../session/session.ts';
 import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/state.tsx';
 import type { NavigationEntry } from './navigation.ts';
-import { preferences, setPreference } from './preferences.ts';
-import { session, signOut } from './session.ts';
 
 type Command = { label: string; hint?: string; run: () => unknown };
 type Go = (path: string) => void;

@@ -7,10 +7,10 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
+import { session } from '../session/session.ts';
 import { Problem } from '../ui/state.tsx';
 import { Layout } from './layout.tsx';
 import { NotFound } from './not-found.tsx';
-import { session } from './session.ts';
 
 // Every view and its address. The part of the address after # is never sent to a server. A view reads its parameters with
 // useParams({ strict: false }) and its filters with useFilters (ui/filters.tsx).

@@ -1,9 +1,9 @@
+import { preferences, setPreference } from '../session/preferences.ts';
+import { useStore } from '../session/store.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { CheckField } from '../ui/field.tsx';
 import type { NavigationEntry } from './navigation.ts';
-import { preferences, setPreference } from './preferences.ts';
 import { SHORTCUTS } from './shortcuts.ts';
-import { useStore } from './store.ts';
 
 /** The list of shortcuts, with the switch for those that are single keys. */
 export function ShortcutSheet({

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { preferences } from './preferences.ts';
+import { preferences } from '../session/preferences.ts';
 
 export type ShortcutActions = {
   openPalette(): void;

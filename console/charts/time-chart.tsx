@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import uPlot from 'uplot';
-import { preferences } from '../app/preferences.ts';
-import { useStore } from '../app/store.ts';
+import { preferences } from '../session/preferences.ts';
+import { useStore } from '../session/store.ts';
 import { exactTime } from '../text/times.ts';
 import type { Series } from './series.ts';
 import { stacked } from './series.ts';

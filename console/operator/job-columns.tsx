@@ -1,7 +1,7 @@
 import type { JobSummary } from '#sdk/api.ts';
 import { byteSize, clockTime } from '../text/format.ts';
 import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/table.tsx';
+import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** A job as the operator sees it. */

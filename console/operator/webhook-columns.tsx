@@ -1,6 +1,6 @@
 import type { AccountWebhook } from '#sdk/api.ts';
 import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/table.tsx';
+import type { Column } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 
 /** A webhook as the operator sees it. */

@@ -1,5 +1,5 @@
-import { preferences } from '../app/preferences.ts';
-import { openStore, useStore } from '../app/store.ts';
+import { preferences } from '../session/preferences.ts';
+import { openStore, useStore } from '../session/store.ts';
 import { exactTime, relativeTime } from '../text/times.ts';
 
 // A time, relative to now; the exact time on hover, in the time zone that the user prefers.

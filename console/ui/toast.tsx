@@ -1,4 +1,4 @@
-import { openStore, useStore } from '../app/store.ts';
+import { openStore, useStore } from '../session/store.ts';
 
 // Short messages at the bottom of the page, which screen readers read out.
 //

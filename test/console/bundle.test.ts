@@ -180,7 +180,7 @@ test('no text becomes markup or code, and secrets stay in the tab', () => {
   );
   assert.deepEqual(
     sources.filter((source) => /localStorage/.test(codeOf(source))).map(({ file }) => file),
-    ['console/app/preferences.ts'],
+    ['console/session/preferences.ts'],
   );
 });
 

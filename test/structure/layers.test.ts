@@ -22,6 +22,7 @@ const LEVELS: Record<string, number> = {
 const sources = readSources(['src'], '.ts').filter(({ isTest }) => !isTest);
 const sdk = readSources(['sdk/src'], '.ts').filter(({ isTest }) => !isTest);
 const cli = readSources(['cli'], '.ts').filter(({ isTest }) => !isTest);
+const pages = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')].filter(({ isTest }) => !isTest);
 
 const partOf = (file: string) => file.split('/')[1]!;
 const edges = sources.flatMap((source) =>
@@ -77,7 +78,7 @@ test('a circle is found', () => {
 
 test('no folder holds more than 12 files', () => {
   const counts = new Map<string, number>();
-  for (const { file } of [...sources, ...cli])
+  for (const { file } of [...sources, ...cli, ...pages])
     counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
 
   assert.deepEqual(
@@ -104,8 +105,22 @@ test('no files of the command line import each other in a circle', () => {
   assert.deepEqual(cyclesOf(pairs.filter(([, from]) => from.startsWith('cli/'))), []);
 });
 
+test('no files or folders of the console import each other in a circle', () => {
+  const pairs = pages.flatMap((source) => importsOf(source).map(({ from }) => [source.file, from] as const));
+  const inside = pairs.filter(([, from]) => from.startsWith('console/'));
+  // The root's files and the routes name the pages that the browser loads later.
+  const isLater = (file: string) => file === 'console/app/routes.tsx' || path.posix.dirname(file) === 'console';
+  const folders = inside
+    .filter(([file]) => !isLater(file))
+    .map(([file, from]) => [path.posix.dirname(file), path.posix.dirname(from)] as const);
+
+  assert.ok(inside.length > 300);
+  assert.deepEqual(cyclesOf(inside), []);
+  assert.deepEqual(cyclesOf(folders.filter(([importer, imported]) => importer !== imported)), []);
+});
+
 test('no source imports a test', () => {
-  const wrong = [...sources, ...sdk, ...cli].filter((source) =>
+  const wrong = [...sources, ...sdk, ...cli, ...pages].filter((source) =>
     importsOf(source).some(({ from }) => /\.test\.ts$|^test\//.test(from)),
   );
 

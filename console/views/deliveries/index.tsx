@@ -8,7 +8,7 @@ import { isListed, logQuery } from '../../deliveries/log-query.ts';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, NewRows } from '../../ui/table.tsx';
+import { MoreRows, NewRows } from '../../ui/table/table.tsx';
 
 const PAGE = 50;
 

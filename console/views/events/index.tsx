@@ -6,8 +6,8 @@ import { EVENT_TYPES } from '../../event-types.ts';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { MoreRows, NewRows, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table/table.tsx';
+import { MoreRows, NewRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;

@@ -6,7 +6,7 @@ import { JobState, jobName } from '../../parts/job-state.tsx';
 import { clockTime } from '../../text/format.ts';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { NewRows, Table } from '../../ui/table.tsx';
+import { NewRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SHOWN = 5;

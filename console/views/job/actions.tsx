@@ -6,7 +6,7 @@ import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { saveFile } from '../../text/save-file.ts';
-import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
+import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { say } from '../../ui/toast.tsx';
 

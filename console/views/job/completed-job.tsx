@@ -7,6 +7,7 @@ import { useAccount } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Captions } from './captions/captions-line.tsx';
 import { CaptionsTab } from './captions/captions-tab.tsx';
 import { useCaptions } from './captions/use-captions.ts';
 import type { ApiJob } from './ended-job.tsx';
@@ -60,7 +61,9 @@ function PlayedJob({ job, stored, player }: { job: ApiJob; stored: Transcript; p
   return (
     <>
       <Warnings warnings={job.warnings} />
-      <PlayerBar player={player} sound={sound} cues={tab === 'captions' ? captions.cues : null} />
+      <PlayerBar player={player} sound={sound}>
+        <Captions player={player} cues={tab === 'captions' ? captions.cues : null} />
+      </PlayerBar>
       <Tabs label="Job" tabs={tabs} chosen={tab} onChoose={(name) => setFilters({ tab: name })} />
     </>
   );

@@ -7,9 +7,9 @@ import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import type { LiveEvent, LiveJob } from './live-job.ts';
 import { applyEvents } from './live-job.ts';
+import type { Rows } from './rows/virtual-rows.tsx';
+import { VirtualRows } from './rows/virtual-rows.tsx';
 import { Legend } from './transcript/legend.tsx';
-import type { Rows } from './transcript/virtual-rows.tsx';
-import { VirtualRows } from './transcript/virtual-rows.tsx';
 import { voiceOf, voicesOf } from './transcript/voices.ts';
 
 /** An open job: its place in the queue, its progress, and its segments as they come. @param onEnd  called when it has ended */

@@ -6,8 +6,8 @@ import { problemOf } from '../../api/problem.ts';
 import { jobName } from '../../parts/job-state.tsx';
 import { saveFile } from '../../text/save-file.ts';
 import { writeZip } from '../../text/zip.ts';
-import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
-import type { Selection } from '../../ui/table.tsx';
+import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
+import type { Selection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
 
 const FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;

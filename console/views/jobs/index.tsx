@@ -7,7 +7,7 @@ import { FilterSelect, Filters, FilterText, FilterTime, useFilters } from '../..
 import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, NewRows, useSelection } from '../../ui/table.tsx';
+import { MoreRows, NewRows, useSelection } from '../../ui/table/table.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 import { JobsTable } from './jobs-table.tsx';
 

@@ -2,7 +2,8 @@ import { useRef } from 'react';
 import type { NewKey, OwnAccount } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
-import { Button, useAction } from '../../ui/button.tsx';
+import { useAction } from '../../ui/action-button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/state.tsx';
 

@@ -8,7 +8,7 @@ import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
 import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccountFacts } from './account-facts.tsx';
 import { Keys } from './keys.tsx';

@@ -5,12 +5,12 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { RequestForm, textOf } from '../../forms/request-form.tsx';
 import { ScopeFields, scopesOf } from '../../operator/scope-fields.tsx';
-import { ConfirmButton } from '../../ui/button.tsx';
+import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 

@@ -3,8 +3,8 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { credits } from '../../text/format.ts';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const COLUMNS: Column<LedgerEntry>[] = [

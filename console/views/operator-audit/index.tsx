@@ -4,8 +4,8 @@ import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;

@@ -5,7 +5,7 @@ import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters
 import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 
 const PAGE = 50;
 const STATES = [

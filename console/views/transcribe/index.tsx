@@ -1,6 +1,6 @@
 import type { FormEvent } from 'react';
 import { useRef, useState } from 'react';
-import { useStore } from '../../app/store.ts';
+import { useStore } from '../../session/store.ts';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { AudioSources } from './audio-sources.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useAccount, useBalance } from '../../api/queries.ts';
-import { useStore } from '../../app/store.ts';
+import { useStore } from '../../session/store.ts';
 import { clockTime, credits } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import type { OptionValues } from './options.ts';

@@ -1,7 +1,7 @@
 import type { TranscribeParams } from '#sdk/client/index.ts';
 import { AbortedError, ApiError, VerbatimError } from '#sdk/client/index.ts';
 import { api } from '../../api/client.ts';
-import { openStore } from '../../app/store.ts';
+import { openStore } from '../../session/store.ts';
 
 /** Audio from the user's machine, or from a URL that the service fetches. */
 export type Source = File | { url: string; headers?: Record<string, string> };

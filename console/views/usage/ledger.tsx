@@ -5,10 +5,10 @@ import { useLiveList } from '../../api/list.ts';
 import { useBalance } from '../../api/queries.ts';
 import { credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
-import { ActionButton } from '../../ui/button.tsx';
+import { ActionButton } from '../../ui/action-button.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table.tsx';
+import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { csvOf } from './csv.ts';
 

@@ -4,7 +4,7 @@ import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
-import { ActionButton, ConfirmButton } from '../../ui/button.tsx';
+import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { Tabs } from '../../ui/tabs.tsx';

@@ -6,11 +6,11 @@ import { AttemptTable } from '../../deliveries/attempt-table.tsx';
 import { LogFilters } from '../../deliveries/log-filters.tsx';
 import { isListed, logQuery } from '../../deliveries/log-query.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
-import { ConfirmButton } from '../../ui/button.tsx';
+import { ConfirmButton } from '../../ui/action-button.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Selection } from '../../ui/table.tsx';
-import { MoreRows, NewRows, useSelection } from '../../ui/table.tsx';
+import type { Selection } from '../../ui/table/table.tsx';
+import { MoreRows, NewRows, useSelection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
 
 // What one request to send again takes.

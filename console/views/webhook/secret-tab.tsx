@@ -3,7 +3,7 @@ import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
-import { ConfirmButton } from '../../ui/button.tsx';
+import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import type { WebhookFields } from '../../deliveries/webhook-fields.ts';
 import { changedFields } from '../../deliveries/webhook-fields.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
-import { ConfirmButton } from '../../ui/button.tsx';
+import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Id } from '../../ui/copy.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { say } from '../../ui/toast.tsx';

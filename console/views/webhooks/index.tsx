@@ -3,12 +3,12 @@ import { useState } from 'react';
 import type { Webhook, WebhookWithSecret } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
-import { preferences } from '../../app/preferences.ts';
-import { useStore } from '../../app/store.ts';
 import { AttemptLink } from '../../deliveries/attempt-table.tsx';
 import { metricsQuery, percent, totalsOf } from '../../deliveries/metrics.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
+import { preferences } from '../../session/preferences.ts';
+import { useStore } from '../../session/store.ts';
 import { milliseconds } from '../../text/format.ts';
 import { exactTime } from '../../text/times.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -18,8 +18,8 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table.tsx';
-import { Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table/table.tsx';
+import { Table } from '../../ui/table/table.tsx';
 
 // A plan allows few webhooks: one page holds them.
 const LIMIT = 100;

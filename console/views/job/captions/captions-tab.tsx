@@ -5,7 +5,7 @@ import { copyText } from '../../../ui/copy.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
 import { Problem } from '../../../ui/state.tsx';
 import type { Player } from '../player/player.ts';
-import { VirtualRows } from '../transcript/virtual-rows.tsx';
+import { VirtualRows } from '../rows/virtual-rows.tsx';
 import { FIELDS, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
 import type { Cue } from './read-captions.ts';
 import { readingSpeed } from './read-captions.ts';

@@ -2,8 +2,8 @@ import type { FocusEvent, KeyboardEvent } from 'react';
 import { useEffect, useRef } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Problem } from '../../../ui/state.tsx';
-import type { RowActions } from '../transcript/segment-row.tsx';
 import type { SegmentEdit } from './edit-session.ts';
+import type { RowActions } from './row-actions.ts';
 
 // As many as the API takes in a segment.
 const MAX_CHARS = 20_000;

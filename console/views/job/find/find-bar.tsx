@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 import { Button } from '../../../ui/button.tsx';
-import { MAX_MATCHES } from './find.ts';
+import { MAX_MATCHES } from '../words/find.ts';
 import type { Find } from './use-find.ts';
 
 /** The field of the search in a transcript. Enter goes to the next match, Shift-Enter to the one before, Escape leaves. */

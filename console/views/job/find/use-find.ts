@@ -1,9 +1,9 @@
 import type { RefObject } from 'react';
 import { useEffect, useMemo, useState } from 'react';
-import type { Rows } from '../transcript/virtual-rows.tsx';
+import type { Rows } from '../rows/virtual-rows.tsx';
+import type { Match } from '../words/find.ts';
+import { findAll, firstMatchFrom, stepMatch } from '../words/find.ts';
 import type { Marks } from '../words/marks.ts';
-import type { Match } from './find.ts';
-import { findAll, firstMatchFrom, stepMatch } from './find.ts';
 
 /** A search in the transcript. */
 export type Find = {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { preferences } from '../../../app/preferences.ts';
+import { preferences } from '../../../session/preferences.ts';
 import type { Command, KeyPress } from './keys.ts';
 import { commandOf } from './keys.ts';
 

@@ -1,9 +1,7 @@
-import type { RefObject } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Captions } from '../captions/captions-line.tsx';
-import type { Cue } from '../captions/read-captions.ts';
 import { AudioState } from './audio-state.tsx';
 import { useCommands } from './commands.ts';
 import type { Player } from './player.ts';
@@ -11,8 +9,8 @@ import { MAX_RATE, MIN_RATE } from './player.ts';
 import type { JobSound } from './use-sound.ts';
 import { Waveform } from './waveform.tsx';
 
-/** The controls of the sound: it stays at the top of the window while the page scrolls. @param cues  null: no captions */
-export function PlayerBar({ player, sound, cues }: { player: Player; sound: JobSound; cues: readonly Cue[] | null }) {
+/** The controls of the sound: it stays at the top of the window while the page scrolls. @param children  below the waveform */
+export function PlayerBar({ player, sound, children }: { player: Player; sound: JobSound; children: ReactNode }) {
   const { isPlaying, hasAudio } = useSyncExternalStore(player.subscribe, () => player.state);
   const clock = useRef<HTMLSpanElement>(null);
   useClock(player, clock);
@@ -26,7 +24,7 @@ export function PlayerBar({ player, sound, cues }: { player: Player; sound: JobS
   return (
     <section className="card player" aria-label="Player">
       <Waveform player={player} peaks={sound.peaks} />
-      <Captions player={player} cues={cues} />
+      {children}
       <div className="player-row">
         <Button look="primary" className="play" disabled={!hasAudio} onClick={() => player.toggle()}>
           {isPlaying ? 'Pause' : 'Play'}

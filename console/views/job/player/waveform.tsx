@@ -1,6 +1,6 @@
 import type { RefObject } from 'react';
 import { useEffect, useRef } from 'react';
-import { preferences } from '../../../app/preferences.ts';
+import { preferences } from '../../../session/preferences.ts';
 import { clockTime } from '../../../text/format.ts';
 import type { Peaks } from './peaks.ts';
 import { barsOf, columnsOf, drawBars } from './peaks.ts';

@@ -2,21 +2,10 @@ import { memo, useEffect, useRef } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import type { SegmentEdit } from '../edit/edit-session.ts';
+import type { RowActions } from '../edit/row-actions.ts';
 import { EditStatus, SegmentEditor } from '../edit/segment-editor.tsx';
 import type { Marks } from '../words/marks.ts';
 import type { Voice } from './voices.ts';
-
-/** What a row can ask for. The same object for all rows, so that rows render again only when they change. */
-export type RowActions = {
-  seek(seconds: number): void;
-  loop(segment: number): void;
-  edit(segment: number): void;
-  stopEditing(): void;
-  type(segment: number, text: string): void;
-  restore(segment: number): void;
-  resolve(segment: number, choice: 'mine' | 'theirs'): void;
-  retry(): void;
-};
 
 export type RowProps = {
   index: number;

@@ -1,22 +1,22 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { EditSession, SegmentEdit } from '../edit/edit-session.ts';
+import type { RowActions } from '../edit/row-actions.ts';
 import { FindBar } from '../find/find-bar.tsx';
 import { useFind } from '../find/use-find.ts';
 import { useCommands } from '../player/commands.ts';
 import type { Player } from '../player/player.ts';
+import type { Rows } from '../rows/virtual-rows.tsx';
+import { VirtualRows } from '../rows/virtual-rows.tsx';
 import { clickedPlace } from '../words/clicked-place.ts';
 import { Marks } from '../words/marks.ts';
 import { useSpoken } from '../words/use-spoken.ts';
 import { wordAtOffset } from '../words/word-index.ts';
 import { KeyHint } from './key-hint.tsx';
 import { Legend } from './legend.tsx';
-import type { RowActions } from './segment-row.tsx';
 import { SegmentRow } from './segment-row.tsx';
 import { Threshold } from './threshold.tsx';
 import { TranscriptTools } from './transcript-tools.tsx';
 import type { ShownTranscript } from './use-transcript.ts';
-import type { Rows } from './virtual-rows.tsx';
-import { VirtualRows } from './virtual-rows.tsx';
 
 const DEFAULT_THRESHOLD = 0.5;
 

@@ -1,4 +1,4 @@
-import type { Match } from '../find/find.ts';
+import type { Match } from './find.ts';
 import type { WordIndex } from './word-index.ts';
 
 type Name = 'spoken' | 'doubtful' | 'match' | 'match-now';

@@ -1,7 +1,7 @@
 import type { RefObject } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import type { Player } from '../player/player.ts';
-import type { Rows } from '../transcript/virtual-rows.tsx';
+import type { Rows } from '../rows/virtual-rows.tsx';
 import type { Marks } from './marks.ts';
 import type { WordIndex } from './word-index.ts';
 import { segmentAtTime, wordAtTime } from './word-index.ts';

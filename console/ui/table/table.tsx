@@ -1,6 +1,6 @@
 import type { ReactNode, Ref } from 'react';
 import { lazy, Suspense, useRef, useState } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../button.tsx';
 import type { Measure } from './virtual-rows.tsx';
 
 // A table of rows that are links. j and k move between the rows, x selects one, Enter opens it (app/shortcuts.ts); the

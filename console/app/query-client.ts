@@ -1,8 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { signOut } from '../app/session.ts';
-import { openStore } from '../app/store.ts';
+import { isSignedOut, isUnreachable, isWorthRetry } from '../api/problem.ts';
+import { signOut } from '../session/session.ts';
+import { openStore } from '../session/store.ts';
 import { say } from '../ui/toast.tsx';
-import { isSignedOut, isUnreachable, isWorthRetry } from './problem.ts';
 
 const MAX_RETRIES = 2;
 const STALE_MS = 15_000;
