@@ -155,7 +155,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   },
   {
     name: 'a retry does not wait',
-    changes: [{ file: FINISH, find: "attempt_id)] * interval '1 m", replace: "attempt_id)] * 0 * interval '1 m" }],
+    changes: [{ file: FINISH, find: 'delay_ms * interval', replace: 'delay_ms * 0 * interval' }],
   },
   {
     name: 'a webhook is disabled after failures over a short time',
