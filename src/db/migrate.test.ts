@@ -69,8 +69,8 @@ test('a migration that was released after one with a higher number runs too', as
 
 test('neither a slow migration nor a node that waits for it times out', async () => {
   await using db = await openTestDatabase();
-  // More than twice the statement timeouts of client and server.
-  const slow = { version: 9999, name: '9999_slow.sql', sql: 'select pg_sleep(10)' };
+  // One and a half times the statement timeouts of client and server.
+  const slow = { version: 9999, name: '9999_slow.sql', sql: 'select pg_sleep(6)' };
   const migrations = [...readMigrations(), slow];
 
   const ran = await Promise.all([migrate(db, migrations), migrate(db, migrations)]);
