@@ -1,7 +1,8 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { plainArray } from '../../db/statements/plain-array.ts';
-import { makeId } from '../../platform/clock.ts';
+import { makeId, systemClock } from '../../platform/clock.ts';
+import { timeOfId } from '../../rules/ids.ts';
 import type { EventType } from './event-types.ts';
 
 export type NewEvent = {
@@ -109,13 +110,18 @@ export async function insertTests(sql: Sql, tests: NewTest[], { firstDelayMs, no
       plainArray(tests.map(({ event }) => event.type)),
       tests.map(({ event }) => event.body),
       plainArray(tests.map(({ event }) => event.createdAt.getTime())),
-      plainArray(tests.map(() => makeId('dl'))),
-      plainArray(tests.map(() => makeId('dlv'))),
+      plainArray(tests.map(({ event }) => idOfDelivery('dl', event.id))),
+      plainArray(tests.map(({ event }) => idOfDelivery('dlv', event.id))),
       now,
       firstDelayMs,
     ],
   });
   return new Set(rows.map(({ eventId }) => eventId));
+}
+
+/** A fresh id with the time of the event's, by which a delivery is told from one of an event that is sent again. */
+function idOfDelivery(prefix: 'dl' | 'dlv', eventId: string): string {
+  return makeId(prefix, { ...systemClock, now: () => timeOfId(eventId) });
 }
 
 /** Makes the deliverers look for due deliveries of the shard. */

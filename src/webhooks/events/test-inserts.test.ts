@@ -3,6 +3,8 @@ import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Database, Statement } from '../../db/database.ts';
+import { makeId, systemClock } from '../../platform/clock.ts';
+import { isId, timeOfId } from '../../rules/ids.ts';
 import { composeEvent } from './emit.ts';
 import { TestInserts } from './test-inserts.ts';
 
@@ -86,6 +88,21 @@ test('a test goes to the webhook named alone, subscribed or not, after the first
     deliveries.map(({ delayMs, ...delivery }) => ({ ...delivery, waits: delayMs > 0 && delayMs <= FIRST_DELAY_MS })),
     [{ shard: 7, accountId: 'acct_a', webhookId: 'wh_1', eventId: id, attempt: 1, waits: true }],
   );
+});
+
+test('the ids of a delivery begin with the time of its event, so that it does not count as sent again', async () => {
+  await using fixture = await openEnvironment();
+  await fixture.webhook('wh_1');
+  const { event, webhookId } = testOf('wh_1');
+  const id = makeId('evt', { ...systemClock, now: () => Date.now() - 1_000 });
+
+  await fixture.inserts.insert({ webhookId, event: { ...event, id } });
+
+  const [delivery] = await fixture.db.rows<{ id: string; attemptId: string }>({
+    text: 'select id, attempt_id as "attemptId" from deliveries',
+  });
+  assert.ok(isId('dl', delivery!.id) && isId('dlv', delivery!.attemptId));
+  assert.deepEqual([delivery!.id, delivery!.attemptId].map(timeOfId), [timeOfId(id), timeOfId(id)]);
 });
 
 test('nothing is written of a test to a webhook that is disabled, gone or of another account, beside one that is sent', async () => {
