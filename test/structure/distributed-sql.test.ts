@@ -33,6 +33,26 @@ const REFUSED: { what: string; instead: string; isIn(statement: string): boolean
       ),
   },
   {
+    what: 'an array element that is the whole value of a column, in an update: it crashes the coordinator',
+    instead: 'coalesce(($1::text[])[array_position(…)], column)',
+    isIn: (statement) =>
+      partsOf(statement).some((part) => isChange(part) && /\b[a-z_]+ = \(+(?:\$\d|select\b)[^=]*?\)\[/.test(part)),
+  },
+  {
+    what: 'an interval that depends on a column, in an update',
+    instead: 'an array of times, made in a CTE',
+    isIn: (statement) =>
+      partsOf(statement).some((part) => isChange(part) && /\[array_position\([^)]*\)\] \* interval\b/.test(part)),
+  },
+  {
+    what: 'a join of deleted rows with unnest: it crashes the coordinator',
+    instead: '($1::text[])[array_position($2::text[], gone.id)]',
+    isIn: (statement) => {
+      const deleted = [...statement.matchAll(/\b([a-z_]+) as (?:materialized )?\(\s*delete\b/g)];
+      return deleted.some(([, name]) => new RegExp(`\\bfrom ${name}\\b[^()]*\\bjoin unnest\\(`).test(statement));
+    },
+  },
+  {
     what: 'a function or a sub-select in on conflict do update',
     instead: 'excluded.column',
     isIn: (statement) =>
@@ -156,6 +176,21 @@ const EXAMPLES: [string, string, string][] = [
     'a stable function in coalesce, in an update or delete',
     'delete from jobs where shard = $1 and next_at < coalesce($2, statement_timestamp())',
     'delete from jobs where shard = $1 and next_at < statement_timestamp()',
+  ],
+  [
+    'an array element that is the whole value of a column, in an update: it crashes the coordinator',
+    'update jobs set name = ($2::text[])[array_position($3::text[], id)] where shard = $1',
+    'update jobs set name = coalesce(($2::text[])[array_position($3::text[], id)], name) where shard = $1',
+  ],
+  [
+    'an interval that depends on a column, in an update',
+    "update jobs set next_at = $4 + ($2::int[])[array_position($3::text[], id)] * interval '1 second' where shard = $1",
+    'update jobs set next_at = coalesce(($2::timestamptz[])[array_position($3::text[], id)], next_at) where shard = $1',
+  ],
+  [
+    'a join of deleted rows with unnest: it crashes the coordinator',
+    'with gone as (delete from jobs where shard = $1 returning id) insert into events select gone.id, w.url from gone join unnest($2::text[], $3::text[]) as w (id, url) on w.id = gone.id',
+    'with gone as (delete from jobs where shard = $1 returning id) insert into events select id, ($3::text[])[array_position($2::text[], id)] from gone',
   ],
   [
     'a function or a sub-select in on conflict do update',
