@@ -26,7 +26,7 @@ const chromium = findChromium();
 const skip = chromium ? false : 'NOT TESTED: the console in a browser. Install Chromium, or name one in CHROMIUM.';
 if (skip) process.stderr.write(`${skip}\n`);
 
-test('the console in a browser', { skip, timeout: SUITE_MS, concurrency: 2 }, async (t) => {
+test('the console in a browser', { skip, timeout: SUITE_MS, concurrency: 3 }, async (t) => {
   await using fixture = await openFixture();
   await using browser = await openBrowser(chromium!);
   const flows = modules.flat();

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { cpuMs, heapBytes } from './harness/devtools.ts';
+import type { Flow } from './harness/flow.ts';
+
+const MADE_ROWS = 1_000;
+const PAGE_ROWS = 100;
+const MAX_NODES = 2_500;
+// With a margin of 3: a task over 50 ms delays a frame noticeably.
+const MAX_STEP_CPU_MS = 150;
+// Those of ten seconds, 20 in each.
+const CHANGES = 200;
+const MAX_CHANGES_CPU_MS = 1_000;
+const VISITS = 5;
+const MB = 1024 * 1024;
+const MAX_HEAP_BYTES = 80 * MB;
+const MAX_GROWTH_BYTES = 5 * MB;
+
+const report = (text: string) => void (process.env['CONSOLE_FIGURES'] && process.stderr.write(`${text}\n`));
+
+/** A completed job of a list. */
+function madeJob(index: number) {
+  const time = new Date(Date.now() - index * 1_000).toISOString();
+  const audio = { filename: `${index}.wav`, format: 'wav', duration_seconds: 60, size_bytes: 1_000, source: null };
+  return {
+    ...{ id: `job_${index}`, status: 'completed', plan: 'pro', model: 'tone', language: 'en', translated_to: null },
+    ...{ audio: { ...audio, channels: 1, tracks: [] }, metadata: null, options: {}, text: 'one two three' },
+    ...{ speakers: null, warnings: [], error: null, cost: 1, progress: 1, expires_at: null },
+    ...{ created_at: time, started_at: time, completed_at: time },
+  };
+}
+
+/** The list of an account that has 1,000 jobs, with all rows loaded. */
+async function openAll(page: Page, open: () => Promise<void>): Promise<void> {
+  await page.route('/v1/jobs?*', async (route) => {
+    const cursor = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
+    const data = Array.from({ length: PAGE_ROWS }, (_, index) => madeJob(cursor + index));
+    const next = cursor + PAGE_ROWS;
+    const has_more = next < MADE_ROWS;
+    await route.fulfill({ json: { data, has_more, next_cursor: has_more ? String(next) : null } });
+  });
+  await open();
+  for (let rows = PAGE_ROWS; rows < MADE_ROWS; rows += PAGE_ROWS) {
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.waitForFunction(
+      (count) => document.querySelector('table')?.ariaRowCount === String(count),
+      rows + PAGE_ROWS + 1,
+    );
+  }
+  await page.getByRole('button', { name: 'Older' }).waitFor({ state: 'detached' });
+}
+
+/** Changes the rows at the top by the account's stream, 200 of them at once, when the returned function is called. */
+async function prepareChanges(page: Page): Promise<() => void> {
+  const released = Promise.withResolvers<void>();
+  // The row at the top is the last that changes.
+  const frames = Array.from({ length: CHANGES }, (_, at) => {
+    const data = { ...madeJob(CHANGES - 1 - at), text: 'changed' };
+    return `event: job\nid: ${new Date().toISOString()}\ndata: ${JSON.stringify(data)}\n\n`;
+  });
+  await page.route('/v1/stream*', async (route) => {
+    await released.promise;
+    // The page connects again after each answer, and may be gone.
+    await route.fulfill({ contentType: 'text/event-stream', body: frames.join('') }).catch(() => undefined);
+  });
+  return released.resolve;
+}
+
+export const flows: Flow[] = [
+  {
+    title: 'a list of 1,000 rows leaves the page small and quick, also while rows change, and keys move through it',
+    async run({ page, devtools, account, open }) {
+      const { key } = await account();
+      const change = await prepareChanges(page);
+      await openAll(page, () => open(key, '/jobs'));
+      const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+      const showTop = async () => {
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.locator('[data-row="job_0"]').waitFor();
+      };
+      assert.ok((await nodes()) <= MAX_NODES, `${await nodes()} elements`);
+
+      await showTop();
+      await page.mouse.move(700, 700);
+      const steps: { nodes: number; ms: number }[] = [];
+      for (let step = 0; step < 12; step++) {
+        const before = await cpuMs(devtools);
+        await page.mouse.wheel(0, 2_000);
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+        steps.push({ nodes: await nodes(), ms: (await cpuMs(devtools)) - before });
+      }
+      report(`steps through 1,000 rows: ${steps.map(({ ms }) => ms.toFixed(0)).join(', ')} ms`);
+      assert.deepEqual(
+        steps.filter((step) => step.nodes > MAX_NODES || step.ms > MAX_STEP_CPU_MS),
+        [],
+      );
+
+      await showTop();
+      const before = await cpuMs(devtools);
+      change();
+      await page.locator('[data-row="job_0"]').getByText('changed').waitFor();
+      const ms = (await cpuMs(devtools)) - before;
+      report(`${CHANGES} changes in 1,000 rows: ${ms.toFixed(0)} ms`);
+      assert.ok(ms <= MAX_CHANGES_CPU_MS, `${ms} ms`);
+
+      for (let step = 0; step < 60; step++) await page.keyboard.press('j');
+      assert.equal(await page.evaluate(() => document.activeElement?.textContent), '59.wav');
+
+      const sizes: number[] = [];
+      for (let visit = 0; visit < VISITS; visit++) {
+        await page.getByRole('link', { name: 'Search', exact: true }).click();
+        await page.getByRole('heading', { name: 'Search' }).waitFor();
+        sizes.push(await heapBytes(devtools));
+        await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+        await page.locator('[data-row]').first().waitFor();
+      }
+      const shown = sizes.map((bytes) => `${(bytes / MB).toFixed(1)} MB`).join(', ');
+      report(`heap after each visit of the list: ${shown}`);
+      assert.ok(sizes.at(-1)! <= MAX_HEAP_BYTES, shown);
+      assert.ok(sizes.at(-1)! - sizes[0]! <= MAX_GROWTH_BYTES, shown);
+    },
+  },
+];
