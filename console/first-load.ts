@@ -7,6 +7,7 @@ import './api/problem.ts';
 import './api/queries.ts';
 import './app/query-client.ts';
 import './parts/job-state.tsx';
+import './parts/list-rows.tsx';
 import './text/format.ts';
 import './text/json-text.ts';
 import './text/request-code.ts';

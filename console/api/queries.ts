@@ -1,11 +1,30 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
 import { api } from './client.ts';
 
-// Queries that several views use. The names of their keys: `account`, `balance`.
+// Queries that several views use: a key that is written in one place cannot stand for other data elsewhere.
 
 const ACCOUNT_STALE_MS = 300_000;
+// A plan allows few webhooks: one page holds them.
+const MAX_WEBHOOKS = 100;
+
+/** All webhooks of the account. */
+export const webhooksQuery = queryOptions({
+  queryKey: ['webhooks'],
+  queryFn: async ({ signal }) => await api.webhooks.list({ limit: MAX_WEBHOOKS }, { signal }),
+});
+
+/** One webhook, without its secret. */
+export const webhookQuery = (id: string) =>
+  queryOptions({ queryKey: ['webhook', id], queryFn: ({ signal }) => api.webhooks.get(id, { signal }) });
+
+/** An entry of the delivery log with its request and answer. */
+export const deliveryQuery = (webhookId: string, id: string) =>
+  queryOptions({
+    queryKey: ['delivery', webhookId, id],
+    queryFn: ({ signal }) => api.webhooks.delivery(webhookId, id, { signal }),
+  });
 
 /** The account of the key: plan, limits, and what the key may do. */
 export function useAccount() {

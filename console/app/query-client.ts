@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { isSignedOut, isUnreachable, isWorthRetry } from '../api/problem.ts';
 import { signOut } from '../session/session.ts';
 import { openStore } from '../session/store.ts';
@@ -22,13 +22,11 @@ export const queryClient = new QueryClient({
       networkMode: 'always',
       retry: (failures, error) => failures < MAX_RETRIES && isWorthRetry(error),
     },
-    mutations: { networkMode: 'always' },
   },
   queryCache: new QueryCache({
     onSuccess: () => unreachable.set(false),
     onError: (error, query) => onError(error, query.queryKey[0] === 'operator'),
   }),
-  mutationCache: new MutationCache({ onError: (error) => onError(error, false) }),
 });
 
 function onError(error: unknown, isOperator: boolean): void {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Delivery, DeliveryWithExchange } from '#sdk/api.ts';
-import { api } from '../../api/client.ts';
+import { deliveryQuery } from '../../api/queries.ts';
 import { Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { differencesOf } from './differences.ts';
@@ -17,11 +17,7 @@ export function Changes({
 }) {
   const isMade = attempt.status === 'succeeded' || attempt.status === 'failed';
   const beforeId = isMade ? findMadeBefore(attempts, attempt.id) : null;
-  const before = useQuery({
-    queryKey: ['delivery', attempt.webhook_id, beforeId],
-    queryFn: ({ signal }) => api.webhooks.delivery(attempt.webhook_id, beforeId!, { signal }),
-    enabled: beforeId !== null,
-  });
+  const before = useQuery({ ...deliveryQuery(attempt.webhook_id, beforeId ?? ''), enabled: beforeId !== null });
   if (beforeId === null) return null;
   return (
     <Section title="What changed since the attempt before">

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { DeliveryWithExchange } from '#sdk/api.ts';
-import { api } from '../../api/client.ts';
-import { useAccount } from '../../api/queries.ts';
+import { deliveryQuery, useAccount, webhookQuery } from '../../api/queries.ts';
 import { adviceFor } from '../../deliveries/failure-advice.ts';
 import { milliseconds } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -25,8 +24,7 @@ const POLL_MS = 1_000;
 export default function AttemptView() {
   const { webhookId = '', deliveryId = '' } = useParams({ strict: false }) as Record<string, string>;
   const attempt = useQuery({
-    queryKey: ['delivery', webhookId, deliveryId],
-    queryFn: ({ signal }) => api.webhooks.delivery(webhookId, deliveryId, { signal }),
+    ...deliveryQuery(webhookId, deliveryId),
     refetchInterval: ({ state }) => (state.data?.status === 'pending' ? POLL_MS : false),
   });
   const crumbs = [
@@ -53,10 +51,7 @@ function AttemptActions({ attempt }: { attempt: DeliveryWithExchange }) {
 function Attempt({ attempt }: { attempt: DeliveryWithExchange }) {
   const { data: account } = useAccount();
   const attempts = useAttempts(attempt);
-  const webhook = useQuery({
-    queryKey: ['webhook', attempt.webhook_id],
-    queryFn: ({ signal }) => api.webhooks.get(attempt.webhook_id, { signal }),
-  });
+  const webhook = useQuery(webhookQuery(attempt.webhook_id));
   const headerPrefix = account?.webhook_header_prefix ?? PREFIX;
   return (
     <>

@@ -4,7 +4,7 @@ import type { DeliveryWithExchange, SignatureDiagnosis } from '#sdk/api.ts';
 import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
 import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
 import { api } from '../../api/client.ts';
-import { useAccount } from '../../api/queries.ts';
+import { deliveryQuery, useAccount, webhooksQuery } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { RequestForm, textOf, WrongField } from '../../forms/request-form.tsx';
@@ -21,11 +21,7 @@ const PREFIX = 'X-Service-';
 /** Says why a received delivery does not verify. Opened empty, or with `?webhook=…&delivery=…` from an attempt. */
 export default function DebuggerView() {
   const [{ webhook = '', delivery = '' }] = useFilters();
-  const sent = useQuery({
-    queryKey: ['delivery', webhook, delivery],
-    queryFn: ({ signal }) => api.webhooks.delivery(webhook, delivery, { signal }),
-    enabled: webhook !== '' && delivery !== '',
-  });
+  const sent = useQuery({ ...deliveryQuery(webhook, delivery), enabled: webhook !== '' && delivery !== '' });
   return (
     <Page title="Signature debugger">
       <p>
@@ -159,10 +155,7 @@ function HowFields({
 }
 
 function WebhookField({ webhookId }: { webhookId: string }) {
-  const webhooks = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: async ({ signal }) => await api.webhooks.list({ limit: 100 }, { signal }),
-  });
+  const webhooks = useQuery(webhooksQuery);
   return (
     <Query of={webhooks}>
       {({ data }) => (

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Delivery, EventWithDeliveries } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
+import { webhooksQuery } from '../../api/queries.ts';
 import { AttemptTable } from '../../deliveries/attempt-table.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { RequestForm } from '../../forms/request-form.tsx';
@@ -72,10 +73,7 @@ function isWaiting({ status }: Delivery): boolean {
 /** Listeners of the account's stream get what is sent again, too. */
 function Resend({ event }: { event: EventWithDeliveries }) {
   const queryClient = useQueryClient();
-  const webhooks = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: async ({ signal }) => await api.webhooks.list({ limit: 100 }, { signal }),
-  });
+  const webhooks = useQuery(webhooksQuery);
   const active = webhooks.data?.data.filter((webhook) => webhook.active) ?? [];
   if (active.length === 0) return <p className="hint">There is no active webhook to send it to.</p>;
   const send = async (given: FormData) => {

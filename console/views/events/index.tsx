@@ -3,11 +3,12 @@ import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
 import { EVENT_TYPES } from '../../event-types.ts';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
+import { Empty } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import { MoreRows, NewRows, Table } from '../../ui/table/table.tsx';
+import { NewRows } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;
@@ -38,18 +39,16 @@ export default function EventsView() {
         <FilterSelect name="type" label="Type" values={EVENT_TYPES} />
       </Filters>
       <NewRows list={list} />
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No events here" command="verbatim transcribe call.mp3">
-              <p>The end of a job is an event, and a test of a webhook.</p>
-            </Empty>
-          ) : (
-            <Table label="Events" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-          )
+      <ListRows
+        list={list}
+        label="Events"
+        columns={COLUMNS}
+        empty={
+          <Empty title="No events here" command="verbatim transcribe call.mp3">
+            <p>The end of a job is an event, and a test of a webhook.</p>
+          </Empty>
         }
-      </Query>
-      <MoreRows list={list} />
+      />
     </Page>
   );
 }

@@ -3,14 +3,14 @@ import { useState } from 'react';
 import type { Key, NewKey } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { AsCode, Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
+import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
@@ -55,42 +55,33 @@ export default function Keys() {
           }}
         />
       </Dialog>
-      <Query of={list}>
-        {(keys) =>
-          keys.length === 0 ? (
-            <Empty title="No keys." command="verbatim keys create --name ci" />
-          ) : (
-            <Table
-              label="Keys"
-              rows={keys}
-              keyOf={({ id }) => id}
-              columns={[
-                { head: 'Name', cell: ({ name }) => name ?? '–' },
-                { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
-                { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-                { head: 'Created', cell: (key) => <Time at={key.created_at} /> },
-                { head: 'Last used', cell: (key) => <Time at={key.last_used_at} /> },
-                { head: 'Expires', cell: (key) => <Expiry at={key.expires_at} /> },
-                {
-                  head: 'Action',
-                  cell: (key) => (
-                    <ConfirmButton
-                      title={`Revoke the key ${key.name ? `“${key.name}”` : `${key.prefix}…`}?`}
-                      text="Requests with it are refused at once, and its open streams end."
-                      confirm="Revoke"
-                      act={() => revoke(key)}
-                      aria-label={`Revoke ${key.name ?? key.prefix}`}
-                    >
-                      Revoke
-                    </ConfirmButton>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows
+        list={list}
+        label="Keys"
+        columns={[
+          { head: 'Name', cell: ({ name }) => name ?? '–' },
+          { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+          { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
+          { head: 'Created', cell: (key) => <Time at={key.created_at} /> },
+          { head: 'Last used', cell: (key) => <Time at={key.last_used_at} /> },
+          { head: 'Expires', cell: (key) => <Expiry at={key.expires_at} /> },
+          {
+            head: 'Action',
+            cell: (key) => (
+              <ConfirmButton
+                title={`Revoke the key ${key.name ? `“${key.name}”` : `${key.prefix}…`}?`}
+                text="Requests with it are refused at once, and its open streams end."
+                confirm="Revoke"
+                act={() => revoke(key)}
+                aria-label={`Revoke ${key.name ?? key.prefix}`}
+              >
+                Revoke
+              </ConfirmButton>
+            ),
+          },
+        ]}
+        empty={<Empty title="No keys." command="verbatim keys create --name ci" />}
+      />
     </Page>
   );
 }

@@ -6,9 +6,9 @@ import { useLiveList } from '../../api/list.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
 import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AccountFacts } from './account-facts.tsx';
 import { Keys } from './keys.tsx';
@@ -54,20 +54,7 @@ function Jobs({ accountId }: { accountId: string }) {
     read: (cursor) => operator.jobs({ account_id: accountId, limit: PAGE, ...(cursor && { cursor }) }),
   });
   const columns = JOB_COLUMNS.filter(({ head }) => head !== 'Account');
-  return (
-    <>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No jobs yet" />
-          ) : (
-            <Table label="Jobs of the account" rows={rows} keyOf={({ id }) => id} columns={columns} />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
-    </>
-  );
+  return <ListRows list={list} label="Jobs of the account" columns={columns} empty={<Empty title="No jobs yet" />} />;
 }
 
 function Webhooks({ accountId }: { accountId: string }) {
@@ -77,14 +64,6 @@ function Webhooks({ accountId }: { accountId: string }) {
   });
   const columns = WEBHOOK_COLUMNS.filter(({ head }) => head !== 'Account');
   return (
-    <Query of={list}>
-      {(rows) =>
-        rows.length === 0 ? (
-          <Empty title="No webhooks yet" />
-        ) : (
-          <Table label="Webhooks of the account" rows={rows} keyOf={({ id }) => id} columns={columns} />
-        )
-      }
-    </Query>
+    <ListRows list={list} label="Webhooks of the account" columns={columns} empty={<Empty title="No webhooks yet" />} />
   );
 }

@@ -5,12 +5,12 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { RequestForm, textOf } from '../../forms/request-form.tsx';
 import { ScopeFields, scopesOf } from '../../operator/scope-fields.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
+import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 
@@ -39,42 +39,33 @@ export function Keys({ accountId }: { accountId: string }) {
   return (
     <>
       {made && <Secret title="The new key" value={made.key} hint="It is shown only here." />}
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No keys yet" />
-          ) : (
-            <Table
-              label="Keys"
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                { head: 'Name', cell: ({ name }) => name ?? '–' },
-                { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
-                { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-                { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-                { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-                { head: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
-                {
-                  head: 'Action',
-                  cell: (row) => (
-                    <ConfirmButton
-                      title={`Revoke the key ${row.name ?? row.prefix}?`}
-                      confirm="Revoke"
-                      text="Requests with it are refused at once, and its open streams end."
-                      act={() => revoke(row)}
-                      aria-label={`Revoke ${row.name ?? row.prefix}`}
-                    >
-                      Revoke
-                    </ConfirmButton>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows
+        list={list}
+        label="Keys"
+        columns={[
+          { head: 'Name', cell: ({ name }) => name ?? '–' },
+          { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
+          { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
+          { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          { head: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
+          {
+            head: 'Action',
+            cell: (row) => (
+              <ConfirmButton
+                title={`Revoke the key ${row.name ?? row.prefix}?`}
+                confirm="Revoke"
+                text="Requests with it are refused at once, and its open streams end."
+                act={() => revoke(row)}
+                aria-label={`Revoke ${row.name ?? row.prefix}`}
+              >
+                Revoke
+              </ConfirmButton>
+            ),
+          },
+        ]}
+        empty={<Empty title="No keys yet" />}
+      />
       <NewKeyForm create={create} />
     </>
   );

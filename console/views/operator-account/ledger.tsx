@@ -1,10 +1,10 @@
 import type { LedgerEntry } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { credits } from '../../text/format.ts';
-import { Empty, Query } from '../../ui/state.tsx';
+import { Empty } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const COLUMNS: Column<LedgerEntry>[] = [
@@ -23,18 +23,5 @@ export function Ledger({ accountId }: { accountId: string }) {
     key: ['operator', 'ledger', accountId],
     read: (cursor) => operator.accounts.ledger(accountId, { limit: 50, ...(cursor && { cursor }) }),
   });
-  return (
-    <>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No entries yet" />
-          ) : (
-            <Table label="Ledger" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
-    </>
-  );
+  return <ListRows list={list} label="Ledger" columns={COLUMNS} empty={<Empty title="No entries yet" />} />;
 }

@@ -5,14 +5,14 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { numberOf, RequestForm } from '../../forms/request-form.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { credits } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
+import { Empty } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;
@@ -45,19 +45,17 @@ export default function AccountsView() {
       <Filters>
         <FilterText name="query" label="Search" placeholder="Name or id" />
       </Filters>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty
-              title={query ? 'No account has this name or id' : 'No accounts yet'}
-              command={query ? undefined : 'verbatim accounts create --name Acme --plan pro'}
-            />
-          ) : (
-            <Table label="Accounts" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-          )
+      <ListRows
+        list={list}
+        label="Accounts"
+        columns={COLUMNS}
+        empty={
+          <Empty
+            title={query ? 'No account has this name or id' : 'No accounts yet'}
+            command={query ? undefined : 'verbatim accounts create --name Acme --plan pro'}
+          />
         }
-      </Query>
-      <MoreRows list={list} />
+      />
     </Page>
   );
 }

@@ -2,10 +2,10 @@ import type { AuditEntry } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
+import { Empty } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;
@@ -60,16 +60,7 @@ export default function AuditView() {
         <FilterSelect name="action" label="Action" values={ACTIONS} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="Nothing was changed" />
-          ) : (
-            <Table label="Changes" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows list={list} label="Changes" columns={COLUMNS} empty={<Empty title="Nothing was changed" />} />
     </Page>
   );
 }

@@ -3,9 +3,9 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { JOB_COLUMNS } from '../../operator/job-columns.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
+import { Empty } from '../../ui/state.tsx';
 
 const PAGE = 50;
 const STATUSES = ['queued', 'processing', 'completed', 'failed', 'canceled'];
@@ -24,16 +24,7 @@ export default function OperatorJobsView() {
         <FilterSelect name="status" label="Status" values={STATUSES} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No jobs here" />
-          ) : (
-            <Table label="Jobs" rows={rows} keyOf={({ id }) => id} columns={JOB_COLUMNS} />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows list={list} label="Jobs" columns={JOB_COLUMNS} empty={<Empty title="No jobs here" />} />
     </Page>
   );
 }

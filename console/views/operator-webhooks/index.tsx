@@ -3,9 +3,9 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters.tsx';
 import { WEBHOOK_COLUMNS } from '../../operator/webhook-columns.tsx';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
+import { Empty } from '../../ui/state.tsx';
 
 const PAGE = 50;
 const STATES = [
@@ -27,16 +27,12 @@ export default function OperatorWebhooksView() {
         <FilterSelect name="active" label="State" values={STATES} />
         <FilterText name="account_id" label="Account" placeholder="acct_…" />
       </Filters>
-      <Query of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title={active === 'false' ? 'No webhook is disabled' : 'No webhooks here'} />
-          ) : (
-            <Table label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={WEBHOOK_COLUMNS} />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows
+        list={list}
+        label="Webhooks"
+        columns={WEBHOOK_COLUMNS}
+        empty={<Empty title={active === 'false' ? 'No webhook is disabled' : 'No webhooks here'} />}
+      />
     </Page>
   );
 }

@@ -3,12 +3,12 @@ import type { LedgerEntry } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { useBalance } from '../../api/queries.ts';
+import { ListRows } from '../../parts/list-rows.tsx';
 import { credits } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
 import { AsCode } from '../../ui/copy.tsx';
-import { Empty, Query } from '../../ui/state.tsx';
-import { MoreRows, Table } from '../../ui/table/table.tsx';
+import { Empty } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
 import { csvOf } from './csv.ts';
 
@@ -28,29 +28,20 @@ export function Ledger() {
         <ActionButton act={downloadCsv}>Download as CSV</ActionButton>
         <AsCode request={{ method: 'GET', path: '/v1/ledger', sdk: 'client.ledger' }} />
       </p>
-      <Query of={list}>
-        {(entries) =>
-          entries.length === 0 ? (
-            <NoEntries isUnlimited={balance?.unlimited ?? false} />
-          ) : (
-            <Table
-              label="Ledger"
-              rows={entries}
-              keyOf={({ id }) => id}
-              columns={[
-                { head: 'Number', isNumber: true, cell: ({ number }) => number },
-                { head: 'Time', cell: (entry) => <Time at={entry.created_at} /> },
-                { head: 'Kind', cell: ({ kind }) => kind },
-                { head: 'Amount', isNumber: true, cell: ({ amount }) => signed(amount) },
-                { head: 'Held', isNumber: true, cell: ({ held }) => signed(held) },
-                { head: 'Balance', isNumber: true, cell: (entry) => credits(entry.balance.amount) },
-                { head: 'About', cell: (entry) => <About entry={entry} /> },
-              ]}
-            />
-          )
-        }
-      </Query>
-      <MoreRows list={list} />
+      <ListRows
+        list={list}
+        label="Ledger"
+        columns={[
+          { head: 'Number', isNumber: true, cell: ({ number }) => number },
+          { head: 'Time', cell: (entry) => <Time at={entry.created_at} /> },
+          { head: 'Kind', cell: ({ kind }) => kind },
+          { head: 'Amount', isNumber: true, cell: ({ amount }) => signed(amount) },
+          { head: 'Held', isNumber: true, cell: ({ held }) => signed(held) },
+          { head: 'Balance', isNumber: true, cell: (entry) => credits(entry.balance.amount) },
+          { head: 'About', cell: (entry) => <About entry={entry} /> },
+        ]}
+        empty={<NoEntries isUnlimited={balance?.unlimited ?? false} />}
+      />
     </>
   );
 }

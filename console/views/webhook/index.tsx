@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
+import { webhookQuery, webhooksQuery } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
@@ -22,13 +23,10 @@ export default function WebhookView() {
   const { webhookId = '' } = useParams({ strict: false }) as { webhookId?: string };
   const queryClient = useQueryClient();
   const mayWrite = useMayWrite();
-  const webhook = useQuery({
-    queryKey: ['webhook', webhookId],
-    queryFn: ({ signal }) => api.webhooks.get(webhookId, { signal }),
-  });
+  const webhook = useQuery(webhookQuery(webhookId));
   const keep = (changed: Webhook) => {
-    queryClient.setQueryData(['webhook', webhookId], changed);
-    void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+    queryClient.setQueryData(webhookQuery(webhookId).queryKey, changed);
+    void queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
   };
   const title = webhook.data?.url ?? 'Webhook';
   const actions = mayWrite && webhook.data && <Toggle webhook={webhook.data} keep={keep} />;

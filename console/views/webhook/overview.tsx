@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo } from 'react';
 import type { OwnAccount, Webhook, WebhookMetrics } from '#sdk/api.ts';
-import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
 import { reasonTitle } from '../../deliveries/failure-advice.ts';
 import type { Span } from '../../deliveries/metrics.ts';
-import { metricsQuery, percent, SPANS, totalsOf } from '../../deliveries/metrics.ts';
+import { percent, SPANS, totalsOf } from '../../deliveries/metrics.ts';
 import { durationSeries, outcomeSeries, reasonSeries } from '../../deliveries/series.ts';
+import { webhookMetricsQuery } from '../../deliveries/webhook-metrics.ts';
 import { milliseconds } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
@@ -25,8 +25,7 @@ export function Overview({ webhook }: { webhook: Webhook }) {
   const span: Span = filters['span'] && filters['span'] in SPANS ? (filters['span'] as Span) : '24h';
   const { data: account } = useAccount();
   const metrics = useQuery({
-    queryKey: ['webhook-metrics', webhook.id, span],
-    queryFn: ({ signal }) => api.webhooks.metrics(webhook.id, metricsQuery(span, Date.now()), { signal }),
+    ...webhookMetricsQuery(webhook.id, span),
     refetchInterval: REFRESH_MS,
   });
   return (

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { Webhook } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
+import { webhookQuery, webhooksQuery } from '../../api/queries.ts';
 import type { WebhookFields } from '../../deliveries/webhook-fields.ts';
 import { changedFields } from '../../deliveries/webhook-fields.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
@@ -17,8 +18,8 @@ export function Settings({ webhook, keep }: { webhook: Webhook; keep: (changed: 
   const remove = async () => {
     await api.webhooks.delete(webhook.id);
     await navigate({ to: '/webhooks' });
-    queryClient.removeQueries({ queryKey: ['webhook', webhook.id] });
-    await queryClient.invalidateQueries({ queryKey: ['webhooks'] });
+    queryClient.removeQueries({ queryKey: webhookQuery(webhook.id).queryKey });
+    await queryClient.invalidateQueries({ queryKey: webhooksQuery.queryKey });
     say('The webhook was deleted.');
   };
   const save = async (fields: WebhookFields) => {

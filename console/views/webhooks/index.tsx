@@ -2,11 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Webhook, WebhookWithSecret } from '#sdk/api.ts';
 import { api } from '../../api/client.ts';
-import { useAccount } from '../../api/queries.ts';
+import { useAccount, webhooksQuery } from '../../api/queries.ts';
 import { AttemptLink } from '../../deliveries/attempt-table.tsx';
-import { metricsQuery, percent, totalsOf } from '../../deliveries/metrics.ts';
+import { percent, totalsOf } from '../../deliveries/metrics.ts';
 import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { WebhookForm } from '../../deliveries/webhook-form.tsx';
+import { webhookMetricsQuery } from '../../deliveries/webhook-metrics.ts';
 import { preferences } from '../../session/preferences.ts';
 import { useStore } from '../../session/store.ts';
 import { milliseconds } from '../../text/format.ts';
@@ -21,16 +22,11 @@ import { Empty, Query } from '../../ui/state.tsx';
 import type { Column } from '../../ui/table/table.tsx';
 import { Table } from '../../ui/table/table.tsx';
 
-// A plan allows few webhooks: one page holds them.
-const LIMIT = 100;
 const METRICS_STALE_MS = 60_000;
 
 /** All webhooks, each with its last day. */
 export default function WebhooksView() {
-  const webhooks = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: async ({ signal }) => await api.webhooks.list({ limit: LIMIT }, { signal }),
-  });
+  const webhooks = useQuery(webhooksQuery);
   const { data: account } = useAccount();
   const mayWrite = useMayWrite();
   const count = webhooks.data?.data.length ?? 0;
@@ -84,8 +80,7 @@ function State({ webhook: { active, consecutive_failures, disabled_reason } }: {
 function Day({ webhook: { id, url } }: { webhook: Webhook }) {
   const { utc } = useStore(preferences);
   const metrics = useQuery({
-    queryKey: ['webhook-metrics', id, '24h'],
-    queryFn: async ({ signal }) => await api.webhooks.metrics(id, metricsQuery('24h', Date.now()), { signal }),
+    ...webhookMetricsQuery(id, '24h'),
     staleTime: METRICS_STALE_MS,
   });
   if (!metrics.data) return metrics.error ? 'not available' : null;
