@@ -50,8 +50,17 @@ export async function followThroughCuts(db: Database, order: CutsOrder): Promise
     const own = randomFrom(order.seed * 100 + i);
     return write(db, i === 0 ? { account, other } : { account }, progress, own);
   });
-  const [result] = await Promise.all([client.follow(db), Promise.all(writers)]);
-  return result;
+  const following = client.follow(db);
+  try {
+    await Promise.all([following, ...writers]);
+    return await following;
+  } catch (cause) {
+    // Otherwise transactions would wait for ever for a client that has gone, and the database could not be closed.
+    progress.end();
+    client.end();
+    await Promise.allSettled([following, ...writers]);
+    throw cause;
+  }
 }
 
 /** What was committed, and how far the client is. */
@@ -83,9 +92,15 @@ class Progress {
     this.#held -= 1;
   }
 
+  /** Nothing more is emitted, and nobody waits. */
+  end(): void {
+    this.#begun = this.total;
+    this.received(Number.POSITIVE_INFINITY);
+  }
+
   received(count: number): void {
-    this.#received = count;
-    const due = this.#waiting.filter(({ received }) => received <= count);
+    this.#received = Math.max(this.#received, count);
+    const due = this.#waiting.filter(({ received }) => received <= this.#received);
     this.#waiting = this.#waiting.filter((wait) => !due.includes(wait));
     for (const { resolve } of due) resolve();
   }
@@ -145,6 +160,7 @@ class Client {
   readonly #order: CutsOrder;
   readonly #received = new Map<string, number>();
   readonly #misplaced: string[] = [];
+  readonly #ended = new AbortController();
   #node: Awaited<ReturnType<typeof openStreamNode>> | null = null;
   #lastId: string | null = null;
   #duplicates = 0;
@@ -164,7 +180,19 @@ class Client {
     this.#lastId = new Date().toISOString();
   }
 
+  end(): void {
+    this.#ended.abort();
+  }
+
   async follow(db: Database): Promise<CutsResult> {
+    try {
+      return await this.#follow(db);
+    } finally {
+      await this.#node!.close();
+    }
+  }
+
+  async #follow(db: Database): Promise<CutsResult> {
     const { cuts, restarts, events } = this.#order;
     const stops = cuts + restarts;
     let restarted = 0;
@@ -181,7 +209,6 @@ class Client {
         this.#node = await openStreamNode(db, { marginMs: MARGIN_MS });
       }
     }
-    await this.#node!.close();
     return {
       lost: [...this.#progress.committed].filter((id) => !this.#received.has(id)),
       received: this.#received.size,
@@ -195,7 +222,10 @@ class Client {
   async #read(most: number): Promise<void> {
     const cut = new AbortController();
     const headers = { 'x-api-key': this.#account.key, 'last-event-id': this.#lastId! };
-    const answer = await fetch(`${this.#node!.url}?topics=events`, { headers, signal: cut.signal });
+    const answer = await fetch(`${this.#node!.url}?topics=events`, {
+      headers,
+      signal: AbortSignal.any([cut.signal, this.#ended.signal]),
+    });
     if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
     this.#connections += 1;
     const before = this.#received.size;

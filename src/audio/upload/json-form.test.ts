@@ -65,7 +65,7 @@ const REFUSED: [what: string, body: unknown, type: string, param: string | undef
   ['null in a field', { audio_url: URL, async: null }, 'invalid_request', 'async'],
   ['null in a list', { audio_url: URL, keywords: [null] }, 'invalid_request', 'keywords'],
   ['a lone surrogate', `{"audio_url":"${URL}\\ud800"}`, 'invalid_request', 'audio_url'],
-  ['U+0000', `{"audio_url":"${URL}\\u0000"}`, 'invalid_request', undefined],
+  ['U+0000', `{"audio_url":"${URL}\\u0000"}`, 'invalid_request', 'audio_url'],
   ['a field over its size', { audio_url: `${URL}${'x'.repeat(10)}` }, 'too_large', 'audio_url'],
   ['a value of a list over its size', { audio_url: URL, keywords: ['123456789'] }, 'too_large', 'keywords'],
   ['a body over 64 KiB', { audio_url: URL, metadata: 'x'.repeat(66_000) }, 'too_large', undefined],

@@ -187,8 +187,8 @@ class JobFailedError(VerbatimError):
 
 class WaitTimeoutError(VerbatimError):
     """
-    The job had not ended in the time that was given. It goes on: wait again, or cancel it. Not retryable, because another
-    `transcribe` would make another job.
+    The job had not ended in the time that was given. It goes on: wait again, or cancel it. Not retryable, because
+    another `transcribe` would make another job.
     """
 
     def __init__(self, job_id: str, seconds: float) -> None:
