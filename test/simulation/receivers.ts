@@ -75,9 +75,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   }
 
   const receivers: Receivers = {
-    ...{ sent, arrivals, modes },
-    freezes: 0,
-    frozen: () => frozen,
+    ...{ sent, arrivals, modes, freezes: 0, frozen: () => frozen },
     posterFor: (actor) => (options) => {
       const open = new Set<(report: PostReport) => void>();
       // The connections of the process are closed.
@@ -88,9 +86,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
       actor.onDeath.push(async () => endAll());
       return {
         post(request) {
-          const attemptId = request.headers['X-Service-Delivery-Id']!;
-          const times = { sentAtMs: simulator.nowMs(), sentDatabaseMs: databaseNowMs() };
-          const entry = { ...times, attemptId, slot: actor.slot, holder: actor.holder };
+          const entry = sentRequest(request, actor, { atMs: simulator.nowMs(), databaseMs: databaseNowMs() });
           sent.push(entry);
           return new Promise((resolve) => {
             const end = (result: PostResult) => {
@@ -119,6 +115,14 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     },
   };
   return receivers;
+}
+
+function sentRequest(
+  { headers }: PostRequest,
+  { slot, holder }: Actor,
+  { atMs, databaseMs }: { atMs: number; databaseMs: number },
+): SentRequest {
+  return { attemptId: headers['X-Service-Delivery-Id']!, slot, holder, sentAtMs: atMs, sentDatabaseMs: databaseMs };
 }
 
 /** Null without an answer. */
