@@ -118,6 +118,18 @@ test('an upload beyond the limit of the account is rejected with Retry-After; ot
   third.destroy();
 });
 
+test('small uploads that arrive together are all accepted: those beyond the limit wait for the others', async () => {
+  await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '2' });
+  const { key } = await server.account();
+
+  const answers = await Promise.all(Array.from({ length: 4 }, () => sendWav(server.send(key))));
+
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [202, 202, 202, 202],
+  );
+});
+
 test('a synchronous request that waits for its job does not count as an upload under way', async () => {
   await using server = await openUploadServer({ MAX_UPLOADS_PER_ACCOUNT: '1' });
   const { key, ...account } = await server.account();

@@ -40,11 +40,12 @@ type AdmissionDeps = {
 const FREE_DISK_EVERY_MS = 250;
 // The end of an upload under way cannot be predicted; small ones take less than a second.
 const RETRY_AFTER_SECONDS = 5;
+const WAIT_FOR_PLACE_MS = 1_000;
 
 /** Decides without the body: by balance, uploads under way, free disk and queued jobs. */
 export function openUploadAdmission({ db, storage, clock, config }: AdmissionDeps): UploadAdmission {
   const queue = openQueueAdmission({ db, clock, config });
-  const beginUpload = openUploadCounts(config.maxUploadsPerAccount);
+  const beginUpload = openUploadCounts(config.maxUploadsPerAccount, clock);
   const disk = { freeBytes: readAtMostEvery(clock, FREE_DISK_EVERY_MS, () => storage.freeBytes()) };
 
   async function requireCredit(account: Account): Promise<void> {
@@ -57,7 +58,7 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
     async admit({ account, idempotency, upload }) {
       // A repeated request gets its saved answer, also when its job took the last credit.
       if (!idempotency.isRepeat) await requireCredit(account);
-      const underWay = beginUpload(account.id);
+      const underWay = await beginUpload(account.id);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);
         await requireFreeDisk(disk, config.minFreeDiskBytes, wantedBytes);
@@ -71,24 +72,50 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
   };
 }
 
+type Places = { underWay: number; waiting: Set<() => void> };
+
 /**
  * Limits the uploads of each account that are under way in this process. The limit is per process, since it protects the
- * disk, memory and sockets of one node.
+ * disk, memory and sockets of one node. As many more wait a moment: small uploads that arrive together follow each other
+ * quickly, and the rate limit has admitted them already.
  */
-function openUploadCounts(maxPerAccount: number): (accountId: string) => Disposable {
-  const underWay = new Map<string, number>();
-  return (accountId) => {
-    const before = underWay.get(accountId) ?? 0;
-    if (before >= maxPerAccount) throw tooManyUploads(maxPerAccount);
-    underWay.set(accountId, before + 1);
+function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: string) => Promise<Disposable> {
+  const accounts = new Map<string, Places>();
+
+  async function waitForPlace({ waiting }: Places): Promise<boolean> {
+    if (waiting.size >= maxPerAccount) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const take = () => resolve(true);
+    waiting.add(take);
+    const timer = new AbortController();
+    void clock.sleep(WAIT_FOR_PLACE_MS, timer.signal).then(() => waiting.delete(take) && resolve(false));
+    return await promise.finally(() => timer.abort(null));
+  }
+
+  /** The place passes to the upload that has waited longest. */
+  function end(accountId: string): void {
+    const places = accounts.get(accountId)!;
+    const [next] = places.waiting;
+    if (next) {
+      places.waiting.delete(next);
+      next();
+      return;
+    }
+    places.underWay -= 1;
+    if (places.underWay === 0) accounts.delete(accountId);
+  }
+
+  return async (accountId) => {
+    const places = accounts.get(accountId) ?? { underWay: 0, waiting: new Set() };
+    accounts.set(accountId, places);
+    if (places.underWay < maxPerAccount) places.underWay += 1;
+    else if (!(await waitForPlace(places))) throw tooManyUploads(maxPerAccount);
     let hasEnded = false;
     return {
       [Symbol.dispose]() {
         if (hasEnded) return;
         hasEnded = true;
-        const left = underWay.get(accountId)! - 1;
-        if (left > 0) underWay.set(accountId, left);
-        else underWay.delete(accountId);
+        end(accountId);
       },
     };
   };
