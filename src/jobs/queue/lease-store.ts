@@ -115,7 +115,7 @@ export async function returnLapsedJobs(
       )
       update jobs
       set ${BACK_IN_QUEUE}, next_at = (select moment from clock)
-      where shard = $1 and id in (select id from lapsed)
+      where shard = $1 and id = any(array(select id from lapsed))
       returning id`,
     values: [shard, ids, moment, validMs],
   });

@@ -13,6 +13,9 @@ import type { Engines } from './open-engines.ts';
 import { waitForEngines } from './open-engines.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
+// Else each claim is planned again as soon as the jobs have statistics, which takes as long as the claim itself.
+export const plansOnce = true;
+
 const REPORT_RETRY_MS = 5_000;
 
 /** Fetches audio for jobs, and transcribes queued jobs. Without an engine it waits for one; /readyz says what to do. */
