@@ -8,6 +8,8 @@ export type Account = {
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;
+  /** Whether something was left to spend when the key was looked up, less than a second ago; absent where it is not known. */
+  hadCredit?: boolean;
 };
 
 /** The API key of a request, without its secret part. */

@@ -56,6 +56,22 @@ test('a key is looked up once in 900 ms, for requests at the same time too', asy
   assert.deepEqual([before, count.lookUps], [1, 2]);
 });
 
+test('the caller of a key shows whether its account has credit', async () => {
+  await using environment = await openEnvironment();
+  const { db, callers, clock } = environment;
+  const setAmount = (amount: number) =>
+    db.run({ text: 'update accounts set unlimited = false, amount = $1', values: [amount] });
+  const hadCredit = async () => {
+    clock.ms += 900;
+    return (await callers.find(hashOf(1)))?.account.hadCredit;
+  };
+
+  await setAmount(1);
+  assert.equal(await hadCredit(), true);
+  await setAmount(0);
+  assert.equal(await hadCredit(), false);
+});
+
 test('a key that another node revokes is refused within 900 ms of any look-up, without a notification', async () => {
   await using environment = await openEnvironment();
   const { db, callers, clock } = environment;

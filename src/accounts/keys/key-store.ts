@@ -68,7 +68,10 @@ async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<C
   const [account] = await sql.rows<Caller['account']>({
     name: 'find_account_of_key',
     isBrief: true,
-    text: 'select id, shard, name, plan, unlimited from accounts where shard = $1 and id = $2',
+    text: `
+      select id, shard, name, plan, unlimited, amount > 0 as "hadCredit"
+      from accounts
+      where shard = $1 and id = $2`,
     values: [shard, id],
   });
   return account ?? null;

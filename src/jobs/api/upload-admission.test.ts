@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import type http from 'node:http';
+import { Readable } from 'node:stream';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
 import {
   ASYNC_END,
   answerOf,
@@ -10,6 +12,9 @@ import {
   watchContinue,
 } from '../../../test/fixtures/servers/upload-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
+import type { Statement } from '../../db/database.ts';
+import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
+import { openUploadAdmission } from './upload-admission.ts';
 
 const MEBIBYTE = 2 ** 20;
 const SECOND_ON_LITE = 1 / 60;
@@ -51,6 +56,28 @@ test('a client without credits that is sending 64 MiB receives the error, and no
 
   assert.equal(answer.status, 402);
   assert.deepEqual(await server.fixture.files(), []);
+});
+
+test('the balance is read for an upload only when the key was looked up without credit', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 1 });
+  let reads = 0;
+  const rows = <Row>(statement: Statement) => {
+    if (statement.name === 'has_credit') reads += 1;
+    return fixture.db.rows<Row>(statement);
+  };
+  const uploads = openUploadAdmission({ ...fixture, db: { ...fixture.db, rows } });
+  const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1 };
+  const admit = async (hadCredit: boolean) => {
+    using _upload = await uploads.admit({
+      account: { ...account, hadCredit },
+      idempotency: NO_IDEMPOTENCY_KEY,
+      upload,
+    });
+    return reads;
+  };
+
+  assert.deepEqual([await admit(true), await admit(false)], [0, 1]);
 });
 
 test('the smallest balance, an unlimited account and a plan that costs nothing admit an upload', async () => {

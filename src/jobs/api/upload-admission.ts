@@ -57,7 +57,8 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
     requireCredit,
     async admit({ account, idempotency, upload }) {
       // A repeated request gets its saved answer, also when its job took the last credit.
-      if (!idempotency.isRepeat) await requireCredit(account);
+      // The statement that accepts the job decides, under the account's lock.
+      if (!idempotency.isRepeat && !account.hadCredit) await requireCredit(account);
       const underWay = await beginUpload(account.id);
       try {
         const wantedBytes = Math.min(upload.contentLength ?? 0, config.maxUploadBytes);
