@@ -47,7 +47,7 @@ const DUE = 250;
 // The deliverer's notified read.
 const READ_MS = 1_250;
 const AHEAD_MS = 1_000;
-const REFILL = 64;
+const REFILL = 128;
 const PAGE = 20;
 const FIRST_PAGE = { limit: PAGE, beforeId: null };
 const ANY_JOB = {
@@ -169,7 +169,9 @@ async function measureOnce(environment: Environment): Promise<Record<keyof Measu
     'read of what became due': await msOf(() =>
       readDue(deliverer, { shards: [shard], ...span, without: [], limit: DUE }),
     ),
-    'read of one webhook': await msOf(() => readDueOfWebhook(deliverer, { ...place, ...span, limit: REFILL })),
+    'read of one webhook': await msOf(() =>
+      readDueOfWebhook(deliverer, { ...place, ...span, limit: REFILL, known: [], withSettings: true }),
+    ),
     'search of webhooks': await msOf(() => findWebhooksDue(deliverer, { shard, untilMs: nowMs })),
     'page of attempts made': await msOf(() => listAttempts(http, place, ANY_ENTRY)),
     'page of attempts waiting': await msOf(() => listPending(http, place, ANY_ENTRY)),

@@ -45,13 +45,12 @@ const MAX_POSTPONE_MS = 3_600_000;
 // One error line is logged for each of this many webhooks; more lines add nothing.
 const MAX_UNREADABLE = 1_000;
 
-type Started = { delivery: WaitingDelivery; epoch: number };
+/** @property body  null when it must be read before the attempt */
+type Started = { delivery: WaitingDelivery; body: Buffer | null; epoch: number };
 
 /** Starts what the scheduler chooses, and passes the results to the recorder. */
 export class Attempts {
   readonly #deps: AttemptsDeps;
-  /** Started and not recorded: the webhook of each delivery. */
-  readonly #unrecorded = new Map<string, string>();
   readonly #running = new Set<Promise<void>>();
   readonly #unreadableWebhooks = new Set<string>();
   readonly #stopping = new AbortController();
@@ -81,11 +80,6 @@ export class Attempts {
     }
     onStarted();
     this.#setTimer();
-  }
-
-  /** Deliveries of the webhook that have started and are not recorded. */
-  unrecordedOf(webhookId: string): string[] {
-    return [...this.#unrecorded].flatMap(([id, webhook]) => (webhook === webhookId ? id : []));
   }
 
   /** Takes the end of an attempt from the recorder. */
@@ -152,15 +146,15 @@ export class Attempts {
 
   #begin(delivery: WaitingDelivery): void {
     const { ownership, webhooks, databaseClock } = this.#deps;
-    const { id, shard, webhookId, body, readAtMs } = delivery;
-    this.#unrecorded.set(id, webhookId);
+    const { shard, webhookId, readAtMs } = delivery;
     const epoch = ownership.epochOf(shard)!;
     const webhook = webhooks.fresh(webhookId);
-    if (webhook && body && databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS) {
-      this.#send(readyOf({ delivery, epoch }, body, webhook));
+    const body = databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS ? delivery.body : null;
+    if (webhook && body) {
+      this.#send(readyOf(delivery, { epoch, body }, webhook));
       return;
     }
-    this.#incomplete.push({ delivery, epoch });
+    this.#incomplete.push({ delivery, body, epoch });
     this.#completing ??= this.#completeAll().finally(() => {
       this.#completing = null;
     });
@@ -181,12 +175,10 @@ export class Attempts {
   async #readMissing(batch: Started[]): Promise<Map<string, Buffer> | null> {
     const { db, webhooks } = this.#deps;
     const stale = batch.filter(({ delivery }) => !webhooks.fresh(delivery.webhookId));
+    const withoutBody = batch.flatMap(({ delivery, body }) => (body ? [] : delivery));
     try {
       const [bodies] = await Promise.all([
-        readBodies(
-          db,
-          batch.map(({ delivery }) => delivery),
-        ),
+        withoutBody.length > 0 ? readBodies(db, withoutBody) : new Map<string, Buffer>(),
         webhooks.refresh(stale.map(({ delivery }) => ({ id: delivery.webhookId, shard: delivery.shard }))),
       ]);
       return bodies;
@@ -196,15 +188,15 @@ export class Attempts {
     }
   }
 
-  #sendIfWaiting({ delivery, epoch }: Started, bodies: Map<string, Buffer> | null): void {
+  #sendIfWaiting({ delivery, body: known, epoch }: Started, bodies: Map<string, Buffer> | null): void {
     const { ownership, webhooks, databaseClock, onInactive } = this.#deps;
-    const body = bodies?.get(delivery.id);
+    const body = known ?? bodies?.get(delivery.id);
     const webhook = webhooks.get(delivery.webhookId);
     const isOwned = ownership.isTrusted() && ownership.epochOf(delivery.shard) === epoch;
     if (!bodies || (isOwned && this.#stopping.signal.aborted))
       this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS });
     else if (!isOwned || !body || !webhook?.isActive) this.#settle(delivery, null);
-    else this.#send(readyOf({ delivery, epoch }, body, webhook));
+    else this.#send(readyOf(delivery, { epoch, body }, webhook));
     if (webhook && !webhook.isActive) onInactive(webhook);
   }
 
@@ -254,7 +246,6 @@ export class Attempts {
     const { scheduler, databaseClock, ownership } = this.#deps;
     const next = retry && { attempt: retry.attempt, attemptId: retry.attemptId, nextAtMs: retry.nextAtMs };
     scheduler.settled(id, next, databaseClock.nowMs());
-    this.#unrecorded.delete(id);
     ownership.recorded(shard);
     if (next) this.#setTimer();
   }
@@ -266,7 +257,11 @@ export class Attempts {
   }
 }
 
-function readyOf({ delivery, epoch }: Started, body: Buffer, webhook: WebhookSettings): ReadyDelivery {
+function readyOf(
+  delivery: WaitingDelivery,
+  { epoch, body }: { epoch: number; body: Buffer },
+  webhook: WebhookSettings,
+): ReadyDelivery {
   const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId } = delivery;
   const { url, secret, previousSecret, previousSecretEndsAt, headers, isHealthy } = webhook;
   return {

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { plainArray } from '../../db/statements/plain-array.ts';
 
 /** What an attempt needs to know of its webhook. */
 export type WebhookSettings = {
@@ -37,7 +38,7 @@ export type WaitingDelivery = {
 
 export type ReadDeliveries = {
   deliveries: WaitingDelivery[];
-  /** The webhooks of these deliveries; a deleted one is inactive. */
+  /** The webhooks of these deliveries, unless they were not asked for; a deleted one is inactive. */
   webhooks: WebhookSettings[];
   /** The database's time when they were read; null without deliveries. */
   nowMs: number | null;
@@ -47,21 +48,31 @@ const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.prev
   w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy",
   w.max_per_second as "maxPerSecond", w.headers`;
 
-const MS = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
+// extract() computes in numeric, which costs a microsecond.
+const MS = (time: string) => `date_part('epoch', ${time}) * 1000`;
 
 // Up to 20,000 of them are in memory.
 const MAX_WAITING_BODY_BYTES = 8 * 1024;
 
-/** @param webhook  SQL of the key of the delivery's webhook */
-const waitingDeliveries = (webhook: { shard: string; id: string }) => `
+// Text takes half of the bytes that hexadecimal digits take, and the database converts to UTF-8, which it is.
+const BODY = `convert_from(e.body, 'UTF8') as body`;
+
+/**
+ * @param from  the deliveries, named d
+ * @param webhook  SQL of the join with the delivery's webhook
+ */
+const waitingDeliveries = (from: string, webhook: string) => `
   select d.shard, d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
     d.event_type as "eventType", d.attempt, d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs",
-    ${MS('clock_timestamp()')} as "readAtMs", ${SETTINGS}, e.body
-  from deliveries d
-  left join webhooks w on w.shard = ${webhook.shard} and w.id = ${webhook.id}
+    (select ${MS('clock_timestamp()')}) as "readAtMs", ${SETTINGS}, ${BODY}
+  from ${from} d
+  left join webhooks w on ${webhook}
   left join events e on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
 
-type Row = WaitingDelivery & (Omit<WebhookSettings, 'id' | 'shard'> | { url: null });
+type Row = Omit<WaitingDelivery, 'body'> & { body: string | null } & (
+    | Omit<WebhookSettings, 'id' | 'shard'>
+    | { url: null }
+  );
 
 /**
  * At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included.
@@ -74,7 +85,7 @@ export async function readDue(
   const { shards, fromMs, untilMs, without, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
-    text: `${waitingDeliveries({ shard: 'd.shard', id: 'd.webhook_id' })}
+    text: `${waitingDeliveries('deliveries', 'w.shard = d.shard and w.id = d.webhook_id')}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
         and d.webhook_id <> all($4::text[])
@@ -84,30 +95,50 @@ export async function readDue(
   return deliveriesOf(rows);
 }
 
-/** The deliveries of one webhook that are due in a span of time, the longest due first. Ends included. */
+/**
+ * The deliveries of one webhook that are due in a span of time, the longest due first. Ends included.
+ * @param span.known  ids of deliveries that are left out
+ * @param span.withSettings  whether to read the webhook too
+ */
 export async function readDueOfWebhook(
   sql: Sql,
-  span: { shard: number; webhookId: string; fromMs: number; untilMs: number; limit: number },
+  span: {
+    shard: number;
+    webhookId: string;
+    fromMs: number;
+    untilMs: number;
+    limit: number;
+    known: string[];
+    withSettings: boolean;
+  },
 ): Promise<ReadDeliveries> {
-  const { shard, webhookId, fromMs, untilMs, limit } = span;
+  const { shard, webhookId, fromMs, untilMs, limit, known, withSettings } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries-of-webhook',
-    text: `${waitingDeliveries({ shard: '$1', id: '$2' })}
-      where d.shard = $1 and d.webhook_id > ''
-        and (d.webhook_id, d.next_at) >= ($2, to_timestamp($3::float8 / 1000))
-        and (d.webhook_id, d.next_at) <= ($2, to_timestamp($4::float8 / 1000))
-      order by d.webhook_id, d.next_at
-      limit $5`,
-    values: [shard, webhookId, fromMs, untilMs, limit],
+    // First the deliveries: a plan that sorts would read the bodies of all that wait.
+    text: `with due as materialized (
+        select *
+        from deliveries
+        where shard = $1 and webhook_id > ''
+          and (webhook_id, next_at) >= ($2, to_timestamp($3::float8 / 1000))
+          and (webhook_id, next_at) <= ($2, to_timestamp($4::float8 / 1000))
+          and id <> all($6::text[])
+        order by webhook_id, next_at
+        limit $5
+      )
+      ${waitingDeliveries('due', '$7 and w.shard = $1 and w.id = $2')}
+      order by d.next_at`,
+    values: [shard, webhookId, fromMs, untilMs, limit, plainArray(known), withSettings],
   });
-  return deliveriesOf(rows);
+  return deliveriesOf(rows, withSettings);
 }
 
-function deliveriesOf(rows: Row[]): ReadDeliveries {
+function deliveriesOf(rows: Row[], withSettings = true): ReadDeliveries {
   const webhooks = new Map<string, WebhookSettings>();
   const deliveries = rows.map((row) => {
-    const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body } = row;
-    if (!webhooks.has(webhookId)) webhooks.set(webhookId, settingsOf(row));
+    const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs } = row;
+    const body = row.body === null ? null : Buffer.from(row.body);
+    if (withSettings && !webhooks.has(webhookId)) webhooks.set(webhookId, settingsOf(row));
     return { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body };
   });
   return { deliveries, webhooks: [...webhooks.values()], nowMs: rows[0]?.readAtMs ?? null };
@@ -168,9 +199,9 @@ export async function readBodies(
   sql: Sql,
   deliveries: Pick<WaitingDelivery, 'shard' | 'id' | 'eventId' | 'attemptId'>[],
 ): Promise<Map<string, Buffer>> {
-  const rows = await sql.rows<{ id: string; attemptId: string; body: Buffer }>({
+  const rows = await sql.rows<{ id: string; attemptId: string; body: string }>({
     name: 'read-delivery-bodies',
-    text: `select d.id, d.attempt_id as "attemptId", e.body
+    text: `select d.id, d.attempt_id as "attemptId", ${BODY}
       from deliveries d
       join events e on e.shard = d.shard and e.id = d.event_id
       where d.shard = any($1::smallint[]) and d.event_id > '' and d.event_id = any($2::text[])`,
@@ -180,7 +211,9 @@ export async function readBodies(
     ],
   });
   const attemptIds = new Set(deliveries.map(({ attemptId }) => attemptId));
-  return new Map(rows.flatMap(({ id, attemptId, body }) => (attemptIds.has(attemptId) ? [[id, body]] : [])));
+  return new Map(
+    rows.flatMap(({ id, attemptId, body }) => (attemptIds.has(attemptId) ? [[id, Buffer.from(body)]] : [])),
+  );
 }
 
 /** Webhooks of one shard; those that were deleted are left out. */

@@ -17,6 +17,7 @@ type Place = { shard: number; webhookId: string };
 type Case = (sql: Sql, place: Place, deliveries: ReadyDelivery[]) => Promise<unknown>;
 
 const everything = { fromMs: Number.NEGATIVE_INFINITY, limit: 100 };
+const unknown = { known: [], withSettings: true };
 const attemptsOf = (deliveries: ReadyDelivery[], succeeded: boolean): FinishedAttempt[] =>
   deliveries.map((delivery) => attemptOf(delivery, { succeeded }));
 
@@ -27,7 +28,7 @@ const CASES: Record<string, Case> = {
   'reading what is due': (sql, { shard }) =>
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [] }),
   'reading what is due of a webhook': (sql, place) =>
-    readDueOfWebhook(sql, { ...everything, ...place, untilMs: Date.now() + 60_000 }),
+    readDueOfWebhook(sql, { ...everything, ...place, ...unknown, untilMs: Date.now() + 60_000 }),
   'searching for webhooks': (sql, { shard }) => findWebhooksDue(sql, { shard, untilMs: Date.now() + 60_000 }),
   'reading bodies': (sql, _, deliveries) => readBodies(sql, deliveries),
   'dropping nothing': (sql, { shard }) =>

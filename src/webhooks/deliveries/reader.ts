@@ -46,6 +46,8 @@ const MAX_ROWS = 1_000;
 // A read that leaves out more of them takes longer than one that brings their rows.
 const MAX_LEFT_OUT = 100;
 const CONCURRENT_REFILLS = 3;
+// A refill brings settings that would grow too old before the next one.
+const REFILL_INTERVAL_MS = 500;
 
 /** Why the webhooks of a shard are searched: for rows that memory may lack from a time on, or for rows that were missed. */
 type Search = { fromMs: number } | 'missed';
@@ -178,11 +180,12 @@ export class Reader {
     }
   }
 
-  async #refillOne({ read, shard, webhookId, fromMs, limit }: RefillRequest): Promise<void> {
-    const { db, scheduler, databaseClock } = this.#deps;
+  async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
+    const { db, scheduler, databaseClock, webhooks } = this.#deps;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
+    const span = { fromMs, untilMs, limit, known, withSettings: !webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) };
     try {
-      const answer = await readDueOfWebhook(db, { shard, webhookId, fromMs, untilMs, limit });
+      const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
       this.#keep(answer, read);
       const [webhook] = answer.webhooks;
       scheduler.refilled(read, answer.deliveries, webhook ? scheduled(webhook) : null, databaseClock.nowMs());

@@ -29,8 +29,13 @@ export class WebhookCache {
 
   /** The settings, if an attempt may start with them. */
   fresh(id: string): WebhookSettings | null {
+    return this.isFreshFor(id, 0) ? this.get(id) : null;
+  }
+
+  /** Whether attempts may start with the settings so long from now. */
+  isFreshFor(id: string, ms: number): boolean {
     const cached = this.#cached.get(id);
-    return cached && this.#monotonicMs() - cached.readAtMs <= MAX_AGE_MS ? cached.settings : null;
+    return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= MAX_AGE_MS;
   }
 
   /** Keeps settings that a read brought, unless a later read has brought some. */

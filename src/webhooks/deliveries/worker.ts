@@ -166,7 +166,7 @@ class Deliverer {
     for (;;) {
       const epoch = this.#ownership.epochOf(shard);
       if (epoch === null) return;
-      const allowed = { by: 'owner', epoch, inFlight: this.#attempts.unrecordedOf(webhookId) } as const;
+      const allowed = { by: 'owner', epoch, inFlight: this.#scheduler.unsettledOfWebhook(webhookId) } as const;
       try {
         await dropWaiting(this.#deps.db, { shard, webhookId, url, allowed });
         return this.#scheduler.dropWebhook(webhookId);

@@ -24,8 +24,8 @@ export const HEALTHY_PER_DEGRADED = 8;
 export const LIMITS: SchedulerLimits = {
   // About 8 MB without bodies.
   total: 20_000,
-  // Four times what may be in flight, so that a refill takes less time than the rest.
-  perWebhook: 64,
+  // Eight times what may be in flight: a refill costs as much as 20 of its rows, and takes less time than the rest.
+  perWebhook: 128,
   aheadMs: 1_000,
   inFlightPerWebhook: 16,
   // Each TLS socket that hangs takes about 100 KB of memory.

@@ -120,11 +120,12 @@ class Model {
   }
 
   #refill(): void {
-    for (const { read, webhookId, fromMs, toMs, limit } of this.#scheduler.refills(2, this.#nowMs)) {
+    for (const { read, webhookId, fromMs, toMs, limit, known } of this.#scheduler.refills(2, this.#nowMs)) {
       const isBroken = this.#random.next() < 0.1;
       const run = () => {
         const rows = this.#rowsOf((row) => {
-          return row.webhookId === webhookId && row.nextAtMs >= fromMs && row.nextAtMs <= toMs;
+          const isDue = row.nextAtMs >= fromMs && row.nextAtMs <= toMs;
+          return row.webhookId === webhookId && isDue && !known.includes(row.id);
         }).slice(0, limit);
         const settings = rows.length > 0 ? this.#settingsOf(webhookId) : null;
         return () => {

@@ -2,7 +2,7 @@ import { Fifo } from './fifo.ts';
 import { HEALTHY_PER_DEGRADED } from './limits.ts';
 import type { Entry, Spill, WebhookQueue } from './webhook-queue.ts';
 
-/** A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`. */
+/** A read of one webhook's rows: the first `limit` by `next_at` from `fromMs` (may be -Infinity) to `toMs`, without `known`. */
 export type RefillRequest = {
   read: number;
   webhookId: string;
@@ -10,6 +10,8 @@ export type RefillRequest = {
   fromMs: number;
   toMs: number;
   limit: number;
+  /** The ids of the webhook's rows in memory. */
+  known: string[];
 };
 
 // A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back a
@@ -100,7 +102,6 @@ export class Refills<E extends Entry> {
     return null;
   }
 
-  /** @param limit  more than the webhook's entries in memory, which the read may bring again */
   begin(
     webhook: WebhookQueue<E>,
     { read, limit, nowMs }: { read: number; limit: number; nowMs: number },
@@ -115,6 +116,7 @@ export class Refills<E extends Entry> {
       fromMs: lookBack(spill, nowMs),
       toMs: nowMs + LOOK_AHEAD_MS,
       limit,
+      known: webhook.ids(),
     };
   }
 

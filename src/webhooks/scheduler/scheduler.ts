@@ -74,6 +74,11 @@ export class Scheduler<E extends Entry = Entry> {
     return this.#shards.unsettledOf(shard);
   }
 
+  /** The ids of the webhook's deliveries that have started and are not settled. */
+  unsettledOfWebhook(id: string): string[] {
+    return [...(this.#webhooks.get(id)?.unsettled ?? [])];
+  }
+
   /** Takes a row that is due now or soon. @param read  the read that brought it */
   offer(entry: E, settings: WebhookSettings, read: number): Offer {
     const refusal = this.#refusal(entry, read);
@@ -162,7 +167,7 @@ export class Scheduler<E extends Entry = Entry> {
     const webhook = this.#webhooks.get(entry.webhookId)!;
     this.#items.delete(id);
     this.#unsettled--;
-    webhook.unsettled--;
+    webhook.unsettled.delete(id);
     this.#reads.bury(id, this.#reads.last);
     const waits = retry && webhook.maySend && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
     const isOwned = this.#shards.isOwned(entry.shard);
@@ -185,7 +190,7 @@ export class Scheduler<E extends Entry = Entry> {
     while (requests.length < limit && this.#refills.isNeeded && this.#hasSpace()) {
       const webhook = this.#refills.take();
       if (!webhook) break;
-      const refill = { read: this.#reads.begin(), limit: this.#quota() + webhook.unsettled, nowMs };
+      const refill = { read: this.#reads.begin(), limit: Math.max(1, this.#quota() - webhook.waiting), nowMs };
       requests.push(this.#refills.begin(webhook, refill));
     }
     return requests;

@@ -66,8 +66,8 @@ export class WebhookQueue<E extends Entry> {
   settingsRead: number;
   /** Sent, without an answer. */
   inFlight = 0;
-  /** Sent or answered, and not settled. */
-  unsettled = 0;
+  /** The ids of those that were sent or answered, and are not settled. */
+  readonly unsettled = new Set<string>();
   spill: Spill | null = null;
   isInRing = false;
   isInRefills = false;
@@ -90,7 +90,7 @@ export class WebhookQueue<E extends Entry> {
 
   /** Nothing of it is in memory or spilled. */
   get isIdle(): boolean {
-    return this.waiting === 0 && this.unsettled === 0 && this.spill === null;
+    return this.waiting === 0 && this.unsettled.size === 0 && this.spill === null;
   }
 
   /** When the first of what waits is due. */
@@ -125,8 +125,14 @@ export class WebhookQueue<E extends Entry> {
     return first && retry ? (isBefore(first, retry) ? retry : first) : (first ?? retry);
   }
 
+  /** Those that wait. */
   items(): Item<E>[] {
     return [...this.#firsts, ...this.#retries];
+  }
+
+  /** The ids of all, those that wait and those that are not settled. */
+  ids(): string[] {
+    return [...this.items().map(({ entry }) => entry.id), ...this.unsettled];
   }
 
   #itemsLike({ entry }: Item<E>): Item<E>[] {
