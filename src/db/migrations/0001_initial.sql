@@ -464,7 +464,6 @@ create table attempts (
   primary key (shard, webhook_id, id, created_at)
 ) partition by range (created_at);
 create index attempts_by_event on attempts (shard, event_id);
-create index attempts_by_account on attempts (shard, account_id, created_at);
 -- For filters of the log that few entries pass: most attempts are the first one and succeed.
 create index attempts_unusual on attempts (shard, webhook_id, id) where status <> 'succeeded' or attempt > 1;
 -- For the streams of accounts: in the order in which attempts are recorded.
