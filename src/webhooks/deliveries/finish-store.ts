@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { joinedTexts, textsOf } from '../../db/statements/joined-texts.ts';
 import { plainArray } from '../../db/statements/plain-array.ts';
 import { timeOfId } from '../../rules/ids.ts';
 
@@ -124,7 +125,7 @@ function columnsOf(attempts: FinishedAttempt[]): unknown[] {
     plainArray(column('webhookId')),
     plainArray(column('eventId')),
     plainArray(column('attemptId')),
-    column('url'),
+    joinedTexts(column('url')),
     plainArray(column('attempt')),
     plainArray(column('responseStatus')),
     plainArray(column('durationMs')),
@@ -132,9 +133,9 @@ function columnsOf(attempts: FinishedAttempt[]): unknown[] {
     plainArray(column('connectMs')),
     plainArray(column('tlsMs')),
     plainArray(column('firstByteMs')),
-    column('remoteAddress'),
-    column('requestHeaders'),
-    column('responseHeaders'),
+    joinedTexts(column('remoteAddress')),
+    joinedTexts(column('requestHeaders')),
+    joinedTexts(column('responseHeaders')),
     column('responseBody'),
     plainArray(attempts.map((attempt) => attempt.completedAt.getTime())),
     plainArray(attempts.map((attempt) => timeOfId(attempt.attemptId))),
@@ -143,9 +144,9 @@ function columnsOf(attempts: FinishedAttempt[]): unknown[] {
   ];
 }
 
-const COLUMNS = `$1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[], $7::smallint[], $8::real[],
-  $9::real[], $10::real[], $11::real[], $12::real[], $13::text[], $14::text[], $15::text[], $16::bytea[], $17::float8[],
-  $18::float8[], $19::text[], $20::text[]`;
+const COLUMNS = `$1::text[], $2::text[], $3::text[], $4::text[], ${textsOf('$5')}, $6::smallint[], $7::smallint[], $8::real[],
+  $9::real[], $10::real[], $11::real[], $12::real[], ${textsOf('$13')}, ${textsOf('$14')}, ${textsOf('$15')},
+  $16::bytea[], $17::float8[], $18::float8[], $19::text[], $20::text[]`;
 const COLUMN_NAMES = `delivery_id, webhook_id, event_id, attempt_id, url, attempt, response_status, duration_ms, dns_ms,
   connect_ms, tls_ms, first_byte_ms, remote_address, request_headers, response_headers, response_body, completed_at_ms,
   created_at_ms, account_id, event_type`;
