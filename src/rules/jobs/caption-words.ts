@@ -37,8 +37,9 @@ export const NO_SPACES =
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const PRINTABLE_ASCII = /^[ -~]*$/;
-const wordsOf = new Intl.Segmenter(undefined, { granularity: 'word' });
-const graphemesOf = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+// Made at their first use: the data of ICU takes 1 MB.
+let wordsOf: Intl.Segmenter | undefined;
+let graphemesOf: Intl.Segmenter | undefined;
 
 /**
  * The words of the segments in order, with times that never go back. The text is that of the segments. The times are
@@ -94,6 +95,7 @@ function partsOf(text: string): Part[] {
 /** Punctuation stays with the word before it. */
 function splitWithoutSpaces(chunk: string): string[] {
   const pieces: string[] = [];
+  wordsOf ??= new Intl.Segmenter(undefined, { granularity: 'word' });
   for (const { segment, isWordLike } of wordsOf.segment(chunk)) {
     if (isWordLike || pieces.length === 0) pieces.push(segment);
     else pieces[pieces.length - 1] += segment;
@@ -103,6 +105,7 @@ function splitWithoutSpaces(chunk: string): string[] {
 
 function widthOf(text: string): number {
   if (PRINTABLE_ASCII.test(text)) return text.length;
+  graphemesOf ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   let width = 0;
   for (const { segment } of graphemesOf.segment(text)) width += WIDE.test(segment) ? 2 : 1;
   return width;

@@ -5,7 +5,8 @@ const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 const HAS_NO_SPACES = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 // PostgreSQL refuses words of more than 2,046 bytes.
 const MAX_WORD_CHARS = 100;
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+// Made at its first use: the dictionaries of ICU take 1 MB.
+let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The words of a text, in order: runs of letters, marks and digits. Text in a script without spaces is split with the
@@ -22,6 +23,7 @@ export function wordsIn(text: string): TextWord[] {
 }
 
 function splitRun(run: string, offset: number): TextWord[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'word' });
   const parts = [...segmenter.segment(run)].filter(({ isWordLike }) => isWordLike);
   return parts.map(({ segment, index }) => wordAt(segment, offset + index));
 }
