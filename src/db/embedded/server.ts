@@ -46,7 +46,17 @@ const SETTINGS = {
   max_connections: '100',
   // The least: no transaction is serializable.
   max_pred_locks_per_transaction: '10',
+  // Nothing runs in the background, and nobody replicates: a place for each would be reserved and touched at the start.
+  max_worker_processes: '0',
   max_logical_replication_workers: '0',
+  max_wal_senders: '0',
+  max_replication_slots: '0',
+  autovacuum_worker_slots: '3',
+  // Statements read few blocks, which backends read themselves: no processes for it, no memory for reads in the background.
+  io_method: 'sync',
+  io_max_concurrency: '1',
+  // PostgreSQL clears all of it at its start, 4 MB by default; a commit empties it.
+  wal_buffers: '1MB',
   // For the pages in use on a busy day: open deliveries, their events, and the ends of growing indexes.
   shared_buffers: '128MB',
   // A container often has only 64 MB of /dev/shm, and the statements are too short to gain from parallel workers.
