@@ -51,16 +51,17 @@ type Started = { delivery: WaitingDelivery; body: Buffer | null; epoch: number }
 /** Starts what the scheduler chooses, and passes the results to the recorder. */
 export class Attempts {
   readonly #deps: AttemptsDeps;
-  readonly #running = new Set<Promise<void>>();
   readonly #unreadableWebhooks = new Set<string>();
   readonly #stopping = new AbortController();
   #incomplete: Started[] = [];
   #completing: Promise<void> | null = null;
   #timer: { atMs: number; cancel: AbortController } | null = null;
-  #isYielding = false;
+  #isStartingSoon = false;
   #waitsForRecorder = false;
   #isCutOff = false;
   #bytes = 0;
+  #running = 0;
+  #hasEnded = Promise.withResolvers<void>();
 
   constructor(deps: AttemptsDeps) {
     this.#deps = deps;
@@ -71,7 +72,7 @@ export class Attempts {
     const { scheduler, databaseClock, onStarted } = this.#deps;
     for (let starts = 0; this.#mayStart(); starts++) {
       if (starts === STARTS_PER_TURN) {
-        this.#yield();
+        this.#startSoon();
         break;
       }
       const delivery = scheduler.next(databaseClock.nowMs());
@@ -108,24 +109,27 @@ export class Attempts {
     this.#timer?.cancel.abort();
     await this.#completing;
     const ended = new AbortController();
-    await Promise.race([Promise.all(this.#running), this.#deps.clock.sleep(waitMs, ended.signal)]);
+    if (this.#running === 0) this.#hasEnded.resolve();
+    await Promise.race([this.#hasEnded.promise, this.#deps.clock.sleep(waitMs, ended.signal)]);
     ended.abort();
     this.#isCutOff = true;
     this.#deps.sendOptions.poster.close();
-    await Promise.all(this.#running);
+    await this.#hasEnded.promise;
   }
 
   #mayStart(): boolean {
     const { ownership, recorder } = this.#deps;
     this.#waitsForRecorder = recorder.isStalled || recorder.size >= MAX_UNRECORDED;
     const hasSpace = this.#bytes <= MAX_BYTES && !this.#waitsForRecorder;
-    return hasSpace && !this.#stopping.signal.aborted && !this.#isYielding && ownership.isTrusted();
+    return hasSpace && !this.#stopping.signal.aborted && ownership.isTrusted();
   }
 
-  #yield(): void {
-    this.#isYielding = true;
-    void this.#deps.clock.sleep(0).then(() => {
-      this.#isYielding = false;
+  /** Once for all attempts that end in this turn of the event loop. */
+  #startSoon(): void {
+    if (this.#isStartingSoon) return;
+    this.#isStartingSoon = true;
+    setImmediate(() => {
+      this.#isStartingSoon = false;
       this.start();
     });
   }
@@ -151,7 +155,7 @@ export class Attempts {
     const webhook = webhooks.fresh(webhookId);
     const body = databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS ? delivery.body : null;
     if (webhook && body) {
-      this.#send(readyOf(delivery, { epoch, body }, webhook));
+      void this.#send(readyOf(delivery, { epoch, body }, webhook));
       return;
     }
     this.#incomplete.push({ delivery, body, epoch });
@@ -196,20 +200,21 @@ export class Attempts {
     if (!bodies || (isOwned && this.#stopping.signal.aborted))
       this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS });
     else if (!isOwned || !body || !webhook?.isActive) this.#settle(delivery, null);
-    else this.#send(readyOf(delivery, { epoch, body }, webhook));
+    else void this.#send(readyOf(delivery, { epoch, body }, webhook));
     if (webhook && !webhook.isActive) onInactive(webhook);
   }
 
-  #send(delivery: ReadyDelivery): void {
+  async #send(delivery: ReadyDelivery): Promise<void> {
+    this.#running += 1;
     this.#bytes += delivery.body.length;
-    const attempt = this.#attempt(delivery).finally(() => {
-      this.#running.delete(attempt);
-      this.#bytes -= delivery.body.length;
-      this.start();
-    });
-    this.#running.add(attempt);
+    await this.#attempt(delivery);
+    this.#bytes -= delivery.body.length;
+    this.#running -= 1;
+    if (this.#running === 0 && this.#stopping.signal.aborted) this.#hasEnded.resolve();
+    this.#startSoon();
   }
 
+  /** Never rejects. */
   async #attempt(delivery: ReadyDelivery): Promise<void> {
     const { scheduler, recorder, databaseClock, log, sendOptions } = this.#deps;
     try {

@@ -76,7 +76,7 @@ export class Scheduler<E extends Entry = Entry> {
 
   /** The ids of the webhook's deliveries that have started and are not settled. */
   unsettledOfWebhook(id: string): string[] {
-    return [...(this.#webhooks.get(id)?.unsettled ?? [])];
+    return (this.#webhooks.get(id)?.unsettled ?? []).map(({ entry }) => entry.id);
   }
 
   /** Takes a row that is due now or soon. @param read  the read that brought it */
@@ -167,7 +167,7 @@ export class Scheduler<E extends Entry = Entry> {
     const webhook = this.#webhooks.get(entry.webhookId)!;
     this.#items.delete(id);
     this.#unsettled--;
-    webhook.unsettled.delete(id);
+    webhook.settle(item);
     this.#reads.bury(id, this.#reads.last);
     const waits = retry && webhook.maySend && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
     const isOwned = this.#shards.isOwned(entry.shard);

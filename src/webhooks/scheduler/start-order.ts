@@ -96,7 +96,7 @@ export class StartOrder<E extends Entry> {
     item.state = 'sent';
     item.isDegraded = !webhook.isHealthy;
     webhook.inFlight++;
-    webhook.unsettled.add(item.entry.id);
+    webhook.unsettled.push(item);
     this.#rates.started(webhook);
     this.#inFlight++;
     if (item.isDegraded) this.#degradedInFlight++;

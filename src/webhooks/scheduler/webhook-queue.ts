@@ -66,8 +66,8 @@ export class WebhookQueue<E extends Entry> {
   settingsRead: number;
   /** Sent, without an answer. */
   inFlight = 0;
-  /** The ids of those that were sent or answered, and are not settled. */
-  readonly unsettled = new Set<string>();
+  /** Those that were sent or answered, and are not settled. An array and not a Set: see egress/deadlines.ts. */
+  readonly unsettled: Item<E>[] = [];
   spill: Spill | null = null;
   isInRing = false;
   isInRefills = false;
@@ -90,7 +90,7 @@ export class WebhookQueue<E extends Entry> {
 
   /** Nothing of it is in memory or spilled. */
   get isIdle(): boolean {
-    return this.waiting === 0 && this.unsettled.size === 0 && this.spill === null;
+    return this.waiting === 0 && this.unsettled.length === 0 && this.spill === null;
   }
 
   /** When the first of what waits is due. */
@@ -132,7 +132,12 @@ export class WebhookQueue<E extends Entry> {
 
   /** The ids of all, those that wait and those that are not settled. */
   ids(): string[] {
-    return [...this.items().map(({ entry }) => entry.id), ...this.unsettled];
+    return [...this.#firsts, ...this.#retries, ...this.unsettled].map(({ entry }) => entry.id);
+  }
+
+  settle(item: Item<E>): void {
+    const last = this.unsettled.pop()!;
+    if (last !== item) this.unsettled[this.unsettled.indexOf(item)] = last;
   }
 
   #itemsLike({ entry }: Item<E>): Item<E>[] {
