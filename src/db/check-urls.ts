@@ -15,7 +15,7 @@ const ROUNDS = 3;
 export async function checkUrls({ url, directUrl }: DatabaseUrls): Promise<boolean> {
   await using first = await connect(directUrl);
   await using second = await connect(directUrl);
-  await checkVersion(first.client);
+  await checkServer(first.client);
   if (await sharesServers(first.client, second.client)) {
     throw new UnusableDatabaseError(
       directUrl === url
@@ -29,13 +29,18 @@ export async function checkUrls({ url, directUrl }: DatabaseUrls): Promise<boole
   return directUrl === url && processID !== (await serverOf(first.client));
 }
 
-async function checkVersion(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ version: number }>(
-    `select current_setting('server_version_num')::integer / 10000 as version`,
+async function checkServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    `select current_setting('server_version_num')::integer / 10000 as version, current_setting('server_encoding') as encoding`,
   );
-  const version = rows[0]!.version;
-  if (version >= OLDEST_VERSION) return;
-  throw new UnusableDatabaseError(`DATABASE_URL names PostgreSQL ${version}: ${OLDEST_VERSION} or newer is needed.`);
+  const { version, encoding } = rows[0]!;
+  if (version < OLDEST_VERSION)
+    throw new UnusableDatabaseError(`DATABASE_URL names PostgreSQL ${version}: ${OLDEST_VERSION} or newer is needed.`);
+  // Another one cannot store text of all languages.
+  if (encoding !== 'UTF8')
+    throw new UnusableDatabaseError(
+      `DATABASE_URL names a database with encoding ${encoding}: UTF8 is needed. Create one: create database verbatim encoding 'UTF8' template template0.`,
+    );
 }
 
 /**
