@@ -134,6 +134,8 @@ const REFUSED: [string, string, unknown, string | undefined][] = [
   ['GET', '/v1/webhooks?state=active', undefined, 'state'],
   ['GET', '/v1/webhooks?limit=0', undefined, 'limit'],
   ['GET', '/v1/webhooks?cursor=x', undefined, 'cursor'],
+  ['GET', `/v1/webhooks?cursor=job_${'0'.repeat(26)}`, undefined, 'cursor'],
+  ['GET', '/v1/webhooks?cursor=1', undefined, 'cursor'],
   ['PATCH', ':hook', undefined, undefined],
   ['PATCH', ':hook', {}, undefined],
   ['PATCH', ':hook', { active: null }, 'active'],
@@ -162,6 +164,7 @@ const REFUSED: [string, string, unknown, string | undefined][] = [
   ['POST', ':hook/recover', { since: 'yesterday' }, 'since'],
   ['POST', ':hook/recover', { since: '2016-12-31T23:59:60Z' }, 'since'],
   ['POST', ':hook/recover', { since: '2026-01-01T00:00:00Z', until: 1 }, 'until'],
+  ['POST', ':hook/recover', { since: '2026-01-02T00:00:00Z', until: '2026-01-01T23:59:59.999Z' }, 'until'],
   ['GET', '/v1/events?type=job.done', undefined, 'type'],
   ['GET', '/v1/events?status=failed', undefined, 'status'],
 ];

@@ -158,12 +158,16 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps):
     async handle({ account, params, body, note, idempotency }) {
       const webhook = await webhookOr404(db, account, params.id);
       const resend = { ...ownerOf(account), webhookId: webhook.id };
+      const since = readTime('since', body.since)!;
+      const until = readTime('until', body.until);
+      if (until && until < since)
+        throw new ApiError('invalid_request', 'until must not be earlier than since.', { param: 'until' });
       const wanted = {
-        until: readTime('until', body.until),
+        until,
         eventType: body.event_type ?? null,
         status: body.status ?? null,
       };
-      let after: EventPlace = { at: readTime('since', body.since)!.toISOString(), id: '' };
+      let after: EventPlace = { at: since.toISOString(), id: '' };
       let found = 0;
       for (let batch = 1; ; batch++) {
         // One transaction per batch: after a crash the same request finds the remaining events.
