@@ -134,10 +134,11 @@ export class Attempts {
     });
   }
 
+  /** While nothing may start, what is due would end each timer at once: `start` is called when something may start again. */
   #setTimer(): void {
     const { scheduler, databaseClock, clock } = this.#deps;
-    const atMs = scheduler.nextDueAtMs();
-    if (atMs === null || this.#stopping.signal.aborted || (this.#timer && this.#timer.atMs <= atMs)) return;
+    const atMs = this.#mayStart() ? scheduler.nextDueAtMs() : null;
+    if (atMs === null || (this.#timer && this.#timer.atMs <= atMs)) return;
     this.#timer?.cancel.abort(null);
     const timer = { atMs, cancel: new AbortController() };
     this.#timer = timer;

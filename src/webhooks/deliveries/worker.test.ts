@@ -465,6 +465,41 @@ test('a batch whose answer was lost is recorded once', async () => {
   assert.equal(environment.receiver.requests.length, attempts.length);
 });
 
+test('what becomes due while nothing can be recorded starts afterwards, and no timer runs meanwhile', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, receiver } = environment;
+  const [tries, shortSleeps] = [{ failed: 0, fails: true }, { count: 0 }];
+  const db: Database = {
+    ...fixture.db,
+    async rows<Row>(statement: Statement) {
+      if (!tries.fails || !statement.name?.startsWith('finish-')) return await fixture.db.rows<Row>(statement);
+      tries.failed++;
+      throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+    },
+  };
+  const clock: Clock = {
+    ...systemClock,
+    sleep(ms, signal) {
+      if (ms <= 1) shortSleeps.count++;
+      return systemClock.sleep(ms, signal);
+    },
+  };
+  const deliverer = await environment.start([], { db, clock });
+  await fixture.emit(account);
+  await receiver.waitFor(1);
+
+  await fixture.emit(account, { now: new Date(Date.now() + 200) });
+  await until('the record to fail for a while', async () => tries.failed >= 8);
+  const whileAway = { requests: receiver.requests.length, shortSleeps: shortSleeps.count };
+  tries.fails = false;
+  await receiver.waitFor(2);
+  await deliverer.stop();
+
+  assert.equal(whileAway.requests, 1);
+  // There is one about every second, and without the rule one in every millisecond.
+  assert.ok(whileAway.shortSleeps < 50, `${whileAway.shortSleeps} timers of a millisecond`);
+});
+
 test('waiting deliveries of a webhook that is disabled or deleted are dropped by the deliverer, also those in memory', async () => {
   const response = Promise.withResolvers<{ status: number }>();
   await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
