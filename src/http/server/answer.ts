@@ -15,7 +15,8 @@ const COMMON_HEADERS = {
 /** Sends an answer. Every answer, also to a request that failed, is sent by this function. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   // Fastify closes the connection after every body that it could not parse. A body that was read to its end needs no close.
-  if (!isUnread(request.raw)) reply.removeHeader('connection');
+  // After a removal Node does not announce the end of a connection that has carried all the requests that it may.
+  if (!isUnread(request.raw) && reply.hasHeader('connection')) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
   request.context.answered();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import test from 'node:test';
@@ -673,4 +674,27 @@ test('every timeout of the server is set', async () => {
     [requestTimeout, headersTimeout, keepAliveTimeout, maxRequestsPerSocket],
     [21_600_000, 20_000, 65_000, 10_000],
   );
+});
+
+test('the last request that a connection may carry is answered whole, and announces its end', async () => {
+  await using fixture = openEnvironment();
+  const port = await listen(fixture.app);
+  fixture.app.server.maxRequestsPerSocket = 3;
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const answers: unknown[] = [];
+
+  for (let i = 0; i < 5; i++) {
+    const request = http.get({ port, agent, path: '/v1/jobs', headers: { 'x-api-key': KEY } });
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    answers.push([response.statusCode, response.headers.connection]);
+  }
+  agent.destroy();
+
+  const [open, last] = [
+    [200, 'keep-alive'],
+    [200, 'close'],
+  ];
+  assert.deepEqual(answers, [open, open, last, open, open]);
 });
