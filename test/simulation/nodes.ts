@@ -54,12 +54,22 @@ const LATEST_MS = 4_000;
 const LONGEST_CALL_MS = 8_000;
 
 export function newActor(slot: string, holder = slot): Actor {
-  return { slot, holder, isAlive: true, frozenUntilMs: 0, clockOffsetMs: 0, cutOffUntilMs: 0, onDeath: [] };
+  return {
+    slot,
+    holder,
+    isAlive: true,
+    frozenUntilMs: 0,
+    clockOffsetMs: 0,
+    cutOffUntilMs: 0,
+    death: new AbortController(),
+    onDeath: [],
+  };
 }
 
 /** Ends a process: its pending steps are dropped, and its connections close. */
 export async function die(actor: Actor): Promise<void> {
   actor.isAlive = false;
+  actor.death.abort();
   for (const tell of actor.onDeath) await tell();
 }
 
@@ -102,10 +112,22 @@ export function clockOf(actor: Actor, simulator: Simulator): Clock {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
-        signal?.addEventListener('abort', () => resolve(), { once: true });
-        simulator.after(actor, ms + (ms >= 1_000 ? simulator.random.next() * LATEST_MS : 0), resolve);
+        const forget = signal && onAbort(signal, actor, resolve);
+        simulator.after(actor, ms + (ms >= 1_000 ? simulator.random.next() * LATEST_MS : 0), () => {
+          forget?.();
+          resolve();
+        });
       }),
   };
+}
+
+/**
+ * Calls back when the signal is aborted, unless the actor has died or the returned function was called. Node keeps a signal
+ * that combines others, with all that its listeners refer to, until its last listener is removed.
+ */
+function onAbort(signal: AbortSignal, { death }: Actor, callback: () => void): () => void {
+  signal.addEventListener('abort', callback, { once: true, signal: death.signal });
+  return () => signal.removeEventListener('abort', callback);
 }
 
 function deliverer(actor: Actor, holder: string, clock: Clock, environment: Environment) {
@@ -141,21 +163,28 @@ function engineOf(actor: Actor, { simulator, server, calls, engineFaults }: Envi
     name: 'simulated',
     slots: 2,
     warmUp: async () => undefined,
-    transcribe: (piece, { signal, timeoutMs }) =>
-      new Promise((resolve, reject) => {
-        signal.throwIfAborted();
-        const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
-        const luck = simulator.random.next();
-        const crawls = luck > 1 - engineFaults.crawls;
-        const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * simulator.random.next();
-        signal.addEventListener('abort', () => reject(signal.reason));
-        simulator.after(actor, Math.min(ms, timeoutMs), () => {
-          if (luck < engineFaults.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
-          const endSeconds = piece.length / 16_000;
-          const segment = { text: `call ${number}`, startSeconds: 0, endSeconds, confidence: null, words: [] };
-          resolve({ language: null, segments: [segment] });
-        });
-      }),
+    async transcribe({ length }, { signal, timeoutMs }) {
+      signal.throwIfAborted();
+      const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
+      const luck = simulator.random.next();
+      const crawls = luck > 1 - engineFaults.crawls;
+      const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * simulator.random.next();
+      const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Engine['transcribe']>>>();
+      const forget = onAbort(signal, actor, () => reject(signal.reason));
+      simulator.after(actor, Math.min(ms, timeoutMs), () => {
+        forget();
+        if (luck < engineFaults.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
+        const segment = {
+          text: `call ${number}`,
+          startSeconds: 0,
+          endSeconds: length / 16_000,
+          confidence: null,
+          words: [],
+        };
+        resolve({ language: null, segments: [segment] });
+      });
+      return await promise;
+    },
     async [Symbol.asyncDispose]() {},
   };
 }

@@ -15,6 +15,8 @@ export type Actor = {
   clockOffsetMs: number;
   /** Its statements do not reach the database before this time. */
   cutOffUntilMs: number;
+  /** Aborted when it dies. */
+  death: AbortController;
   /** Called when it dies. */
   onDeath: (() => Promise<void>)[];
 };
