@@ -184,7 +184,9 @@ export class Clients {
 
   /** More events at once than a webhook may have in this.memory. */
   async #burst(webhook: KnownWebhook): Promise<void> {
-    for (let i = 4 + this.#random.integer(12); i > 0; i--) await this.#test(webhook);
+    const count = 4 + this.#random.integer(12);
+    if (this.#random.next() < 0.5) await Promise.all(Array.from({ length: count }, () => this.#test(webhook)));
+    else for (let i = 0; i < count; i++) await this.#test(webhook);
   }
 
   /** One random action of a client, a receiver or an operator. */

@@ -42,6 +42,8 @@ export type SimulatedServer = {
   /** The number of faults so far. */
   faultCount(): number;
   clockOffsetMs: number;
+  /** The longest way of a statement, an answer or a notification. */
+  wayMs: number;
   /** The database of one actor. */
   open(actor: Actor): Database;
   /** Closes all connections, and refuses new connections for a while. */
@@ -50,7 +52,6 @@ export type SimulatedServer = {
 
 type Session = { client: pg.PoolClient; isClosed: boolean };
 
-const NORMAL_MS = 3;
 const LATE_MS = 4_000;
 const LATE_COMMIT_MS = 15_000;
 const TABLES =
@@ -126,6 +127,7 @@ type Listening = { actor: Actor; channel: string; onNotify: (payload: string) =>
 class FaultyServer implements SimulatedServer {
   faults = FAULTLESS;
   clockOffsetMs = 0;
+  wayMs = 3;
   readonly #simulator: Simulator;
   readonly #random: Random;
   readonly #admin: Sql;
@@ -249,14 +251,14 @@ class FaultyServer implements SimulatedServer {
     if (isLost || isUnanswered || isLate) this.#faultCount++;
     return new Promise((resolve, reject) => {
       const refuse = () =>
-        this.#simulator.after(actor, this.#random.next() * NORMAL_MS, () => reject(connectionLost()));
+        this.#simulator.after(actor, this.#random.next() * this.wayMs, () => reject(connectionLost()));
       const answer = (outcome: Outcome<Result>) =>
-        this.#simulator.after(actor, this.#random.next() * (isLate ? LATE_MS : NORMAL_MS), () => {
+        this.#simulator.after(actor, this.#random.next() * (isLate ? LATE_MS : this.wayMs), () => {
           if (outcome.kind === 'error') reject(isTerminated(outcome.error) ? connectionLost() : outcome.error);
           else if (isUnanswered) reject(connectionLost());
           else resolve(outcome.result);
         });
-      this.#simulator.after(actor, delayMs + this.#random.next() * NORMAL_MS, () => {
+      this.#simulator.after(actor, delayMs + this.#random.next() * this.wayMs, () => {
         if (session?.isClosed) return refuse();
         if (isLost || this.#isCutOff(actor) || this.#simulator.nowMs() < this.#awayUntilMs)
           return this.#simulator.work(session ? this.#breakOff(session) : Promise.resolve(), refuse);
@@ -296,7 +298,7 @@ class FaultyServer implements SimulatedServer {
         if (this.#isCutOff(listener.actor)) continue;
         this.#simulator.after(
           listener.actor,
-          this.#random.next() * NORMAL_MS,
+          this.#random.next() * this.wayMs,
           () => this.#listeners.has(listener) && listener.onNotify(payload),
         );
       }

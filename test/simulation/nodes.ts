@@ -34,8 +34,10 @@ export type Environment = {
   server: SimulatedServer;
   receivers: Receivers;
   calls: Call[];
-  /** Probability that the engine fails, or takes longer than a lease lasts. */
-  engineFaults: { fails: number; crawls: number };
+  /** Probability that the engine fails, takes longer than a lease lasts, or that its process freezes past its leases. */
+  engineFaults: { fails: number; crawls: number; freezes: number };
+  /** Processes that froze in a call of the engine. */
+  frozenCalls: number;
   /** Processes that have ended: the name under which they held leases, and the database's time of their end. */
   endedAtMs: Map<string, number>;
   /** Parent processes that set free what their ended children held. */
@@ -158,7 +160,8 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
   });
 }
 
-function engineOf(actor: Actor, { simulator, server, calls, engineFaults }: Environment): Engine {
+function engineOf(actor: Actor, environment: Environment): Engine {
+  const { simulator, server, calls } = environment;
   return {
     name: 'simulated',
     slots: 2,
@@ -166,14 +169,20 @@ function engineOf(actor: Actor, { simulator, server, calls, engineFaults }: Envi
     async transcribe({ length }, { signal, timeoutMs }) {
       signal.throwIfAborted();
       const number = calls.push({ slot: actor.slot, atMs: simulator.nowMs() + server.clockOffsetMs }) - 1;
+      const { fails, crawls: crawling, freezes } = environment.engineFaults;
+      if (simulator.random.next() < freezes) {
+        environment.frozenCalls++;
+        // Until another process has started the job again and has not ended it.
+        actor.frozenUntilMs = simulator.nowMs() + 13_000 + simulator.random.next() * 15_000;
+      }
       const luck = simulator.random.next();
-      const crawls = luck > 1 - engineFaults.crawls;
+      const crawls = luck > 1 - crawling;
       const ms = (crawls ? 70_000 : LONGEST_CALL_MS) * simulator.random.next();
       const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<Engine['transcribe']>>>();
       const forget = onAbort(signal, actor, () => reject(signal.reason));
       simulator.after(actor, Math.min(ms, timeoutMs), () => {
         forget();
-        if (luck < engineFaults.fails) return reject(new EngineError('engine_error', 'The engine failed.'));
+        if (luck < fails) return reject(new EngineError('engine_error', 'The engine failed.'));
         const segment = {
           text: `call ${number}`,
           startSeconds: 0,

@@ -126,8 +126,9 @@ export const PLANTED_BUGS: PlantedBug[] = [
       { file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" },
       {
         file: END,
-        find: 'if (!written) return false;',
-        replace: 'if (!written) return false; await insertEvent(sql, event, { firstDelayMs, now: null });',
+        find: 'return notifyWritten(sql, ended, written);',
+        replace:
+          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); return notifyWritten(sql, ended, written);',
       },
     ],
   },
@@ -141,15 +142,7 @@ export const PLANTED_BUGS: PlantedBug[] = [
   },
   {
     name: 'a hold is released twice',
-    changes: [
-      {
-        file: END,
-        find: 'if (!written) return false;',
-        replace: `if (!written) return false; await sql.run({ values: [jobId], text: 'insert into ledger '
-          + "select shard, id || 'x', account_id, -number, kind, 0, 0, 0, 0, job_id, note, created_at from ledger "
-          + "where job_id = $1 and kind in ('capture', 'release')" });`,
-      },
-    ],
+    changes: [{ file: END, find: "moveUnits('exists (select from ended)')", replace: "moveUnits('true')" }],
   },
   {
     name: 'a job is accepted that the balance does not cover',

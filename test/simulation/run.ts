@@ -44,7 +44,9 @@ async function runSeeds(): Promise<void> {
   beginSimulating(randomFrom(first));
   for (let seed = first; seed < first + Number(values.seeds); seed++) {
     if (totals.seeds >= Number(values['at-least']) && performance.now() - startedAtMs > maxMs) break;
-    const report = await simulate(postgres, seed);
+    const report = await simulate(postgres, seed).catch((cause: unknown) => {
+      throw new Error(`seed ${seed} ended with an error`, { cause });
+    });
     totals.seeds++;
     totals.jobs += report.jobs;
     totals.events += report.events;

@@ -52,7 +52,8 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     server,
     receivers,
     calls: [],
-    engineFaults: { fails: 0.05, crawls: 0.06 },
+    engineFaults: { fails: 0.05, crawls: 0.06, freezes: 0 },
+    frozenCalls: 0,
     endedAtMs: new Map(),
     parents: [],
     clockStepsMs: [],
@@ -131,6 +132,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   const { simulator: here, server } = environment;
   const { random } = here;
   const isCalm = random.next() < 0.3;
+  server.wayMs = random.pick([3, 3, 20]);
   let count = 0;
   let ended = isCalm;
   if (!isCalm) {
@@ -142,6 +144,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
     for (let i = 4 + random.integer(10); i > 0; i--)
       here.after(null, random.next() * ACTIONS_MS, () => !ended && strike());
     environment.receivers.freezes = random.pick([0, 0.04, 0.1]);
+    environment.engineFaults.freezes = random.pick([0, 0.03, 0.1]);
   }
 
   function strike(): void {
@@ -182,12 +185,12 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   }
 
   return {
-    count: () => count + environment.receivers.frozen(),
+    count: () => count + environment.receivers.frozen() + environment.frozenCalls,
     end() {
       ended = true;
       environment.receivers.freezes = 0;
       server.faults = FAULTLESS;
-      environment.engineFaults = { fails: 0, crawls: 0 };
+      environment.engineFaults = { fails: 0, crawls: 0, freezes: 0 };
     },
   };
 }

@@ -6,7 +6,7 @@ export const SMALLER_LIMITS: PlantedBug['changes'] = [
   { file: 'src/platform/clock.ts', find: 'Buffer.alloc(128 * RANDOM_BYTES)', replace: 'Buffer.alloc(RANDOM_BYTES)' },
   { file: 'src/rules/shard.ts', find: 'SHARD_COUNT = 64', replace: 'SHARD_COUNT = 4' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'inFlightPerWebhook: 16', replace: 'inFlightPerWebhook: 2' },
-  { file: 'src/webhooks/scheduler/limits.ts', find: 'perWebhook: 64', replace: 'perWebhook: 3' },
+  { file: 'src/webhooks/scheduler/limits.ts', find: 'perWebhook: 128', replace: 'perWebhook: 3' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'total: 20_000', replace: 'total: 24' },
   { file: 'src/webhooks/deliveries/reader.ts', find: 'MAX_ROWS = 1_000', replace: 'MAX_ROWS = 6' },
 ];

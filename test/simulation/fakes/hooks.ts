@@ -38,7 +38,8 @@ export function changeCode(all: PlantedBug['changes']): void {
   });
 }
 
-function applied(text: string, { file, find, replace }: PlantedBug['changes'][number]): string {
+/** The text after a change. @throws Error  when the code that is replaced is no longer there */
+export function applied(text: string, { file, find, replace }: PlantedBug['changes'][number]): string {
   if (!text.includes(find)) throw new Error(`${file} no longer contains: ${find}`);
   return text.replaceAll(find, () => replace);
 }
