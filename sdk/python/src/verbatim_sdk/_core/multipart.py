@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from .._text import text_of, write_json
 from ..errors import VerbatimError
-from .request import text_of, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

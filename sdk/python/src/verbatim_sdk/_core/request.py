@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
+
+from .._text import text_of, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,19 +71,6 @@ def path(template: str, *values: str) -> str:
         if not value or value in (".", ".."):
             raise ValueError("An id is empty, or is no id.")
     return template.format(*(quote(value, safe="") for value in values))
-
-
-def write_json(value: object) -> str:
-    """JSON text without white space. Raises ValueError for NaN and infinities, which JSON does not have."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-
-
-def text_of(value: object) -> str:
-    """A value as a query parameter or form field: `true` and `false`, numbers, times in ISO 8601, text as it is."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    isoformat = getattr(value, "isoformat", None)
-    return str(isoformat() if isoformat else value)
 
 
 def _pairs(name: str, value: object) -> Iterator[tuple[str, str]]:

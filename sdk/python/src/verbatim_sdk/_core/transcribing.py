@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from .request import write_json
+from .._text import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
