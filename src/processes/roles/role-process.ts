@@ -22,7 +22,7 @@ const MODULES = {
 } satisfies Record<Sharer, () => Promise<RoleModule>>;
 
 // Longer than between two statements of a busy process, shorter than others wait for a connection.
-const SHARED_IDLE_TIMEOUT_MS = 1_000;
+const SHORT_IDLE_TIMEOUT_MS = 1_000;
 
 let hasFailed = false;
 
@@ -84,8 +84,9 @@ function partsOf(name: ProcessName, { roles }: Config): Sharer[] {
 function openPool(part: Sharer, plansOnce: boolean, order: StartOrder, log: Log): Database {
   return openDatabase(order.databaseUrl, {
     maxConnections: connectionShare(part, order.maxConnections ?? null),
-    // Behind a pooler that pools by session, idle connections are missing elsewhere.
-    ...(order.maxConnections && { idleTimeoutMs: SHARED_IDLE_TIMEOUT_MS }),
+    // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute apart,
+    // and PostgreSQL keeps 4 to 5 MB for each connection.
+    ...((order.maxConnections || part === 'janitor') && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
     plansOnce,
     onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
