@@ -3,15 +3,13 @@ import { useState } from 'react';
 import type { Key, NewKey } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
+import { keyColumns } from '../../parts/key-columns.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
-import { ConfirmButton } from '../../ui/action-button.tsx';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { AsCode, Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { NewKeyForm } from './new-key-form.tsx';
 
@@ -58,35 +56,9 @@ export default function Keys() {
       <ListRows
         list={list}
         label="Keys"
-        columns={[
-          { head: 'Name', cell: ({ name }) => name ?? '–' },
-          { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
-          { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-          { head: 'Created', cell: (key) => <Time at={key.created_at} /> },
-          { head: 'Last used', cell: (key) => <Time at={key.last_used_at} /> },
-          { head: 'Expires', cell: (key) => <Expiry at={key.expires_at} /> },
-          {
-            head: 'Action',
-            cell: (key) => (
-              <ConfirmButton
-                title={`Revoke the key ${key.name ? `“${key.name}”` : `${key.prefix}…`}?`}
-                text="Requests with it are refused at once, and its open streams end."
-                confirm="Revoke"
-                act={() => revoke(key)}
-                aria-label={`Revoke ${key.name ?? key.prefix}`}
-              >
-                Revoke
-              </ConfirmButton>
-            ),
-          },
-        ]}
+        columns={keyColumns(revoke)}
         empty={<Empty title="No keys." command="verbatim keys create --name ci" />}
       />
     </Page>
   );
-}
-
-function Expiry({ at }: { at: string | null }) {
-  if (at === null) return 'never';
-  return Date.parse(at) <= Date.now() ? <Badge tone="bad">expired</Badge> : <Time at={at} />;
 }

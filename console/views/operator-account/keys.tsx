@@ -5,13 +5,12 @@ import { operator } from '../../api/client.ts';
 import { useLiveList } from '../../api/list.ts';
 import { RequestForm, textOf } from '../../forms/request-form.tsx';
 import { ScopeFields, scopesOf } from '../../operator/scope-fields.tsx';
+import { keyColumns } from '../../parts/key-columns.tsx';
 import { ListRows } from '../../parts/list-rows.tsx';
-import { ConfirmButton } from '../../ui/action-button.tsx';
 import { Secret } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
-import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 
 /** The keys of an account: list, create, revoke. */
@@ -39,33 +38,7 @@ export function Keys({ accountId }: { accountId: string }) {
   return (
     <>
       {made && <Secret title="The new key" value={made.key} hint="It is shown only here." />}
-      <ListRows
-        list={list}
-        label="Keys"
-        columns={[
-          { head: 'Name', cell: ({ name }) => name ?? '–' },
-          { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
-          { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
-          { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-          { head: 'Expires', cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : 'never') },
-          {
-            head: 'Action',
-            cell: (row) => (
-              <ConfirmButton
-                title={`Revoke the key ${row.name ?? row.prefix}?`}
-                confirm="Revoke"
-                text="Requests with it are refused at once, and its open streams end."
-                act={() => revoke(row)}
-                aria-label={`Revoke ${row.name ?? row.prefix}`}
-              >
-                Revoke
-              </ConfirmButton>
-            ),
-          },
-        ]}
-        empty={<Empty title="No keys yet" />}
-      />
+      <ListRows list={list} label="Keys" columns={keyColumns(revoke)} empty={<Empty title="No keys yet" />} />
       <NewKeyForm create={create} />
     </>
   );
