@@ -5,18 +5,13 @@ import { cpuMs, heapBytes } from './harness/devtools.ts';
 import type { ConsoleAccount } from './harness/fixture.ts';
 import { toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
+import { MAX_GROWTH_BYTES, MAX_HEAP_BYTES, MAX_NODES, MAX_STEP_CPU_MS, MB } from './harness/limits.ts';
 
 const SEGMENTS = 10_000;
 const WORDS_PER_SEGMENT = 4;
 const WORD_SECONDS = 0.36;
-const MAX_NODES = 2_500;
-// For a step that replaces all rows of the window, with a margin of 3: a task over 50 ms delays a frame noticeably.
-const MAX_STEP_CPU_MS = 150;
 // The start of the console included.
 const MAX_LIVE_CPU_MS = 5_000;
-const MB = 1024 * 1024;
-const MAX_HEAP_BYTES = 80 * MB;
-const MAX_GROWTH_BYTES = 5 * MB;
 
 const segments: Segment[] = Array.from({ length: SEGMENTS }, (_, at) => {
   const start = at * WORDS_PER_SEGMENT * WORD_SECONDS;

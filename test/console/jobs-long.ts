@@ -2,19 +2,14 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { cpuMs, heapBytes } from './harness/devtools.ts';
 import type { Flow } from './harness/flow.ts';
+import { MAX_GROWTH_BYTES, MAX_HEAP_BYTES, MAX_NODES, MAX_STEP_CPU_MS, MB } from './harness/limits.ts';
 
 const MADE_ROWS = 1_000;
 const PAGE_ROWS = 100;
-const MAX_NODES = 2_500;
-// With a margin of 3: a task over 50 ms delays a frame noticeably.
-const MAX_STEP_CPU_MS = 150;
 // Those of ten seconds, 20 in each.
 const CHANGES = 200;
 const MAX_CHANGES_CPU_MS = 1_000;
 const REOPENINGS = 5;
-const MB = 1024 * 1024;
-const MAX_HEAP_BYTES = 80 * MB;
-const MAX_GROWTH_BYTES = 5 * MB;
 
 const report = (text: string) => void (process.env['CONSOLE_FIGURES'] && process.stderr.write(`${text}\n`));
 
