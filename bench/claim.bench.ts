@@ -7,7 +7,8 @@ import pg from 'pg';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { claimNextJobs } from '../src/jobs/queue/claim.ts';
+import { JobClaims } from '../src/jobs/queue/claim.ts';
+import { systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { report, round, spread } from './figures.ts';
@@ -64,7 +65,7 @@ async function openEnvironment(name: string, backlogs: { accounts: number; jobsE
   return {
     async claim(places: number): Promise<number> {
       const startedAtMs = performance.now();
-      const { jobs } = await claimNextJobs(db, { places, leaseMs: 3_600_000 });
+      const { jobs } = await new JobClaims({ db, clock: systemClock, leaseMs: 3_600_000 }).claim(places);
       if (jobs.length !== places) throw new Error(`${jobs.length} jobs were claimed for ${places} places`);
       return performance.now() - startedAtMs;
     },

@@ -13,7 +13,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
 import { lockJob } from '../api/control-store.ts';
 import type { Job, Outcome } from '../job.ts';
-import { claimNextJobs } from '../queue/claim.ts';
+import { JobClaims } from '../queue/claim.ts';
 import { sweepLapsedJobs } from '../queue/lease.ts';
 import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
 import { endJob } from './end.ts';
@@ -378,12 +378,12 @@ test('a claim of many jobs takes two statements, and starts one job of each acco
     statements += 1;
     return fixture.db.rows(statement);
   };
-  const claim = (places: number) => claimNextJobs({ ...fixture.db, rows }, { places, leaseMs: 60_000 });
+  const claims = new JobClaims({ ...fixture, db: { ...fixture.db, rows }, leaseMs: 60_000 });
   const countsOf = (jobs: Job[]) => accounts.map(({ id }) => jobs.filter((job) => job.accountId === id).length);
 
-  const first = await claim(8);
+  const first = await claims.claim(8);
   const countsOfFirst = countsOf(first.jobs);
-  const rest = await claim(8);
+  const rest = await claims.claim(8);
 
   assert.deepEqual([first.isDrained, rest.isDrained, statements], [false, true, 4]);
   assert.deepEqual(countsOfFirst.toSorted(), [1, 1, 1, 1, 2, 2]);

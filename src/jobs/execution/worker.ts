@@ -4,7 +4,7 @@ import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ClaimedJob } from '../job.ts';
-import { claimNextJobs } from '../queue/claim.ts';
+import { JobClaims } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases, sweepLapsedJobs } from '../queue/lease.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';
@@ -43,6 +43,7 @@ type WorkerDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Lea
 class Worker {
   readonly #deps: WorkerDeps;
   readonly #engines: { lite: LimitedEngine; pro: LimitedEngine };
+  readonly #claims: JobClaims;
   readonly #stopping = new AbortController();
   readonly #executing = new Set<Promise<void>>();
   /** Of the jobs under way, those that may need the engine: the others search for speakers, and hold no place. */
@@ -57,6 +58,7 @@ class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#engines = limitEngines(deps.engines);
+    this.#claims = new JobClaims({ ...deps, leaseMs: LEASE_MS });
   }
 
   async start(): Promise<void> {
@@ -99,14 +101,14 @@ class Worker {
   }
 
   async #claimFreeSlots(): Promise<void> {
-    const { db, config, holder } = this.#deps;
+    const { config } = this.#deps;
     this.#isDrained = false;
     while (!this.#isDrained && !this.#stopping.signal.aborted) {
       const most = config.transcribeConcurrency;
       const places = Math.min(most - this.#transcribing, JOBS_PER_PLACE * most - this.#executing.size);
       if (places <= 0) return;
       const notifications = this.#notifications;
-      const { jobs, isDrained } = await claimNextJobs(db, { places, leaseMs: LEASE_MS, ...(holder && { holder }) });
+      const { jobs, isDrained } = await this.#claims.claim(places);
       for (const job of jobs) this.#execute(job);
       this.#isDrained = isDrained && notifications === this.#notifications;
     }

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
+import { openJobFixture } from '../../../test/fixtures/job.ts';
+import type { Database } from '../../db/database.ts';
+import { JobClaims } from './claim.ts';
+
+const LEASE_MS = 60_000;
+
+/** A queue with jobs of two accounts in turn, and a worker that claims them one by one at the time `clock.ms`. */
+async function openEnvironment({ jobs }: { jobs: number }) {
+  const fixture = await openJobFixture();
+  const accounts = [await fixture.account({ shard: 1 }), await fixture.account({ shard: 2 })];
+  const submit = async (account = accounts[0]!) =>
+    (await fixture.transcribe(account, wavFile(0.1), { async: 'true' })).json.id as string;
+  const ids: string[] = [];
+  for (let i = 0; i < jobs; i++) ids.push(await submit(accounts[i % 2]));
+  const clock = { ms: 1_000 };
+  const count = { reads: 0 };
+  const rows: Database['rows'] = (statement) => {
+    if (statement.name?.startsWith('read_queue_head')) count.reads += 1;
+    return fixture.db.rows(statement);
+  };
+  const claims = new JobClaims({
+    db: { ...fixture.db, rows },
+    clock: { now: () => clock.ms, sleep: fixture.clock.sleep },
+    leaseMs: LEASE_MS,
+  });
+  const claimOne = async () => {
+    const { jobs: claimed, isDrained } = await claims.claim(1);
+    return { id: claimed[0]?.id, isDrained, reads: count.reads };
+  };
+  return Object.assign(fixture, { ids, submit, clock, claimOne });
+}
+
+test('jobs that are claimed one by one start in turn, and one read of the queue serves eight of them', async () => {
+  await using environment = await openEnvironment({ jobs: 9 });
+  const claimed = [];
+  for (let i = 0; i < 10; i++) claimed.push(await environment.claimOne());
+
+  assert.deepEqual(
+    claimed.map(({ id }) => id),
+    [...environment.ids, undefined],
+  );
+  assert.deepEqual(
+    claimed.map(({ reads }) => reads),
+    [1, 1, 1, 1, 1, 1, 1, 1, 2, 3],
+  );
+  assert.deepEqual(
+    claimed.map(({ isDrained }) => isDrained),
+    [false, false, false, false, false, false, false, false, true, true],
+  );
+});
+
+test('a job that returned to the queue is claimed next, once the queue was read 50 ms ago', async () => {
+  await using environment = await openEnvironment({ jobs: 4 });
+  const { ids, clock, claimOne } = environment;
+  await claimNextJob(environment.db, LEASE_MS);
+  await claimOne();
+  await environment.endLeases();
+  clock.ms += 49;
+
+  const before = await claimOne();
+  clock.ms += 1;
+  const after = await claimOne();
+
+  assert.deepEqual([before.id, after.id], [ids[2], ids[0]]);
+});
+
+test('a job that another worker claimed is left to it, and the queue is read for each claim for 10 s', async () => {
+  await using environment = await openEnvironment({ jobs: 6 });
+  const { ids, clock, claimOne } = environment;
+  await claimOne();
+  await claimNextJob(environment.db, LEASE_MS);
+
+  const lost = await claimOne();
+  const rest = [await claimOne(), await claimOne()];
+  clock.ms += 10_000;
+  const last = [await claimOne(), await claimOne()];
+
+  assert.deepEqual(lost, { id: undefined, isDrained: false, reads: 1 });
+  assert.deepEqual(
+    [...rest, ...last].map(({ id, reads }) => [id, reads]),
+    [
+      [ids[2], 2],
+      [ids[3], 3],
+      [ids[4], 4],
+      [ids[5], 4],
+    ],
+  );
+});
