@@ -33,6 +33,12 @@ const REFUSED: { what: string; instead: string; isIn(statement: string): boolean
       ),
   },
   {
+    what: 'in (select …) in coalesce, in a change of several shards',
+    instead: '(… in (select …)) is true',
+    isIn: (statement) =>
+      partsOf(statement).some((part) => isChange(part) && /\bcoalesce\([^()]*\bin \(\s*select\b/.test(part)),
+  },
+  {
     what: 'an array element that is the whole value of a column, in an update: it crashes the coordinator',
     instead: 'coalesce(($1::text[])[array_position(…)], column)',
     isIn: (statement) =>
@@ -176,6 +182,11 @@ const EXAMPLES: [string, string, string][] = [
     'a stable function in coalesce, in an update or delete',
     'delete from jobs where shard = $1 and next_at < coalesce($2, statement_timestamp())',
     'delete from jobs where shard = $1 and next_at < statement_timestamp()',
+  ],
+  [
+    'in (select …) in coalesce, in a change of several shards',
+    'delete from jobs where shard = any($1) and coalesce(id in (select id from ended), false)',
+    'delete from jobs where shard = any($1) and (id in (select id from ended)) is true',
   ],
   [
     'an array element that is the whole value of a column, in an update: it crashes the coordinator',

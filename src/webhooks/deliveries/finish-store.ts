@@ -156,7 +156,8 @@ const INSERT_ATTEMPTS = `insert into attempts (shard, id, account_id, webhook_id
   remote_address, request_headers, response_headers, response_body, created_at, completed_at)`;
 
 // Both statements find deliveries by arrays of their events and attempts, never by a join: a plan that was made while the
-// table was nearly empty would read the whole shard first, for each attempt. A list in coalesce() is hashed, whatever the plan.
+// table was nearly empty would read the whole shard first, for each attempt. A list before `is true` is hashed, whatever the
+// plan; Citus refuses one in coalesce().
 
 const FINISH_SUCCESSES = `
   with
@@ -177,12 +178,12 @@ const FINISH_SUCCESSES = `
     select attempt_id
     from unnest($4::text[], $2::text[], $21::smallint[], $23::bigint[]) as b (attempt_id, webhook_id, shard, epoch)
     where (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))
-      and coalesce(b.webhook_id in (select id from plain), false)
+      and (b.webhook_id in (select id from plain)) is true
   ),
   ended as (
     delete from deliveries
     where shard = any($22::smallint[]) and event_id > '' and event_id = any($3::text[])
-      and coalesce(attempt_id in (select attempt_id from owned), false)
+      and (attempt_id in (select attempt_id from owned)) is true
     returning attempt_id
   )
   ${INSERT_ATTEMPTS}
@@ -191,7 +192,7 @@ const FINISH_SUCCESSES = `
     request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
     to_timestamp(completed_at_ms / 1000)
   from unnest(${COLUMNS}, $21::smallint[]) as b (${COLUMN_NAMES}, shard)
-  where coalesce(attempt_id in (select attempt_id from ended), false)
+  where (attempt_id in (select attempt_id from ended)) is true
   returning delivery_id as "deliveryId"`;
 
 const FINISH_ATTEMPTS = `
