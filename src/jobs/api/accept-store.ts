@@ -72,8 +72,9 @@ const ACCEPT = defineStatement(
         from job
         on conflict (shard, account_id) do update
         set waiting = queue.waiting + 1
+        returning waiting
       )
-      select created_at as "createdAt" from job`,
+      select created_at as "createdAt", (select waiting from counted) as waiting from job`,
 );
 
 const ACCEPT_FETCH = defineStatement(
@@ -90,8 +91,8 @@ const ACCEPT_FETCH = defineStatement(
 );
 
 /**
- * Holds a job's cost, inserts the job as the account's last waiting one and notifies the transcribers, in one statement.
- * Null when the balance does not cover the hold.
+ * Holds a job's cost and inserts the job as the account's last waiting one, in one statement; notifies the transcribers if
+ * no other job of the account waits. Null when the balance does not cover the hold.
  */
 export async function acceptJob(
   sql: Sql,
@@ -103,10 +104,12 @@ export async function acceptJob(
   const pairs = pairValues(metadataPairs(job.metadata));
   const [options, tracks] = [JSON.stringify(job.options), JSON.stringify(job.tracks)];
   const values = { ...job, ...hold, ...pairs, options, tracks, now };
-  const [accepted] = await sql.rows<Accepted>(ACCEPT(values));
+  const [accepted] = await sql.rows<Accepted & { waiting: number }>(ACCEPT(values));
   if (!accepted) return null;
-  notifyDue(sql);
-  return { ...job, ...NOT_STARTED, ...accepted };
+  const { waiting, createdAt } = accepted;
+  // While others wait, the claim that starts the last of them, under the lock of the account's queue, finds this one.
+  if (waiting === 1) notifyDue(sql);
+  return { ...job, ...NOT_STARTED, createdAt };
 }
 
 /**

@@ -398,9 +398,10 @@ test('of two claims that chose the same jobs at the same time, each job goes to 
   const claim = { jobs: head.queues[0]!.jobs, moment: head.moment, holder: null, leaseMs: 60_000, validMs: 3_000 };
 
   const both = await Promise.all([claimJobs(fixture.db, claim), claimJobs(fixture.db, claim)]);
+  const claimed = both.flatMap(({ jobs }) => jobs);
 
-  assert.equal(new Set(both.flat().map(({ id }) => id)).size, 3);
-  assert.equal(both.flat().length, 3);
+  assert.equal(new Set(claimed.map(({ id }) => id)).size, 3);
+  assert.equal(claimed.length, 3);
   assert.deepEqual(await fixture.db.rows({ text: 'select waiting from job_queues' }), [{ waiting: 0 }]);
 });
 
@@ -440,7 +441,7 @@ test('a claim or a sweep that the database runs too late changes nothing', async
   const claimed = await claimNextJob(fixture.db, 0);
   const swept = await sweepLapsedJobs(fixture.db, -60_000);
 
-  assert.deepEqual([late, claimed?.id, swept], [[], id, []]);
+  assert.deepEqual([late.jobs, claimed?.id, swept], [[], id, []]);
 });
 
 test('each plan has its own engine', async () => {

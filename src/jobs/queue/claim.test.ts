@@ -18,9 +18,18 @@ async function openEnvironment({ jobs }: { jobs: number }) {
   for (let i = 0; i < jobs; i++) ids.push(await submit(accounts[i % 2]));
   const clock = { ms: 1_000 };
   const count = { reads: 0 };
-  const rows: Database['rows'] = (statement) => {
+  let actBeforeClaim: () => Promise<void> = async () => undefined;
+  const rows: Database['rows'] = async (statement) => {
     if (statement.name?.startsWith('read_queue_head')) count.reads += 1;
-    return fixture.db.rows(statement);
+    if (statement.name === 'claim_jobs') await actBeforeClaim();
+    return await fixture.db.rows(statement);
+  };
+  /** Once. */
+  const beforeClaim = (act: () => Promise<void>) => {
+    actBeforeClaim = async () => {
+      actBeforeClaim = async () => undefined;
+      await act();
+    };
   };
   const claims = new JobClaims({
     db: { ...fixture.db, rows },
@@ -31,7 +40,7 @@ async function openEnvironment({ jobs }: { jobs: number }) {
     const { jobs: claimed, isDrained } = await claims.claim(1);
     return { id: claimed[0]?.id, isDrained, reads: count.reads };
   };
-  return Object.assign(fixture, { ids, submit, clock, claimOne });
+  return Object.assign(fixture, { ids, submit, clock, claimOne, beforeClaim });
 }
 
 test('jobs that are claimed one by one start in turn, and one read of the queue serves eight of them', async () => {
@@ -90,3 +99,58 @@ test('a job that another worker claimed is left to it, and the queue is read for
     ],
   );
 });
+
+test('the transcribers are notified of the first waiting job of an account, and the claim that starts it of the others', async () => {
+  await using environment = await openEnvironment({ jobs: 0 });
+  const { submit, claimOne } = environment;
+  const notified = openCounter();
+  const stop = await environment.db.listen('jobs_due', notified.count);
+  const first = await submit();
+  await notified.reaches(2);
+  const ids = [await submit(), await submit()];
+  const claims = [await claimOne(), await claimOne(), await claimOne()];
+  const last = await submit();
+  await notified.reaches(3);
+  await stop();
+
+  assert.deepEqual(
+    [...claims, await claimOne()].map(({ id }) => id),
+    [first, ...ids, last],
+  );
+  assert.equal(notified.total(), 3);
+});
+
+test('a queue is not drained while the account of a claimed job has another that came after the read', async () => {
+  await using environment = await openEnvironment({ jobs: 1 });
+  const { ids, submit, claimOne, beforeClaim } = environment;
+  let second = '';
+  beforeClaim(async () => {
+    second = await submit();
+  });
+
+  const claims = [await claimOne(), await claimOne()];
+
+  assert.deepEqual(claims, [
+    { id: ids[0], isDrained: false, reads: 1 },
+    { id: second, isDrained: true, reads: 2 },
+  ]);
+});
+
+/** Counts calls. LISTEN makes the first one. */
+function openCounter() {
+  let total = 0;
+  let waiting: { least: number; resolve: () => void } = { least: 0, resolve: () => undefined };
+  return {
+    count() {
+      total += 1;
+      if (total >= waiting.least) waiting.resolve();
+    },
+    total: () => total,
+    async reaches(least: number) {
+      await new Promise<void>((resolve) => {
+        waiting = { least, resolve };
+        if (total >= least) resolve();
+      });
+    },
+  };
+}

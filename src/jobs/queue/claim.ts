@@ -45,12 +45,13 @@ export class JobClaims {
     const chosen = this.#next.jobs.splice(0, limit);
     if (chosen.length === 0) return { jobs: [], isDrained: true };
     const { moment } = this.#next;
-    const jobs = await claimJobs(db, { jobs: chosen, holder, leaseMs, moment, validMs: CLAIM_VALID_MS });
+    const claim = { jobs: chosen, holder, leaseMs, moment, validMs: CLAIM_VALID_MS };
+    const { jobs, stillWaiting } = await claimJobs(db, claim);
     if (jobs.length < chosen.length) {
       this.#mayReadAheadFromMs = clock.now() + ALONE_AGAIN_AFTER_MS;
       this.#next = NOT_READ;
     }
-    return { jobs, isDrained: this.#next.isAll && this.#next.jobs.length === 0 };
+    return { jobs, isDrained: this.#next.isAll && this.#next.jobs.length === 0 && stillWaiting === 0 };
   }
 
   async #read(limit: number): Promise<NextJobs> {

@@ -81,13 +81,14 @@ export type JobsClaim = {
 
 /**
  * Claims those of the jobs that are still queued, for `leaseMs`, and stores the time as their accounts' last start. Jobs
- * that another worker claims at this moment are left to it.
+ * that another worker claims at this moment are left to it. `stillWaiting` is the number of jobs that their accounts have
+ * waiting then: of these, nobody need be notified.
  */
 export async function claimJobs(
   sql: Sql,
   { jobs, holder, leaseMs, moment, validMs }: JobsClaim,
-): Promise<ClaimedJob[]> {
-  const claimed = await sql.rows<Omit<ClaimedJob, keyof typeof NO_RESULT>>({
+): Promise<{ jobs: ClaimedJob[]; stillWaiting: number }> {
+  const claimed = await sql.rows<Omit<ClaimedJob, keyof typeof NO_RESULT> & { stillWaiting: number }>({
     name: 'claim_jobs',
     text: `
       with clock as (
@@ -109,12 +110,16 @@ export async function claimJobs(
         from started
         where job_queues.shard = any($1::smallint[]) and job_queues.shard = started.shard
           and job_queues.account_id = started.account_id
+        returning waiting
       )
-      select * from claimed`,
+      select claimed.*, (select sum(waiting) from counted) as "stillWaiting" from claimed`,
     values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],
   });
   for (const { id } of claimed) notifyStarted(sql, id);
-  return claimed.map((job) => ({ ...NO_RESULT, ...job }));
+  return {
+    jobs: claimed.map(({ stillWaiting: _, ...job }) => ({ ...NO_RESULT, ...job })),
+    stillWaiting: claimed[0]?.stillWaiting ?? 0,
+  };
 }
 
 /** Locks a job that is held under this claim, for the rest of the transaction. Null when the lease was lost. */
