@@ -42,7 +42,8 @@ export async function distributeNewTables(tx: Sql): Promise<string[]> {
   return (await distributeTables(tx, null)).added;
 }
 
-async function hasCitus(sql: Sql): Promise<boolean> {
+/** Whether tables of the database may be distributed. */
+export async function hasCitus(sql: Sql): Promise<boolean> {
   return (await sql.rows({ text: `select 1 from pg_extension where extname = 'citus'` })).length > 0;
 }
 

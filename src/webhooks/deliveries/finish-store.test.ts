@@ -4,6 +4,7 @@ import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fi
 import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
+import { finishAttempts } from './finish-store.ts';
 
 function later(ms: number): Date {
   return new Date(Date.now() + ms);
@@ -18,11 +19,11 @@ test('the delay of a retry starts when the failed attempt is recorded; the last 
   const [first] = await fixture.due(account, { now });
 
   const failed = attemptOf(first!, { succeeded: false, retryAfterMs: 30_000 });
-  await fixture.finish(account, [failed], now);
+  await fixture.finish([failed], now);
   const [waiting] = await fixture.deliveries();
   const [second] = await fixture.due(account, { now: later(40_000) });
   const last = attemptOf(second!, { succeeded: false, retryAfterMs: null });
-  await fixture.finish(account, [last]);
+  await fixture.finish([last]);
   const [exhausted] = await fixture.deliveries();
 
   assert.equal(waiting?.state, 'waiting');
@@ -47,7 +48,7 @@ test('the log keeps the response of the receiver byte for byte', async () => {
   const [claimed] = await fixture.due(account);
   const attempt = attemptOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
 
-  await fixture.finish(account, [attempt]);
+  await fixture.finish([attempt]);
 
   const [logged] = await fixture.attempts();
   assert.deepEqual(logged?.['response_body'], attempt.responseBody);
@@ -64,16 +65,64 @@ test('each attempt counts once in the streak, in the order in which they ended',
   const claimed = await fixture.due(account);
   const attempts = [false, false, true, false].map((succeeded, i) => attemptOf(claimed[i]!, { succeeded }));
 
-  const first = await fixture.finish(account, attempts);
-  const repeated = await fixture.finish(account, attempts);
+  const first = await fixture.finish(attempts);
+  const repeated = await fixture.finish(attempts);
   const more = claimed.slice(4).map((one) => attemptOf(one, { succeeded: false }));
-  await fixture.finish(account, more);
+  await fixture.finish(more);
 
   assert.equal(first.settled.length, 4);
   assert.equal(repeated.settled.length, 0);
   const state = await fixture.webhookState(webhook.id);
   assert.equal(state.failures, 3);
   assert.ok(state.since);
+});
+
+test('attempts of several shards are recorded together, without those of a shard that was lost', async () => {
+  await using fixture = await openDeliveryFixture();
+  const byShard = new Map<number, Awaited<ReturnType<typeof fixture.account>>>();
+  while (byShard.size < 3) {
+    const account = await fixture.account();
+    byShard.set(account.shard, account);
+  }
+  const accounts = [...byShard.values()];
+  const lost = accounts[1]!;
+  for (const account of accounts) await fixture.webhook(account);
+  for (const account of accounts) await fixture.emit(account);
+  const claimed = (await Promise.all(accounts.map((account) => fixture.due(account)))).flat();
+  const attempts = claimed.map((one, i) => attemptOf(one, { succeeded: i === 0 }));
+  await fixture.db.run({
+    text: 'update delivery_shards set epoch = epoch + 1 where shard = $1',
+    values: [lost.shard],
+  });
+
+  const { settled, streaks } = await fixture.finish(attempts);
+
+  const owned = attempts.filter(({ accountId }) => accountId !== lost.id);
+  assert.deepEqual(settled.map(({ id }) => id).toSorted(), owned.map(({ deliveryId }) => deliveryId).toSorted());
+  assert.deepEqual(
+    (await fixture.attempts()).map((one) => [one['shard'], one['id']]).toSorted(),
+    owned.map(({ shard, attemptId }) => [shard, attemptId]).toSorted(),
+  );
+  assert.deepEqual(
+    streaks.map(({ webhookId }) => webhookId).toSorted(),
+    owned.map(({ webhookId }) => webhookId).toSorted(),
+  );
+});
+
+test('the statement for one shard, which a distributed database needs, records the same', async () => {
+  await using fixture = await openDeliveryFixture();
+  const account = await fixture.account();
+  await fixture.webhook(account);
+  for (let i = 0; i < 2; i++) await fixture.emit(account);
+  const claimed = await fixture.due(account);
+  const attempts = claimed.map((one, i) => attemptOf(one, { succeeded: i === 0 }));
+
+  const recorded = await finishAttempts(fixture.db, { attempts, areOfOneShard: true, ...DISABLE_BOUNDS });
+  const repeated = await finishAttempts(fixture.db, { attempts, areOfOneShard: true, ...DISABLE_BOUNDS });
+
+  assert.deepEqual([recorded.settled.length, recorded.streaks[0]?.failuresAfter], [2, 1]);
+  assert.deepEqual(repeated, { settled: [], streaks: [] });
+  assert.deepEqual((await fixture.deliveries()).map(({ state }) => state).toSorted(), ['succeeded', 'waiting']);
 });
 
 test('a success ends the streak', async () => {
@@ -84,7 +133,7 @@ test('a success ends the streak', async () => {
   await fixture.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
   const [claimed] = await fixture.due(account);
 
-  await fixture.finish(account, [attemptOf(claimed!)]);
+  await fixture.finish([attemptOf(claimed!)]);
 
   assert.deepEqual(await fixture.webhookState(webhook.id), { active: true, reason: null, failures: 0, since: null });
 });
@@ -114,7 +163,7 @@ for (const [failuresBefore, spanMs] of STREAKS) {
     const [claimed] = await fixture.due(account, { now });
 
     const attempts = [attemptOf(claimed!, { succeeded: false })];
-    const { streaks } = await fixture.finish(account, attempts, now);
+    const { streaks } = await fixture.finish(attempts, now);
 
     const streak = { consecutiveFailures: failuresBefore + 1, failingSinceMs: failingSinceMs ?? now.getTime() };
     const shouldDisable = evaluateStreak({ ...streak, nowMs: now.getTime(), ...DISABLE_BOUNDS }) === 'disable';
@@ -136,7 +185,7 @@ test('an attempt that ends after its webhook was deleted is logged, and the deli
   await fixture.db.run({ text: 'delete from webhooks' });
 
   const attempts = [attemptOf(claimed!, { succeeded: false })];
-  await fixture.finish(account, attempts);
+  await fixture.finish(attempts);
 
   assert.equal((await fixture.deliveries())[0]?.state, 'dropped');
   assert.deepEqual((await fixture.attempts()).map((one) => one['status']).sort(), ['dropped', 'failed']);
@@ -152,7 +201,7 @@ test('a delivery that is dropped while its failed attempt is recorded does not c
 
   const finished = await other.transaction(async (tx) => {
     await tx.run({ text: 'delete from deliveries' });
-    const finishing = fixture.finish(account, [attemptOf(due!, { succeeded: false })]);
+    const finishing = fixture.finish([attemptOf(due!, { succeeded: false })]);
     while (!(await isSomebodyBlocked(tx)));
     return { finishing };
   });

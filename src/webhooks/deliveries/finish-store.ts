@@ -60,13 +60,13 @@ export async function finishSuccesses(sql: Sql, attempts: FinishedAttempt[]): Pr
 }
 
 type FinishBatch = {
-  shard: number;
-  epoch: number;
   /** In the order in which they ended: a success ends the failure streak before it. */
   attempts: FinishedAttempt[];
   disableFailures: number;
   disableMs: number;
   now?: Date | null;
+  /** All are of one shard, as they must be on Citus. */
+  areOfOneShard?: boolean;
 };
 
 /** The failure streak of a webhook before and after a batch. */
@@ -86,21 +86,22 @@ export type FinishResult = {
 };
 
 /**
- * Records attempts of one shard in one statement: the next states of their deliveries, the log entries and the failure
- * streaks of the webhooks, which may disable a webhook. Attempts of a shard that was lost are ignored, and those recorded
- * before, so none counts twice. When the webhook is disabled or deleted, a delivery with attempts left is dropped and
- * logged as dropped.
+ * Records attempts in one statement: the next states of their deliveries, the log entries and the failure streaks of the
+ * webhooks, which may disable a webhook. Attempts of a shard that was lost are ignored, and those recorded before, so none
+ * counts twice. When the webhook is disabled or deleted, a delivery with attempts left is dropped and logged as dropped.
  * The rule for disabling is in rules/webhooks/auto-disable.ts; a test compares this statement with it.
  */
 export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<FinishResult> {
-  const { shard, epoch, attempts, disableFailures, disableMs, now = null } = batch;
+  const { attempts, disableFailures, disableMs, now = null, areOfOneShard = false } = batch;
+  const shards = attempts.map(({ shard }) => shard);
   const rows = await sql.rows<{ settled: FinishResult['settled'] | null; streaks: StreakChange[] | null }>({
-    name: 'finish-attempts',
-    text: FINISH_ATTEMPTS,
+    name: areOfOneShard ? 'finish-attempts-of-shard' : 'finish-attempts',
+    text: areOfOneShard ? FINISH_ATTEMPTS_OF_SHARD : FINISH_ATTEMPTS,
     values: [
       ...columnsOf(attempts),
-      shard,
-      epoch,
+      plainArray(shards),
+      areOfOneShard ? shards[0] : plainArray([...new Set(shards)]),
+      plainArray(attempts.map(({ epoch }) => epoch)),
       now,
       disableFailures,
       disableMs,
@@ -110,8 +111,8 @@ export async function finishAttempts(sql: Sql, batch: FinishBatch): Promise<Fini
       plainArray(attempts.map(({ nextAttemptId }) => nextAttemptId && timeOfId(nextAttemptId))),
       plainArray(attempts.map(({ errorReason }) => errorReason)),
       attempts.map(({ errorMessage }) => errorMessage),
-      [...new Set(attempts.map(({ webhookId }) => webhookId))],
-      [...new Set(attempts.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)))],
+      plainArray([...new Set(attempts.map(({ webhookId }) => webhookId))]),
+      plainArray([...new Set(attempts.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)))]),
     ],
   });
   return { settled: rows[0]?.settled ?? [], streaks: rows[0]?.streaks ?? [] };
@@ -159,16 +160,19 @@ const INSERT_ATTEMPTS = `insert into attempts (shard, id, account_id, webhook_id
 // table was nearly empty would read the whole shard first, for each attempt. A list before `is true` is hashed, whatever the
 // plan; Citus refuses one in coalesce().
 
-const FINISH_SUCCESSES = `
-  with
-  -- Whoever takes one of the shards waits for this statement, or makes it ignore the shard.
+// Whoever takes one of the shards waits for the statement, or makes it ignore the shard.
+const fence = (isInShards: string) => `
   fence as materialized (
     select shard, epoch
     from delivery_shards
-    where shard = any($22::smallint[])
+    where shard ${isInShards}
     order by shard
     for share
-  ),
+  )`;
+const IS_OWNED = '(b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))';
+
+const FINISH_SUCCESSES = `
+  with ${fence('= any($22::smallint[])')},
   plain as materialized (
     select id
     from webhooks
@@ -177,7 +181,7 @@ const FINISH_SUCCESSES = `
   owned as materialized (
     select attempt_id
     from unnest($4::text[], $2::text[], $21::smallint[], $23::bigint[]) as b (attempt_id, webhook_id, shard, epoch)
-    where (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))
+    where ${IS_OWNED}
       and (b.webhook_id in (select id from plain)) is true
   ),
   ended as (
@@ -195,27 +199,24 @@ const FINISH_SUCCESSES = `
   where (attempt_id in (select attempt_id from ended)) is true
   returning delivery_id as "deliveryId"`;
 
-const FINISH_ATTEMPTS = `
-  with
+// Citus locks rows only where one shard is named as such.
+const FINISH_ATTEMPTS_OF_SHARD = `
+  with ${fence('= $22::smallint')},
   moment as materialized (
-    select coalesce($23::timestamptz, clock_timestamp()) as now
+    select coalesce($24::timestamptz, clock_timestamp()) as now
   ),
-  fence as materialized (
-    select shard
-    from delivery_shards
-    where shard = $21 and epoch = $22
-    for share
+  fenced as materialized (
+    select attempt_id, webhook_id
+    from unnest($4::text[], $2::text[], $21::smallint[], $23::bigint[]) as b (attempt_id, webhook_id, shard, epoch)
+    where ${IS_OWNED}
   ),
   -- Webhooks are locked before deliveries and in order of id, as in every transaction that changes both. A success changes
   -- the webhook only when it ends a streak or is the first: otherwise the row is not locked.
   touched as materialized (
-    select w.id, w.active, w.consecutive_failures, w.failing_since
+    select w.shard, w.id, w.active, w.consecutive_failures, w.failing_since
     from webhooks w
-    where w.shard = $21 and exists (select from fence)
-      and (
-        w.id = any($33::text[])
-        or ((w.consecutive_failures > 0 or not w.has_succeeded) and w.id = any($32::text[]))
-      )
+    where w.shard = $22::smallint and w.id = any($33::text[]) and w.id = any(array(select webhook_id from fenced))
+      and (w.id = any($34::text[]) or w.consecutive_failures > 0 or not w.has_succeeded)
     order by w.id
     for update
   ),
@@ -224,14 +225,15 @@ const FINISH_ATTEMPTS = `
   waiting as materialized (
     select attempt_id
     from deliveries
-    where shard = $21 and event_id > '' and event_id = any($3::text[]) and attempt_id = any($4::text[])
-      and exists (select from fence) and (select count(*) from touched) >= 0
+    where shard = $22::smallint and event_id > '' and event_id = any($3::text[])
+      and attempt_id = any(array(select attempt_id from fenced)) and (select count(*) from touched) >= 0
     for update
   ),
   owned as materialized (
     select *
-    from unnest(${COLUMNS}, $26::boolean[], $27::float8[], $28::text[], $29::float8[], $30::text[], $31::text[])
-    with ordinality as b (${COLUMN_NAMES}, succeeded, retry_after_ms, next_attempt_id, next_created_at_ms, error_reason,
+    from unnest(${COLUMNS}, $21::smallint[], $27::boolean[], $28::float8[], $29::text[], $30::float8[], $31::text[],
+      $32::text[])
+    with ordinality as b (${COLUMN_NAMES}, shard, succeeded, retry_after_ms, next_attempt_id, next_created_at_ms, error_reason,
       error_message, position)
     where attempt_id = any(array(select attempt_id from waiting))
   ),
@@ -247,7 +249,7 @@ const FINISH_ATTEMPTS = `
     group by o.webhook_id
   ),
   streaks as materialized (
-    select t.id, t.active, c.has_success, t.consecutive_failures as failures_before,
+    select t.shard, t.id, t.active, c.has_success, t.consecutive_failures as failures_before,
       case when c.has_success then 0 else t.consecutive_failures end + c.failures as failures,
       case
         when c.has_success and c.failures = 0 then null
@@ -259,8 +261,8 @@ const FINISH_ATTEMPTS = `
   ),
   evaluated as materialized (
     select s.*,
-      s.active and s.failures >= $24
-        and (select now from moment) - s.failing_since >= $25 * interval '1 millisecond' as disables
+      s.active and s.failures >= $25
+        and (select now from moment) - s.failing_since >= $26 * interval '1 millisecond' as disables
     from streaks s
   ),
   changed_webhooks as (
@@ -273,7 +275,7 @@ const FINISH_ATTEMPTS = `
       disabled_at = case when e.disables then (select now from moment) else w.disabled_at end,
       updated_at = case when e.disables then (select now from moment) else w.updated_at end
     from evaluated e
-    where w.shard = $21 and w.id = e.id
+    where w.shard = $22::smallint and w.shard = e.shard and w.id = e.id
   ),
   settled as materialized (
     select o.*,
@@ -290,32 +292,32 @@ const FINISH_ATTEMPTS = `
   -- In the order of the attempts. Citus refuses to add an interval to a time in an update.
   retries as materialized (
     select array_agg((select now from moment) + delay_ms * interval '1 millisecond' order by position) as times
-    from unnest($27::float8[]) with ordinality as d (delay_ms, position)
+    from unnest($28::float8[]) with ordinality as d (delay_ms, position)
   ),
   -- An element of an array that is the whole value of a column crashes Citus 13.2; it is never null here.
   retried as (
     update deliveries
     set attempt = attempt + 1,
-      attempt_id = coalesce(($28::text[])[array_position($4::text[], attempt_id)], attempt_id),
+      attempt_id = coalesce(($29::text[])[array_position($4::text[], attempt_id)], attempt_id),
       next_at = coalesce(((select times from retries))[array_position($4::text[], attempt_id)], next_at)
-    where shard = $21 and event_id > '' and event_id = any($3::text[])
+    where shard = $22::smallint and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from settled where next_state = 'waiting'))
   ),
   ended as (
     delete from deliveries
-    where shard = $21 and event_id > '' and event_id = any($3::text[])
+    where shard = $22::smallint and event_id > '' and event_id = any($3::text[])
       and attempt_id = any(array(select attempt_id from settled where next_state <> 'waiting'))
   ),
   logged as (
     ${INSERT_ATTEMPTS}
-    select $21::smallint, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
+    select shard, attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt,
       case when succeeded then 'succeeded' else 'failed' end,
       response_status, error_reason, error_message, duration_ms, dns_ms, connect_ms, tls_ms, first_byte_ms,
       remote_address, request_headers, response_headers, response_body, to_timestamp(created_at_ms / 1000),
       to_timestamp(completed_at_ms / 1000)
     from settled
     union all
-    select $21::smallint, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
+    select shard, next_attempt_id, account_id, webhook_id, event_id, event_type, delivery_id, url, attempt + 1, 'dropped',
       null, null, null, null, null, null, null, null, null, null, null, null, to_timestamp(next_created_at_ms / 1000),
       (select now from moment)
     from settled
@@ -332,3 +334,5 @@ const FINISH_ATTEMPTS = `
         'failuresAfter', failures, 'disabled', disables))
       from evaluated
     ) as streaks`;
+
+const FINISH_ATTEMPTS = FINISH_ATTEMPTS_OF_SHARD.replaceAll('= $22::smallint', '= any($22::smallint[])');

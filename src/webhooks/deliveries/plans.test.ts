@@ -23,8 +23,8 @@ const attemptsOf = (deliveries: ReadyDelivery[], succeeded: boolean): FinishedAt
 
 const CASES: Record<string, Case> = {
   'recording successes': (sql, _, deliveries) => finishSuccesses(sql, attemptsOf(deliveries, true)),
-  'recording failures': (sql, { shard }, deliveries) =>
-    finishAttempts(sql, { shard, epoch: 0, attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS }),
+  'recording failures': (sql, _, deliveries) =>
+    finishAttempts(sql, { attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS }),
   'reading what is due': (sql, { shard }) =>
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [] }),
   'reading what is due of a webhook': (sql, place) =>

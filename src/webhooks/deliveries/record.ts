@@ -1,6 +1,7 @@
 import type { Config } from '../../config/settings.ts';
 import type { Sql } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
+import { hasCitus } from '../../db/distribute.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -29,20 +30,20 @@ export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind:
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
 const MAX_BATCH = 500;
-// Of those for one shard each. The other connections are for what is read.
+// Of those for one shard each, on Citus. The other connections are for what is read.
 const STATEMENTS_AT_ONCE = 4;
 const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
 /**
- * Records finished attempts: all that ended within 10 ms in one statement, and one more for each shard with a failure or
- * the end of a streak. Attempts that end while a batch is written form the next one. A batch whose end is unknown, because
+ * Records finished attempts: all that ended within 10 ms in one statement, and one more for the failures and ends of streaks.
+ * On Citus, which locks rows of one shard only, one for each shard of these. Attempts that end while a batch is written form the next one. A batch whose end is unknown, because
  * the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
  */
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #attemptLog: Log;
-  readonly #ofShard = openSemaphore(STATEMENTS_AT_ONCE);
+  readonly #ofGroup = openSemaphore(STATEMENTS_AT_ONCE);
   readonly #disableBounds: { disableFailures: number; disableMs: number };
   #pending: FinishedAttempt[] = [];
   #size = 0;
@@ -50,6 +51,7 @@ export class Recorder {
   #writing: Promise<void> | null = null;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #isStalled = false;
+  #locksOneShard = false;
 
   constructor(deps: RecorderDeps) {
     const { log, config } = deps;
@@ -64,7 +66,9 @@ export class Recorder {
    * sent again after a crash.
    */
   async warmUp(): Promise<void> {
-    await finishSuccesses(this.#deps.db, []).catch(() => undefined);
+    const { db } = this.#deps;
+    this.#locksOneShard = await hasCitus(db).catch(() => false);
+    await finishSuccesses(db, []).catch(() => undefined);
   }
 
   /** Attempts that are not recorded yet. */
@@ -115,14 +119,13 @@ export class Recorder {
     const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
     for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
-    const byShard = Map.groupBy(rest!, ({ shard, epoch }) => `${shard} ${epoch}`);
-    await Promise.all([...byShard.values()].map((attempts) => this.#ofShard(() => this.#writeOfShard(attempts))));
+    const groups = Map.groupBy(rest!, ({ shard }) => (this.#locksOneShard ? shard : 0));
+    await Promise.all([...groups.values()].map((attempts) => this.#ofGroup(() => this.#writeWithStreaks(attempts))));
   }
 
-  async #writeOfShard(attempts: FinishedAttempt[]): Promise<void> {
+  async #writeWithStreaks(attempts: FinishedAttempt[]): Promise<void> {
     const { db, now, onStreak } = this.#deps;
-    const { shard, epoch } = attempts[0]!;
-    const batch = { shard, epoch, attempts, ...this.#disableBounds };
+    const batch = { attempts, areOfOneShard: this.#locksOneShard, ...this.#disableBounds };
     const result = await this.#retry(attempts, () => finishAttempts(db, { ...batch, now: now() }));
     if (result) {
       const settled = new Map(result.settled.map(({ id, nextAtMs }) => [id, nextAtMs]));
@@ -134,7 +137,7 @@ export class Recorder {
       }
     } else if (attempts.length > 1 && !this.#isGivenUp()) {
       // One that cannot be stored must not keep the others from being recorded.
-      for (const attempt of attempts) await this.#writeOfShard([attempt]);
+      for (const attempt of attempts) await this.#writeWithStreaks([attempt]);
     } else {
       for (const attempt of attempts) this.#end(attempt, { kind: 'failed' });
     }

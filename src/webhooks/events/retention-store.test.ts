@@ -28,10 +28,7 @@ async function delivered(fixture: Fixture, account: FixtureAccount): Promise<str
 
 async function settle(fixture: Fixture, account: FixtureAccount): Promise<void> {
   const due = await fixture.due(account, { now: after(365) });
-  await fixture.finish(
-    account,
-    due.map((delivery) => attemptOf(delivery)),
-  );
+  await fixture.finish(due.map((delivery) => attemptOf(delivery)));
 }
 
 async function counts(fixture: Fixture): Promise<{ events: number; deliveries: number }> {

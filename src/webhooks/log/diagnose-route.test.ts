@@ -27,7 +27,7 @@ async function openDelivery({ responseHeaders }: { responseHeaders?: Record<stri
     'X-Service-Delivery-Id': due!.attemptId,
   });
   const headers = signed(webhook.secret);
-  await environment.fixture.finish(account, [
+  await environment.fixture.finish([
     attemptOf(due!, {
       requestHeaders: JSON.stringify(headers),
       ...(responseHeaders && { responseHeaders: JSON.stringify(responseHeaders) }),

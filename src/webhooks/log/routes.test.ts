@@ -20,7 +20,7 @@ async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0]
   async function attemptAll(result: Partial<FinishedAttempt>) {
     const due = await web.fixture.due(account);
     const attempts = due.map((delivery) => attemptOf(delivery, result));
-    await finishAttempts(db, { shard: account.shard, epoch: 0, attempts, disableFailures: 1000, disableMs: 0 });
+    await finishAttempts(db, { attempts, disableFailures: 1000, disableMs: 0 });
     return attempts;
   }
   const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;
