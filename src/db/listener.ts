@@ -4,20 +4,27 @@ type OnNotify = (payload: string) => void;
 
 const RELISTEN_DELAY_MS = 500;
 
+type ListenerOptions = {
+  config: pg.ClientConfig;
+  /** Makes the settings of the connection. */
+  setUp(client: pg.Client): Promise<void>;
+};
+
 /**
  * One LISTEN connection for all channels of a process; it reconnects after it was lost. Callers also poll, so that missed
- * notifications only delay their work.
+ * notifications only delay their work. Polls may use the same connection.
  */
 export class Listener {
-  readonly #config: pg.ClientConfig;
+  readonly #options: ListenerOptions;
   readonly #channels = new Map<string, Set<OnNotify>>();
   #client: pg.Client | null = null;
+  #poll: Promise<pg.QueryResult> | null = null;
   #connecting: Promise<void> | null = null;
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(config: pg.ClientConfig) {
-    this.#config = config;
+  constructor(options: ListenerOptions) {
+    this.#options = options;
   }
 
   /**
@@ -37,6 +44,21 @@ export class Listener {
     };
   }
 
+  /** Runs a statement on the connection; null unless that is open and runs no other. Notifications wait for its end. */
+  poll(statement: pg.QueryConfig): Promise<pg.QueryResult> | null {
+    const client = this.#client;
+    if (!client || this.#poll) return null;
+    this.#poll = client.query(statement).finally(() => {
+      this.#poll = null;
+    });
+    // As a pool does: the server may still be at work on the statement, or be gone.
+    this.#poll.catch(() => {
+      if (this.#client === client) this.#client = null;
+      client.end().catch(() => undefined);
+    });
+    return this.#poll;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#disconnect();
@@ -47,6 +69,7 @@ export class Listener {
     this.#retry = undefined;
     const client = this.#client;
     this.#client = null;
+    await this.#poll?.catch(() => undefined);
     await client?.end();
   }
 
@@ -58,7 +81,7 @@ export class Listener {
   }
 
   async #open(): Promise<void> {
-    const client = new pg.Client(this.#config);
+    const client = new pg.Client(this.#options.config);
     client.on('notification', ({ channel, payload }) => this.#notify(channel, payload ?? ''));
     client.on('error', () => client.end().catch(() => undefined));
     client.on('end', () => {
@@ -67,6 +90,7 @@ export class Listener {
     });
     try {
       await client.connect();
+      await this.#options.setUp(client);
       for (const channel of this.#channels.keys()) await this.#subscribe(client, channel);
       if (this.#isWanted()) this.#client = client;
       else await client.end();

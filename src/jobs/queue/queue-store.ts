@@ -38,6 +38,7 @@ function readHead(limit: number): Statement {
   return {
     name: `read_queue_head_${limit}`,
     isBrief: true,
+    isPoll: true,
     text: `
       -- every shard: accounts of all shards take turns
       with returned as (

@@ -85,6 +85,7 @@ export async function readDue(
   const { shards, fromMs, untilMs, without, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
+    isPoll: true,
     text: `${waitingDeliveries('deliveries', 'w.shard = d.shard and w.id = d.webhook_id')}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
