@@ -94,6 +94,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   {
     name: 'a webhook is read to its end in spite of rows that were forgotten',
     changes: [{ file: REFILLS, find: 'rows.lastMs, forgottenMs);', replace: 'rows.lastMs);' }],
+    test: 'src/webhooks/scheduler/model.test.ts',
   },
   {
     name: 'a webhook is read to its end in spite of rows that an answer left out',

@@ -38,6 +38,8 @@ export type Receivers = {
   arrivals: Arrival[];
   /** The mode of the receiver at each URL; a new receiver answers 2xx. */
   modes: Map<string, ReceiverMode>;
+  /** The longest time that a receiver takes for an answer. */
+  answerMs: number;
   /** Probability that a deliverer freezes past its lease during an attempt, which the random freezes seldom hit. */
   freezes: number;
   frozen(): number;
@@ -75,7 +77,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   }
 
   const receivers: Receivers = {
-    ...{ sent, arrivals, modes, freezes: 0, frozen: () => frozen },
+    ...{ sent, arrivals, modes, answerMs: NETWORK_MS, freezes: 0, frozen: () => frozen },
     posterFor: (actor) => (options) => {
       const open = new Set<(report: PostReport) => void>();
       // The connections of the process are closed.
@@ -96,7 +98,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
             simulator.after(actor, simulator.random.next() * NETWORK_MS, () => {
               if (!open.has(resolve)) return;
               const eventId = request.headers['X-Service-Event-Id']!;
-              const longestMs = slow.has(eventId) ? options.timeoutMs : NETWORK_MS;
+              const longestMs = slow.has(eventId) ? options.timeoutMs : receivers.answerMs;
               const result = arrive(request, entry);
               freeze(actor, eventId);
               const delayMs = result ? simulator.random.next() * longestMs : options.timeoutMs;

@@ -133,6 +133,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   const { random } = here;
   const isCalm = random.next() < 0.3;
   server.wayMs = random.pick([3, 3, 20]);
+  environment.receivers.answerMs = random.pick([60, 60, 700]);
   let count = 0;
   let ended = isCalm;
   if (!isCalm) {
