@@ -44,6 +44,8 @@ export type Environment = {
   parents: Actor[];
   /** When the database's clock was set forward. */
   clockStepsMs: number[];
+  /** Messages of errors that no client expects. */
+  unexpected: string[];
   /** Deliveries that only the search of all webhooks found. */
   foundLate: number;
 };

@@ -57,20 +57,21 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     endedAtMs: new Map(),
     parents: [],
     clockStepsMs: [],
+    unexpected: [],
     foundLate: 0,
   };
   const nodes = new Map<string, Node>();
   const clients = new Clients(environment);
+  const note = noteOf(environment);
   const accounts = await clients.makeAccounts(postgres.admin, 2 + here.random.integer(2));
   const faults = planFaults(environment, nodes);
 
   for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
-  for (const account of accounts)
-    here.after(clients.actor, 10, () => void clients.createWebhook(account).catch(isExpected));
+  for (const account of accounts) here.after(clients.actor, 10, () => void clients.createWebhook(account).catch(note));
   const actions = 25 + here.random.integer(30);
   for (let i = 0; i < actions; i++) {
     const account = here.random.pick(accounts);
-    here.after(clients.actor, here.random.next() * ACTIONS_MS, () => void clients.act(account).catch(isExpected));
+    here.after(clients.actor, here.random.next() * ACTIONS_MS, () => void clients.act(account).catch(note));
   }
 
   await here.run(CALM_AFTER_MS);
@@ -95,6 +96,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   };
   const isFaultless = faults.count() + server.faultCount() === 0;
   const violations = await findViolations(postgres.admin, { ...run, isFaultless, isOver });
+  violations.push(...environment.unexpected.map((message) => `errors: ${message}`));
   simulator = null;
   return {
     seed,
@@ -108,10 +110,12 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   };
 }
 
-/** Clients expect refusals and broken connections; the checks cover their jobs as well. */
-function isExpected(error: unknown): void {
-  const { name, code } = error as { name?: string; code?: string };
-  if (name !== 'ApiError' && code !== '08006') throw error;
+/** Clients expect refusals and broken connections; the checks cover their jobs as well. Other errors violate a rule. */
+function noteOf({ unexpected }: Environment): (error: unknown) => void {
+  return (error) => {
+    const { name, code, message } = error as { name?: string; code?: string; message: string };
+    if (name !== 'ApiError' && code !== '08006') unexpected.push(message);
+  };
 }
 
 async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres): Promise<boolean> {
@@ -171,7 +175,7 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
     // Sometimes the parent process dies too: then nobody releases the leases, and they expire.
     const hasParent = random.next() < 0.6;
     here.work(endProcess(node, environment), () => {
-      if (hasParent) void releaseLeases(node.holder, environment).catch(isExpected);
+      if (hasParent) void releaseLeases(node.holder, environment).catch(noteOf(environment));
     });
     here.after(null, random.next() * 5_000, () => nodes.set(node.actor.slot, startNode(node.actor.slot, environment)));
   }
