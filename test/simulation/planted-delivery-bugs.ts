@@ -148,7 +148,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     changes: [
       {
         file: FINISH,
-        find: 'attempt_id = coalesce(($28::text[])[array_position($4::text[], attempt_id)], attempt_id),',
+        find: 'attempt_id = coalesce(($29::text[])[array_position($4::text[], attempt_id)], attempt_id),',
         replace: '',
       },
     ],
@@ -163,8 +163,8 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     changes: [
       {
         file: FINISH,
-        find: ">= $25 * interval '1 millisecond' as disables",
-        replace: ">= 0 * $25 * interval '1 millisecond' as disables",
+        find: ">= $26 * interval '1 millisecond' as disables",
+        replace: ">= 0 * $26 * interval '1 millisecond' as disables",
       },
     ],
   },
@@ -194,13 +194,8 @@ function withoutEpoch(): PlantedBug['changes'] {
   return [
     {
       file: FINISH,
-      find: 'where (b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))',
-      replace: 'where b.epoch is not null',
-    },
-    {
-      file: FINISH,
-      find: 'where shard = $21 and epoch = $22',
-      replace: 'where shard = $21 and $22::bigint is not null',
+      find: "'(b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))'",
+      replace: "'b.epoch is not null'",
     },
   ];
 }
