@@ -185,15 +185,19 @@ test('during the overlap of a rotation both secrets sign; afterwards only the ne
       text: 'update webhooks set secret = $1, previous_secret = $2, previous_secret_ends_at = $3',
       values: [secretBox.seal(webhook.id, fresh), secretBox.seal(webhook.id, webhook.secret), endsAt],
     });
-  const deliverer = await environment.start();
+  // A deliverer of its own for each: one may use settings for a second.
+  const sendNext = async (count: number) => {
+    const deliverer = await environment.start();
+    await fixture.emit(environment.account);
+    const request = await environment.receiver.waitFor(count);
+    await deliverer.stop();
+    return request;
+  };
 
   await rotate(new Date(Date.now() + 60_000));
-  await fixture.emit(environment.account);
-  const during = await environment.receiver.waitFor(1);
+  const during = await sendNext(1);
   await rotate(new Date(Date.now() - 1));
-  await fixture.emit(environment.account);
-  const after = await environment.receiver.waitFor(2);
-  await deliverer.stop();
+  const after = await sendNext(2);
 
   for (const secret of [fresh, webhook.secret]) {
     verifyDelivery({ secret, headers: during.headers, body: during.body });
