@@ -167,7 +167,7 @@ async function measureOnce(environment: Environment): Promise<Record<keyof Measu
   const span = { fromMs: nowMs - READ_MS, untilMs: nowMs + AHEAD_MS };
   return {
     'read of what became due': await msOf(() =>
-      readDue(deliverer, { shards: [shard], ...span, without: [], limit: DUE }),
+      readDue(deliverer, { shards: [shard], ...span, without: [], known: [], limit: DUE }),
     ),
     'read of one webhook': await msOf(() =>
       readDueOfWebhook(deliverer, { ...place, ...span, limit: REFILL, known: [], withSettings: true }),

@@ -77,21 +77,22 @@ type Row = Omit<WaitingDelivery, 'body'> & { body: string | null } & (
 /**
  * At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included.
  * @param span.without  ids of webhooks whose deliveries are left out
+ * @param span.known  ids of deliveries that are left out
  */
 export async function readDue(
   sql: Sql,
-  span: { shards: number[]; fromMs: number; untilMs: number; without: string[]; limit: number },
+  span: { shards: number[]; fromMs: number; untilMs: number; without: string[]; known: string[]; limit: number },
 ): Promise<ReadDeliveries> {
-  const { shards, fromMs, untilMs, without, limit } = span;
+  const { shards, fromMs, untilMs, without, known, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
     isPoll: true,
     text: `${waitingDeliveries('deliveries', 'w.shard = d.shard and w.id = d.webhook_id')}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
-        and d.webhook_id <> all($4::text[])
+        and d.webhook_id <> all($4::text[]) and (d.id in (select unnest($6::text[]))) is not true
       limit $5`,
-    values: [shards, fromMs, untilMs, without, limit],
+    values: [shards, fromMs, untilMs, plainArray(without), limit, plainArray(known)],
   });
   return deliveriesOf(rows);
 }

@@ -26,7 +26,7 @@ const CASES: Record<string, Case> = {
   'recording failures': (sql, _, deliveries) =>
     finishAttempts(sql, { attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS }),
   'reading what is due': (sql, { shard }) =>
-    readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [] }),
+    readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [], known: [] }),
   'reading what is due of a webhook': (sql, place) =>
     readDueOfWebhook(sql, { ...everything, ...place, ...unknown, untilMs: Date.now() + 60_000 }),
   'searching for webhooks': (sql, { shard }) => findWebhooksDue(sql, { shard, untilMs: Date.now() + 60_000 }),

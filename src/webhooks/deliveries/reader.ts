@@ -33,8 +33,8 @@ const POLL_MS = 1_000;
 const MIN_ROUND_MS = 3;
 // Rows that are due soon wait in memory.
 const AHEAD_MS = 1_000;
-// A row is visible some time after its time was set, when its transaction commits. Each read brings again what it brought
-// before and is not recorded yet, so only some reads look back further.
+// A row is visible some time after its time was set, when its transaction commits. Each read goes through what was read before
+// and is not recorded yet, so only some reads look back further.
 const COMMIT_MS = 25;
 const SLOW_COMMIT_MS = 250;
 const SLOW_COMMIT_INTERVAL_MS = 50;
@@ -45,6 +45,8 @@ const FOUND_LATE_MS = 2_000;
 const MAX_ROWS = 1_000;
 // A read that leaves out more of them takes longer than one that brings their rows.
 const MAX_LEFT_OUT = 100;
+// Of the rows in memory, the others are read again.
+const MAX_KNOWN = 5_000;
 const CONCURRENT_REFILLS = 3;
 // A refill brings settings that would grow too old before the next one.
 const REFILL_INTERVAL_MS = 500;
@@ -169,7 +171,8 @@ export class Reader {
     const read = scheduler.beginRead();
     try {
       const without = scheduler.backlogged(MAX_LEFT_OUT);
-      const answer = await readDue(db, { shards, fromMs, untilMs, without, limit: MAX_ROWS });
+      const known = scheduler.known({ shards, fromMs, limit: MAX_KNOWN });
+      const answer = await readDue(db, { shards, fromMs, untilMs, without, known, limit: MAX_ROWS });
       this.#keep(answer, read);
       for (const delivery of answer.deliveries) {
         scheduler.offer(delivery, scheduled(webhooks.get(delivery.webhookId)!), read);

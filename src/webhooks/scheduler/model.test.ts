@@ -104,9 +104,12 @@ class Model {
     const read = this.#scheduler.beginRead();
     const isBroken = this.#random.next() < 0.1;
     const without = this.#scheduler.backlogged(2);
+    const fromMs = this.#random.pick([NOW_MS - 1_000, this.#nowMs - 200]);
+    const known = this.#scheduler.known({ shards: SHARDS, fromMs, limit: 5 });
     const run = () => {
-      const rows = this.#rowsOf(({ shard, webhookId, nextAtMs }) => {
-        return this.#owned.has(shard) && nextAtMs <= this.#nowMs + 1_000 && !without.includes(webhookId);
+      const rows = this.#rowsOf(({ id, shard, webhookId, nextAtMs }) => {
+        const isLeftOut = without.includes(webhookId) || known.includes(id);
+        return this.#owned.has(shard) && nextAtMs <= this.#nowMs + 1_000 && !isLeftOut;
       }).map((row) => ({ row, settings: this.#settingsOf(row.webhookId) }));
       return () => {
         for (const { row, settings } of isBroken ? [] : rows) {

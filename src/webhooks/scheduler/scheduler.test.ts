@@ -301,6 +301,18 @@ test('a webhook that comes new gets space when others with backlogs hang and fil
   assert.equal(startAll().length, 300);
 });
 
+test('a read may leave out what is in memory of its shards, from a time on', () => {
+  const { scheduler, offer, startAll } = newScheduler();
+  for (const id of ['early', 'started', 'waiting']) offer('w1', { id, nextAtMs: id === 'early' ? 5 : NOW_MS });
+  const ids = (shards: number[], limit = 10) => scheduler.known({ shards, fromMs: 6, limit });
+  startAll();
+
+  assert.deepEqual(ids([0]).toSorted(), ['started', 'waiting']);
+  assert.deepEqual([ids([1]), ids([0], 1).length], [[], 1]);
+  scheduler.settled('started', null, NOW_MS);
+  assert.deepEqual(ids([0]), ['waiting']);
+});
+
 test('a read may leave out a webhook with a backlog while it has enough in memory, and must not while it is refilled', () => {
   const { scheduler, offer } = newScheduler({ perWebhook: 8, inFlightPerWebhook: 100 });
   for (let i = 0; i < 9; i++) offer('many', { nextAtMs: NOW_MS + i });

@@ -184,6 +184,20 @@ export class Scheduler<E extends Entry = Entry> {
     return this.#refills.waiting(limit);
   }
 
+  /**
+   * The ids of at most `limit` deliveries in memory, of the shards and due from a time on. A read that begins now may leave
+   * them out.
+   */
+  known({ shards, fromMs, limit }: { shards: number[]; fromMs: number; limit: number }): string[] {
+    const isRead = new Set(shards);
+    const ids: string[] = [];
+    for (const { entry } of this.#items.values()) {
+      if (ids.length === limit) break;
+      if (entry.nextAtMs >= fromMs && isRead.has(entry.shard)) ids.push(entry.id);
+    }
+    return ids;
+  }
+
   /** Reads of spilled webhooks that run low, to be sent now; `refilled` or `endRead` ends each. */
   refills(limit: number, nowMs: number): RefillRequest[] {
     const requests: RefillRequest[] = [];
