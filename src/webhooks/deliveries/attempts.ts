@@ -155,7 +155,7 @@ export class Attempts {
     const epoch = ownership.epochOf(shard)!;
     const webhook = webhooks.fresh(webhookId);
     const body = databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS ? delivery.body : null;
-    if (webhook && body) {
+    if (webhook?.isActive && body) {
       void this.#send(readyOf(delivery, { epoch, body }, webhook));
       return;
     }

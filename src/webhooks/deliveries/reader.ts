@@ -186,11 +186,13 @@ export class Reader {
   async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
     const { db, scheduler, databaseClock, webhooks } = this.#deps;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
-    const span = { fromMs, untilMs, limit, known, withSettings: !webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) };
+    const hasSettings = webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && webhooks.get(webhookId)!.isActive;
+    const span = { fromMs, untilMs, limit, known, withSettings: !hasSettings };
     try {
       const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
       this.#keep(answer, read);
       const [webhook] = answer.webhooks;
+      if (hasSettings) webhooks.apply(webhookId);
       scheduler.refilled(read, answer.deliveries, webhook ? scheduled(webhook) : null, databaseClock.nowMs());
     } catch (error) {
       scheduler.endRead(read);

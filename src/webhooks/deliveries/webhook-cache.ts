@@ -38,6 +38,12 @@ export class WebhookCache {
     return cached !== undefined && this.#monotonicMs() - cached.readAtMs + ms <= MAX_AGE_MS;
   }
 
+  /** Gives the scheduler the settings as last read: it knows nothing of a webhook that had nothing in memory. */
+  apply(id: string): void {
+    const cached = this.#cached.get(id);
+    if (cached) this.#scheduler.setWebhook(scheduled(cached.settings), cached.read);
+  }
+
   /** Keeps settings that a read brought, unless a later read has brought some. */
   keep(settings: WebhookSettings, read: number): void {
     const cached = this.#cached.get(settings.id);

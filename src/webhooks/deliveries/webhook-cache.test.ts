@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Sql } from '../../db/database.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { WebhookCache } from './webhook-cache.ts';
+
+const NOW_MS = 1_000_000;
+const ACTIVE: WebhookSettings = {
+  ...{ id: 'w1', shard: 0, url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null },
+  ...{ isActive: true, isHealthy: true, maxPerSecond: null, headers: null },
+};
+
+/** How many of three deliveries start at once, after the webhook was forgotten and is read again with the settings as known. */
+function startsWith(settings: WebhookSettings): number {
+  const scheduler = new Scheduler<WaitingDelivery>();
+  const cache = new WebhookCache({} as Sql, scheduler, () => 0);
+  scheduler.addShard(0, NOW_MS - 10_000);
+  cache.keep(settings, scheduler.beginRead());
+  scheduler.spill({ id: 'w1', shard: 0 });
+  const [refill] = scheduler.refills(1, NOW_MS);
+  const row = { shard: 0, accountId: 'a', webhookId: 'w1', eventId: 'e', eventType: 't', attempt: 1, attemptId: 'x' };
+  const rows = ['d1', 'd2', 'd3'].map((id) => ({ ...row, id, nextAtMs: NOW_MS, readAtMs: NOW_MS, body: null }));
+
+  cache.apply('w1');
+  scheduler.refilled(refill!.read, rows, null, NOW_MS);
+
+  let starts = 0;
+  while (scheduler.next(NOW_MS)) starts += 1;
+  return starts;
+}
+
+test('a webhook that is read again without its settings keeps those that are known', () => {
+  assert.equal(startsWith(ACTIVE), 3);
+  assert.equal(startsWith({ ...ACTIVE, maxPerSecond: 1 }), 1);
+  assert.equal(startsWith({ ...ACTIVE, isActive: false }), 0);
+});
