@@ -18,7 +18,7 @@ const EVERYTHING = [
 const STORE_SUITE = ['src/**/*store.test.ts', 'src/db/**/*.test.ts', 'test/**/*.store.test.ts'];
 const NO_STORE = ['src/db/embedded/*.test.ts'];
 // Much longer than the slowest test: a test that hangs fails with its name, and the run continues.
-const TEST_TIMEOUT_MS = 180_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 // Several times what a run uses at most.
 const MEMORY = { folder: '/dev/shm', minFreeBytes: 8e9 };
