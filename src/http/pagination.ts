@@ -1,5 +1,4 @@
 import type { IdPrefix } from '../rules/ids.ts';
-import { isId } from '../rules/ids.ts';
 import { ApiError } from './api-error.ts';
 import { Type } from './schema.ts';
 
@@ -17,7 +16,7 @@ export const pageFields = {
   }),
   cursor: Type.Optional(
     Type.String({
-      pattern: '^([a-z]+_[0-9a-hjkmnp-tv-z]{26}|[0-9]{1,15})$',
+      pattern: '^[0-9a-hjkmnp-tv-z]{26}$',
       errorMessage: CURSOR_ADVICE,
       description: '`next_cursor` of the page before; absent for the newest. Opaque.',
     }),
@@ -28,29 +27,39 @@ export const pageFields = {
 export const pageQuery = Type.Object(pageFields);
 
 /**
- * The id of a cursor: the page continues with `id < $cursor order by id desc`, since ids sort by time and never change. Null
- * for the first page.
- * @param prefix  of the ids that this list is ordered by
- * @throws ApiError  400 for the cursor of another list
+ * The cursor for the rows that follow (are older than) the row with this id: the id without its prefix. Ids sort by time
+ * and never change.
  */
-export function decodeCursor(prefix: IdPrefix, cursor: string | undefined): string | null {
-  if (cursor === undefined) return null;
-  if (isId(prefix, cursor)) return cursor;
-  throw notOfThisList();
+export function encodeCursor(id: string): string {
+  return id.slice(id.indexOf('_') + 1);
 }
 
 /**
- * The number of a cursor of a list that is ordered by a number; null for the first page.
- * @throws ApiError  400 for the cursor of another list
+ * The id of a cursor: the page continues with `id < $cursor order by id desc`. Null for the first page.
+ * @param prefix  of the ids that this list is ordered by
+ * @param cursor  matches the pattern in `pageFields`
+ */
+export function decodeCursor(prefix: IdPrefix, cursor: string | undefined): string | null {
+  return cursor === undefined ? null : `${prefix}_${cursor}`;
+}
+
+// Digits of the pattern in `pageFields`, in hexadecimal; 13 of them are below 2^53.
+const NUMBER_CURSOR = /^0{13}([0-9a-f]{13})$/;
+
+/** The cursor for the rows that follow the row with this number, in a list that is ordered by a number from 0. */
+export function encodeNumberCursor(number: number): string {
+  return number.toString(16).padStart(26, '0');
+}
+
+/**
+ * The number of such a cursor; null for the first page.
+ * @throws ApiError  400
  */
 export function decodeNumberCursor(cursor: string | undefined): number | null {
   if (cursor === undefined) return null;
-  if (/^[0-9]{1,15}$/.test(cursor)) return Number(cursor);
-  throw notOfThisList();
-}
-
-function notOfThisList(): ApiError {
-  return new ApiError('invalid_request', `cursor ${CURSOR_ADVICE}.`, { param: 'cursor' });
+  const digits = NUMBER_CURSOR.exec(cursor)?.[1];
+  if (digits !== undefined) return Number.parseInt(digits, 16);
+  throw new ApiError('invalid_request', `cursor ${CURSOR_ADVICE}.`, { param: 'cursor' });
 }
 
 export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string | null };
@@ -59,13 +68,13 @@ export type Page<Item> = { data: Item[]; has_more: boolean; next_cursor: string 
  * The answer of a list.
  * @param rows  at most `limit + 1`, newest first: the last one only shows that there are more
  * @param show  turns a row into an item of the answer
- * @param cursorOf  the cursor for the rows that follow a row; by default its id
+ * @param cursorOf  the cursor for the rows that follow a row; by default made of its id
  */
 export function pageOf<Row extends { id: string }, Item>(
   rows: Row[],
   limit: number,
   show: (row: Row) => Item,
-  cursorOf: (row: Row) => string = ({ id }) => id,
+  cursorOf: (row: Row) => string = ({ id }) => encodeCursor(id),
 ): Page<Item> {
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;

@@ -98,7 +98,7 @@ test('a ledger is shown to its account only, and an unlimited account has an emp
 test('a cursor of another list is refused', async () => {
   await using fixture = await openAccountFixture();
   const { key } = await fixture.account(10);
-  const cursors = ['1'.repeat(16), `job_${'0'.repeat(26)}`, '-1', 'x'];
+  const cursors = ['1'.repeat(26), `${'0'.repeat(13)}${'z'.repeat(13)}`, 'x'];
 
   const answers = await Promise.all(cursors.map((cursor) => fixture.askAs(key, 'GET', `/v1/ledger?cursor=${cursor}`)));
 

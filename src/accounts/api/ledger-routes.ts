@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { decodeNumberCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import { decodeNumberCursor, encodeNumberCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
@@ -85,7 +85,7 @@ async function readPage(
 ) {
   const entries = await listEntries(db, account, { limit: limit + 1, beforeNumber: decodeNumberCursor(cursor) });
   const show = (entry: LedgerEntry) => showEntry(account.id, entry);
-  return pageOf(entries, limit, show, ({ number }) => String(number));
+  return pageOf(entries, limit, show, ({ number }) => encodeNumberCursor(number));
 }
 
 /** An entry of the account's ledger as the API shows it. */

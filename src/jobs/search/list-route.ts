@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import type { Page } from '../../http/pagination.ts';
-import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
+import { decodeCursor, encodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
@@ -80,7 +80,7 @@ async function readPage(db: Database, account: Account, query: Static<typeof lis
   const rows = await listJobs(db, owner, filter, { limit: limit + 1, beforeId, fromId });
   const page = pageOf(rows, limit, showJobInList);
   if (page.has_more || fromId === null) return page;
-  return { ...page, has_more: true, next_cursor: fromId };
+  return { ...page, has_more: true, next_cursor: encodeCursor(fromId) };
 }
 
 function readFilter(query: Static<typeof listQuery>): JobFilter {

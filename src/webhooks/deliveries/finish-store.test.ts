@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf, DISABLE_BOUNDS, IS_DISTRIBUTED, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import {
+  attemptOf,
+  DISABLE_BOUNDS,
+  IS_DISTRIBUTED,
+  openDeliveryFixture,
+} from '../../../test/fixtures/webhooks/delivery.ts';
 import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
