@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
+import { countRowsRead } from '../../../test/fixtures/database/rows-read.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -59,15 +60,7 @@ for (const [name, run] of Object.entries(CASES)) {
         from (select * from jobs limit 1) job, generate_series(1, ${OTHERS}) n`,
     });
 
-    const read = await transcriber.transaction(async (tx) => {
-      await run(tx, job, moment);
-      const [row] = await tx.rows<{ read: number }>({
-        text: `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
-          from pg_stat_xact_user_tables
-          where relname = 'jobs'`,
-      });
-      return row!.read;
-    });
+    const read = await countRowsRead(transcriber, 'jobs', (tx) => run(tx, job, moment));
     await transcriber.close();
 
     assert.ok(read <= MOST_ROWS, `${read} rows`);

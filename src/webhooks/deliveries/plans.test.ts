@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { countRowsRead } from '../../../test/fixtures/database/rows-read.ts';
 import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import type { Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -56,15 +57,7 @@ for (const [name, run] of Object.entries(CASES)) {
         from (select * from deliveries limit 1) d, generate_series(1, ${ROWS}) n`,
     });
 
-    const read = await deliverer.transaction(async (tx) => {
-      await run(tx, place, due);
-      const [row] = await tx.rows<{ read: number }>({
-        text: `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read
-          from pg_stat_xact_user_tables
-          where relname = 'deliveries'`,
-      });
-      return row!.read;
-    });
+    const read = await countRowsRead(deliverer, 'deliveries', (tx) => run(tx, place, due));
     await deliverer.close();
 
     assert.ok(read <= 5 * BATCH, `${read} rows`);

@@ -45,7 +45,7 @@ const FOUND_LATE_MS = 2_000;
 const MAX_ROWS = 1_000;
 // A read that leaves out more of them takes longer than one that brings their rows.
 const MAX_LEFT_OUT = 100;
-// Of the rows in memory, the others are read again.
+// So many rows in memory are named in a read. Those beyond are read again, and ignored.
 const MAX_KNOWN = 5_000;
 const CONCURRENT_REFILLS = 3;
 // A refill brings settings that would grow too old before the next one.
