@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
+import { noteSpent } from '../../platform/garbage-collection.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
 import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
@@ -68,6 +69,7 @@ export class OpenaiClient implements AsyncDisposable {
         body: form.body,
         signal,
       });
+      noteSpent(form.body.length);
       permit.responded();
       return await readResponse(response, piece.length / SAMPLE_RATE);
     } catch (cause) {
