@@ -4,7 +4,7 @@ import { openTestDatabase } from '../../test/fixtures/database/test-database.ts'
 import { Notifier } from './notifier.ts';
 
 /** What a notifier sends: the notifications of each statement; `answer` ends the statement under way. */
-function openRecorder() {
+function openRecorder({ intervalMs }: { intervalMs?: number } = {}) {
   const sent: string[][] = [];
   let answer = (_error?: Error): void => undefined;
   const notifier = new Notifier(async ({ values }) => {
@@ -13,7 +13,7 @@ function openRecorder() {
     const answered = Promise.withResolvers<void>();
     answer = (error) => (error ? answered.reject(error) : answered.resolve());
     await answered.promise;
-  });
+  }, intervalMs);
   return { notifier, sent, answer: (error?: Error) => answer(error) };
 }
 
@@ -43,6 +43,23 @@ test('what comes while a statement is under way is sent by the next one, also af
   await closed;
 
   assert.deepEqual(sent, [['due 1'], ['due 2,3']]);
+});
+
+test('after a statement, what comes within the interval is sent by one statement at its end', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { notifier, sent, answer } = openRecorder({ intervalMs: 8 });
+  notifier.add('ended', 'job_1');
+  await nextTick();
+  answer();
+  notifier.add('ended', 'job_2');
+  t.mock.timers.tick(7);
+  await nextTick();
+  const sentBefore = sent.length;
+  notifier.add('ended', 'job_3');
+  t.mock.timers.tick(1);
+  await nextTick();
+
+  assert.deepEqual([sentBefore, sent], [1, [['ended job_1'], ['ended job_2,job_3']]]);
 });
 
 test('a patient notification is sent with the next other one, each word once', async () => {

@@ -1,27 +1,32 @@
 type Statement = { name: string; text: string; values: unknown[] };
 
-const INTERVAL_MS = 2;
+const DEFAULT_INTERVAL_MS = 2;
 // A job of a second of audio ends within this time where the engine is fast: one statement reports its start and its end.
 const PATIENT_MS = 20;
 // A payload is shorter than 8,000 bytes; the words are ids, of at most 31 bytes.
 const MAX_WORDS = 200;
 
 /**
- * Sends the notifications of a process, after the commits that they announce: one statement at most every 2 ms with all
+ * Sends the notifications of a process, after the commits that they announce: one statement at most every few ms with all
  * that have come, those of a channel as one payload with commas. A NOTIFY inside of the transaction would hold a lock of
  * the whole database until the transaction is flushed to disk, so that no two of them could share a flush.
  * Patient notifications are sent with the next others, or after 20 ms.
  */
 export class Notifier {
   readonly #run: (statement: Statement) => Promise<unknown>;
+  readonly #intervalMs: number;
   readonly #waiting = new Map<string, Set<string>>();
   #isUrgent = false;
   #patience: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
 
-  /** @param run  executes a statement outside of any transaction */
-  constructor(run: (statement: Statement) => Promise<unknown>) {
+  /**
+   * @param run         executes a statement outside of any transaction
+   * @param intervalMs  from one statement to the next
+   */
+  constructor(run: (statement: Statement) => Promise<unknown>, intervalMs = DEFAULT_INTERVAL_MS) {
     this.#run = run;
+    this.#intervalMs = intervalMs;
   }
 
   /** @param word  the payload, without commas */
@@ -49,7 +54,7 @@ export class Notifier {
     // The others of the same transaction are added before this resolves.
     await undefined;
     while (this.#isUrgent) {
-      const interval = new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
+      const interval = new Promise((resolve) => setTimeout(resolve, this.#intervalMs));
       // A notification that is lost delays its listeners until they poll.
       await this.#run(notifyStatement(this.#takeWaiting())).catch(() => undefined);
       await interval;

@@ -12,7 +12,7 @@ import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
 import type { Sharer } from '../../rules/network/connection-share.ts';
 import { connectionShare } from '../../rules/network/connection-share.ts';
 import type { ProcessName, StartOrder, ToChild, ToParent } from '../messages.ts';
-import type { RoleContext, RoleModule, RunningRole } from './role.ts';
+import type { RoleContext, RoleDatabase, RoleModule, RunningRole } from './role.ts';
 
 const MODULES = {
   http: () => import('./api.ts'),
@@ -45,9 +45,9 @@ async function main(name: ProcessName): Promise<void> {
 
   const running: (RunningRole & { db: Database })[] = [];
   for (const [index, part] of parts.entries()) {
-    const { start, plansOnce = false } = modules[index]!;
+    const { start, plansOnce = false, notifyIntervalMs } = modules[index]!;
     const partLog = log.child({ role: part });
-    const db = openPool(part, plansOnce, order, partLog);
+    const db = openPool(part, { plansOnce, ...(notifyIntervalMs && { notifyIntervalMs }) }, order, partLog);
     const context: RoleContext = {
       ...{ config, order, db, metrics, send },
       log: partLog,
@@ -81,14 +81,14 @@ function partsOf(name: ProcessName, { roles }: Config): Sharer[] {
   return name === 'http' && roles.includes('janitor') ? ['http', 'janitor'] : [name];
 }
 
-function openPool(part: Sharer, plansOnce: boolean, order: StartOrder, log: Log): Database {
+function openPool(part: Sharer, options: RoleDatabase, order: StartOrder, log: Log): Database {
   return openDatabase(order.databaseUrl, {
     maxConnections: connectionShare(part, order.maxConnections ?? null),
     // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute apart,
     // and PostgreSQL keeps 4 to 5 MB for each connection.
     ...((order.maxConnections || part === 'janitor') && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
-    plansOnce,
+    ...options,
     onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
   });
 }

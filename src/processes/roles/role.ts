@@ -1,5 +1,5 @@
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, DatabaseOptions } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
@@ -28,7 +28,9 @@ export type RunningRole = {
   /** Updates the metrics that are measured when they are read. */
   measure?(): Promise<void>;
 };
-export type RoleModule = {
+/** What a role chooses for its pool. */
+export type RoleDatabase = Pick<DatabaseOptions, 'plansOnce' | 'notifyIntervalMs'>;
+
+export type RoleModule = RoleDatabase & {
   start(context: RoleContext): Promise<RunningRole>;
-  plansOnce?: boolean;
 };

@@ -15,6 +15,8 @@ import type { RoleContext, RunningRole } from './role.ts';
 
 // Else each claim is planned again as soon as the jobs have statistics, which takes as long as the claim itself.
 export const plansOnce = true;
+// Each wakes the listeners of every process. While jobs are short, the ends of several are announced together.
+export const notifyIntervalMs = 8;
 
 const REPORT_RETRY_MS = 5_000;
 
