@@ -47,10 +47,13 @@ const STORAGE_RETRY: AwayRetry = {
 const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
 const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
 
-type ExecuteDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Leases; eraser: AudioEraser } & Pick<
-    PipelineDeps,
-    'onTranscribed'
-  >;
+type ExecuteDeps = TranscriberDeps & {
+  completions: CompletionWaiter;
+  leases: Leases;
+  eraser: AudioEraser;
+  /** When the answer to the claim arrived. */
+  claimedAtMs: number;
+} & Pick<PipelineDeps, 'onTranscribed'>;
 
 /**
  * Executes a claimed job: renews its lease, transcribes it, writes its end and has its audio erased. Hands the job back when
@@ -73,7 +76,6 @@ class Execution {
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
   readonly #partialResults: PartialResults;
-  readonly #claimedAtMs: number;
   /** Nothing was written to the job's row since the claim, but for its lease. */
   #isUnchanged = true;
   #progress = 0;
@@ -85,7 +87,6 @@ class Execution {
     this.#rates = { lite: deps.config.creditRateLite, pro: deps.config.creditRatePro };
     this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
     this.#partialResults = openPartialResults(job, deps);
-    this.#claimedAtMs = deps.clock.now();
   }
 
   async run(): Promise<void> {
@@ -180,7 +181,7 @@ class Execution {
     // A failed job keeps its progress, which the renewal of the lease stores.
     if (!this.#isUnchanged || outcome.kind === 'failed') return null;
     const { heldUnits, transcribedUnits, progress, startedAt } = this.#job;
-    const ranMs = Math.max(0, this.#deps.clock.now() - this.#claimedAtMs);
+    const ranMs = Math.max(0, this.#deps.clock.now() - this.#deps.claimedAtMs);
     return { heldUnits, transcribedUnits, progress, moment: new Date(startedAt!.getTime() + ranMs) };
   }
 

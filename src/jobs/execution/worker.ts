@@ -4,7 +4,7 @@ import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ClaimedJob } from '../job.ts';
-import { JobClaims } from '../queue/claim.ts';
+import { ClaimsAhead } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases, sweepLapsedJobs } from '../queue/lease.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';
@@ -43,7 +43,7 @@ type WorkerDeps = TranscriberDeps & { completions: CompletionWaiter; leases: Lea
 class Worker {
   readonly #deps: WorkerDeps;
   readonly #engines: { lite: LimitedEngine; pro: LimitedEngine };
-  readonly #claims: JobClaims;
+  readonly #claims: ClaimsAhead;
   readonly #stopping = new AbortController();
   readonly #executing = new Set<Promise<void>>();
   /** Of the jobs under way, those that may need the engine: the others search for speakers, and hold no place. */
@@ -58,7 +58,7 @@ class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#engines = limitEngines(deps.engines);
-    this.#claims = new JobClaims({ ...deps, leaseMs: LEASE_MS });
+    this.#claims = new ClaimsAhead({ ...deps, leaseMs: LEASE_MS });
   }
 
   async start(): Promise<void> {
@@ -76,7 +76,7 @@ class Worker {
     this.#wake.send();
     await this.#stopListening();
     await Promise.all(this.#loops);
-    await waitAtMost(clock, Promise.all(this.#executing), STOP_MS);
+    await waitAtMost(clock, Promise.all([...this.#executing, this.#claims.close()]), STOP_MS);
     await Promise.all([completions.close(), leases[Symbol.asyncDispose](), eraser.close()]);
   }
 
@@ -108,21 +108,26 @@ class Worker {
       const places = Math.min(most - this.#transcribing, JOBS_PER_PLACE * most - this.#executing.size);
       if (places <= 0) return;
       const notifications = this.#notifications;
-      const { jobs, isDrained } = await this.#claims.claim(places);
-      for (const job of jobs) this.#execute(job);
+      const { jobs, claimedAtMs, isDrained } = await this.#claims.claim(places);
+      for (const job of jobs) this.#execute(job, claimedAtMs);
       this.#isDrained = isDrained && notifications === this.#notifications;
     }
   }
 
-  #execute(job: ClaimedJob): void {
+  #execute(job: ClaimedJob, claimedAtMs: number): void {
+    const { clock } = this.#deps;
+    const startedAtMs = clock.now();
     let isTranscribing = true;
     this.#transcribing += 1;
     const leavePlace = () => {
-      if (isTranscribing) this.#transcribing -= 1;
+      if (isTranscribing) {
+        this.#transcribing -= 1;
+        this.#claims.jobLeft(clock.now() - startedAtMs);
+      }
       isTranscribing = false;
       if (!this.#isDrained) this.#wake.send();
     };
-    const deps = { ...this.#deps, onTranscribed: leavePlace };
+    const deps = { ...this.#deps, claimedAtMs, onTranscribed: leavePlace };
     const execution: Promise<void> = executeJob(job, this.#engines[job.plan], deps, this.#stopping.signal)
       .catch((cause: unknown) => {
         this.#deps.log.error({ job_id: job.id, err: cause }, 'a job failed to execute; its lease will end');

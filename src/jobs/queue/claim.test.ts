@@ -43,10 +43,10 @@ async function openEnvironment({ jobs }: { jobs: number }) {
   return Object.assign(fixture, { ids, submit, clock, claimOne, beforeClaim });
 }
 
-test('jobs that are claimed one by one start in turn, and one read of the queue serves eight of them', async () => {
-  await using environment = await openEnvironment({ jobs: 9 });
+test('jobs that are claimed one by one start in turn, and one read of the queue serves sixteen of them', async () => {
+  await using environment = await openEnvironment({ jobs: 17 });
   const claimed = [];
-  for (let i = 0; i < 10; i++) claimed.push(await environment.claimOne());
+  for (let i = 0; i < 18; i++) claimed.push(await environment.claimOne());
 
   assert.deepEqual(
     claimed.map(({ id }) => id),
@@ -54,11 +54,11 @@ test('jobs that are claimed one by one start in turn, and one read of the queue 
   );
   assert.deepEqual(
     claimed.map(({ reads }) => reads),
-    [1, 1, 1, 1, 1, 1, 1, 1, 2, 3],
+    [...Array(16).fill(1), 2, 3],
   );
   assert.deepEqual(
     claimed.map(({ isDrained }) => isDrained),
-    [false, false, false, false, false, false, false, false, true, true],
+    [...Array(16).fill(false), true, true],
   );
 });
 
