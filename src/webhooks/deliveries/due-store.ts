@@ -90,7 +90,8 @@ export async function readDue(
     text: `${waitingDeliveries('deliveries', 'w.shard = d.shard and w.id = d.webhook_id')}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
-        and d.webhook_id <> all($4::text[]) and (d.id in (select unnest($6::text[]))) is not true
+        and (d.webhook_id in (select unnest($4::text[]))) is not true
+        and (d.id in (select unnest($6::text[]))) is not true
       limit $5`,
     values: [shards, fromMs, untilMs, plainArray(without), limit, plainArray(known)],
   });
@@ -124,7 +125,7 @@ export async function readDueOfWebhook(
         where shard = $1 and webhook_id > ''
           and (webhook_id, next_at) >= ($2, to_timestamp($3::float8 / 1000))
           and (webhook_id, next_at) <= ($2, to_timestamp($4::float8 / 1000))
-          and id <> all($6::text[])
+          and (id in (select unnest($6::text[]))) is not true
         order by webhook_id, next_at
         limit $5
       )
