@@ -378,6 +378,6 @@ test('a node without all audio roles and without STORAGE_URL gets a warning', ()
 test('the environment of a role has the thread pool size, unless it is set', () => {
   const given = { HOME: '/x' };
 
-  assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '2' });
+  assert.deepEqual(roleEnvironment(given), { HOME: '/x', UV_THREADPOOL_SIZE: '16', MALLOC_ARENA_MAX: '1' });
   assert.equal(roleEnvironment({ UV_THREADPOOL_SIZE: '4' })['UV_THREADPOOL_SIZE'], '4');
 });
