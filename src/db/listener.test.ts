@@ -20,21 +20,21 @@ async function listeningPid(sql: Sql, channel: string): Promise<number | null> {
   return rows[0]?.pid ?? null;
 }
 
-test('a poll is executed on the connection that listens, and on another one while that is busy or absent', async () => {
+test('a poll is executed on the connection that listens, and on another one while a poll waits for that or it is absent', async () => {
   await using db = await openTestDatabase();
   const before = await pidOf(db);
   const stop = await db.listen('numbers', () => undefined);
   const listening = await listeningPid(db, 'numbers');
 
-  const [first, second] = await Promise.all([pidOf(db), pidOf(db)]);
-  const third = await pidOf(db);
+  const [first, second, third] = await Promise.all([pidOf(db), pidOf(db), pidOf(db)]);
+  const fourth = await pidOf(db);
   const inTransaction = await db.transaction((tx) => pidOf(tx));
   await stop();
   const after = await pidOf(db);
 
   assert.notEqual(listening, null);
-  assert.deepEqual([first, third], [listening, listening]);
-  for (const other of [before, second, inTransaction, after]) assert.notEqual(other, listening);
+  assert.deepEqual([first, second, fourth], [listening, listening, listening]);
+  for (const other of [before, third, inTransaction, after]) assert.notEqual(other, listening);
 });
 
 test('notifications arrive after a poll, and after a poll that failed', async () => {
@@ -65,4 +65,37 @@ test('the end of the last subscription waits for the poll that runs', async () =
   await stop();
 
   assert.ok((await poll) > 0);
+});
+
+test('subscriptions and polls at the same time are executed one after the other', async () => {
+  await using db = await openTestDatabase();
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', onWarning);
+  const stops = [await db.listen('first', () => undefined)];
+
+  const poll = pidOf(db);
+  stops.push(...(await Promise.all([db.listen('second', () => undefined), db.listen('third', () => undefined)])));
+  await poll;
+  for (const stop of stops) await stop();
+  process.off('warning', onWarning);
+
+  assert.deepEqual(warnings, []);
+});
+
+test('a poll that waits for one that fails, fails too, and the next ones are executed', async () => {
+  await using db = await openTestDatabase();
+  let isListening = 0;
+  const stop = await db.listen('numbers', () => void isListening++);
+
+  const polls = await Promise.allSettled([db.rows({ isPoll: true, text: 'select 1 / 0' }), pidOf(db)]);
+  await until('the next connection', () => isListening === 2);
+  const next = await Promise.all([pidOf(db), pidOf(db)]);
+  await stop();
+
+  assert.deepEqual(
+    polls.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(next[0], next[1]);
 });

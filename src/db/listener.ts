@@ -3,6 +3,8 @@ import pg from 'pg';
 type OnNotify = (payload: string) => void;
 
 const RELISTEN_DELAY_MS = 500;
+// One runs and one waits for it: polls of two roles that fall together need no other connection.
+const MAX_POLLS = 2;
 
 type ListenerOptions = {
   config: pg.ClientConfig;
@@ -18,7 +20,9 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #channels = new Map<string, Set<OnNotify>>();
   #client: pg.Client | null = null;
-  #poll: Promise<pg.QueryResult> | null = null;
+  #polls = 0;
+  /** The end of the last statement on the connection; never rejects. */
+  #last: Promise<unknown> = Promise.resolve();
   #connecting: Promise<void> | null = null;
   #retry: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -44,19 +48,23 @@ export class Listener {
     };
   }
 
-  /** Runs a statement on the connection; null unless that is open and runs no other. Notifications wait for its end. */
+  /**
+   * Runs a statement on the connection, after the one that runs; null if the connection is not open, or a poll waits for it
+   * already. Notifications wait for its end.
+   */
   poll(statement: pg.QueryConfig): Promise<pg.QueryResult> | null {
     const client = this.#client;
-    if (!client || this.#poll) return null;
-    this.#poll = client.query(statement).finally(() => {
-      this.#poll = null;
+    if (!client || this.#polls === MAX_POLLS) return null;
+    this.#polls += 1;
+    const poll = this.#run(client, statement).finally(() => {
+      this.#polls -= 1;
     });
     // As a pool does: the server may still be at work on the statement, or be gone.
-    this.#poll.catch(() => {
+    poll.catch(() => {
       if (this.#client === client) this.#client = null;
       client.end().catch(() => undefined);
     });
-    return this.#poll;
+    return poll;
   }
 
   async close(): Promise<void> {
@@ -69,7 +77,7 @@ export class Listener {
     this.#retry = undefined;
     const client = this.#client;
     this.#client = null;
-    await this.#poll?.catch(() => undefined);
+    await this.#last;
     await client?.end();
   }
 
@@ -91,6 +99,7 @@ export class Listener {
     try {
       await client.connect();
       await this.#options.setUp(client);
+      this.#last = Promise.resolve();
       for (const channel of this.#channels.keys()) await this.#subscribe(client, channel);
       if (this.#isWanted()) this.#client = client;
       else await client.end();
@@ -102,8 +111,14 @@ export class Listener {
   }
 
   async #subscribe(client: pg.Client, channel: string): Promise<void> {
-    await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    await this.#run(client, { text: `listen ${pg.escapeIdentifier(channel)}` });
     this.#notify(channel, '');
+  }
+
+  #run(client: pg.Client, statement: pg.QueryConfig): Promise<pg.QueryResult> {
+    const run = this.#last.then(() => client.query(statement));
+    this.#last = run.catch(() => undefined);
+    return run;
   }
 
   #notify(channel: string, payload: string): void {
