@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { Config } from '../config/settings.ts';
 import { ConfigError, dataPaths, doubtsAbout, readConfig } from '../config/settings.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
@@ -11,9 +12,8 @@ import type { Log } from '../platform/log.ts';
 import { openLog } from '../platform/log.ts';
 import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { keptNodeId, prepareDataDir } from './data-directory.ts';
-import type { ProcessName } from './messages.ts';
-import { processOf } from './messages.ts';
 import type { Node } from './node.ts';
+import { processesFor } from './parts.ts';
 import { prepareSandbox, SandboxError } from './sandbox.ts';
 import { Supervisor } from './supervisor.ts';
 import { FolderError } from './writable-folder.ts';
@@ -24,7 +24,7 @@ const DATABASE_RESTART_DELAY_MS = 500;
 // EX_CONFIG of sysexits.h: a restart does not help.
 const EXIT_CONFIG = 78;
 
-/** Wiring only: settings → database → one process per role; the reverse on stop. */
+/** Wiring only: settings → database → the processes of the roles; the reverse on stop. */
 async function main(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel, { role: 'parent' });
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
   let node: Node | null = null;
-  const roles = new Supervisor(processesFor(config), {
+  const roles = new Supervisor(processesFor(config.roles, availableParallelism()), {
     entry: new URL('./roles/role-process.ts', import.meta.url),
     log,
     onFatal: (message) => {
@@ -95,12 +95,6 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
     output: process.stdout,
     signal,
   });
-}
-
-/** In the order in which they are forked: what takes long to be ready goes ahead. */
-function processesFor({ roles }: Config): ProcessName[] {
-  const order: ProcessName[] = ['transcriber', 'http', 'deliverer'];
-  return order.filter((name) => name === 'http' || roles.some((role) => processOf(role) === name));
 }
 
 type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };

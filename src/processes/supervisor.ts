@@ -3,7 +3,8 @@ import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { roleEnvironment } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
-import type { ProcessName, RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
+import type { Part } from '../rules/network/connection-share.ts';
+import type { RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
 import { starting } from './messages.ts';
 import { MetricsRequests } from './metrics-requests.ts';
 
@@ -14,11 +15,11 @@ const LONGEST_RESTART_DELAY_MS = 5_000;
 const RECOVERED_AFTER_MS = 30_000;
 
 type Member = {
-  name: ProcessName;
+  parts: Part[];
   child: ChildProcess | null;
   /** Null until the process was given its order. */
   holder: string | null;
-  status: RoleStatus;
+  statuses: Map<Part, RoleStatus>;
   startedAtMs: number;
   restartDelayMs: number;
   restartTimer?: NodeJS.Timeout;
@@ -38,7 +39,7 @@ export type SupervisorOptions = {
 };
 
 /**
- * Runs one process per role and restarts those that crash. The processes are forked by the constructor, so that their
+ * Runs the processes of a node and restarts those that crash. The processes are forked by the constructor, so that their
  * code loads while the database starts. They exchange messages with the parent only: statuses, metrics, stop.
  */
 export class Supervisor {
@@ -48,13 +49,13 @@ export class Supervisor {
   #order: NodeOrder | null = null;
   #isStopping = false;
 
-  constructor(names: ProcessName[], options: SupervisorOptions) {
+  constructor(processes: Part[][], options: SupervisorOptions) {
     this.#options = options;
-    this.#members = names.map((name) => ({
-      name,
+    this.#members = processes.map((parts) => ({
+      parts,
       child: null,
       holder: null,
-      status: starting(name),
+      statuses: new Map(parts.map((part) => [part, starting(part)])),
       startedAtMs: 0,
       restartDelayMs: 0,
     }));
@@ -79,7 +80,7 @@ export class Supervisor {
     member.startedAtMs = Date.now();
     let child: ChildProcess;
     try {
-      child = forkRole(member.name, this.#options);
+      child = forkRole(member.parts, this.#options);
     } catch (error) {
       this.#onEnd(member, { err: error });
       return;
@@ -87,7 +88,7 @@ export class Supervisor {
     child.on('error', (error) => {
       // Without a process id nothing was started, and no `exit` follows.
       if (child.pid === undefined) this.#onEnd(member, { err: error });
-      else this.#options.log.error({ role: member.name, err: error }, 'role process');
+      else this.#options.log.error({ role: nameOf(member), err: error }, 'role process');
     });
     if (child.pid === undefined) return;
     member.child = child;
@@ -98,7 +99,7 @@ export class Supervisor {
 
   #onMessage(member: Member, message: ToParent): void {
     if (message.kind === 'fatal') this.#options.onFatal(message.message);
-    else if (message.kind === 'status') this.#setStatus(member, message.status);
+    else if (message.kind === 'status') this.#setStatus(member, message.part, message.status);
     else if (message.kind === 'metrics') this.#metrics.add(member, message.requestId, message.snapshot);
     else
       this.#metrics.start(
@@ -116,30 +117,44 @@ export class Supervisor {
     this.#metrics.leaveOut(member);
     if (this.#isStopping) return;
     member.restartDelayMs = nextRestartDelayMs(member);
-    log.error({ role: member.name, ...how, restart_in_ms: member.restartDelayMs }, 'role process ended; restarting it');
-    this.#setStatus(member, { ready: false, reasons: [`The ${member.name} process crashed and is being restarted.`] });
+    log.error(
+      { role: nameOf(member), ...how, restart_in_ms: member.restartDelayMs },
+      'role process ended; restarting it',
+    );
+    for (const part of member.parts) {
+      const reasons = [`The ${part} process crashed and is being restarted.`];
+      this.#setStatus(member, part, { ready: false, reasons });
+    }
     member.restartTimer = setTimeout(() => this.#launch(member), member.restartDelayMs);
   }
 
-  #setStatus(member: Member, status: RoleStatus): void {
-    member.status = status;
+  #setStatus(member: Member, part: Part, status: RoleStatus): void {
+    member.statuses.set(part, status);
     this.#sendStatuses();
   }
 
-  /** Only the http process needs the statuses: it answers /readyz. */
+  /** Only the process with the part `http`, which answers /readyz, needs the statuses: those of the other processes. */
   #sendStatuses(): void {
-    const statuses = Object.fromEntries(this.#members.map(({ name, status }) => [name, status]));
-    for (const member of this.#members) if (member.name === 'http') send(member, { kind: 'statuses', statuses });
+    const http = this.#members.find(({ parts }) => parts.includes('http'));
+    if (!http) return;
+    const others = this.#members.filter((member) => member !== http);
+    const statuses = Object.fromEntries(others.flatMap((member) => [...member.statuses]));
+    send(http, { kind: 'statuses', statuses });
   }
 }
 
 /** @throws Error  for some of the reasons why a process cannot be started; the others are reported by its `error` event */
-function forkRole(name: ProcessName, { entry }: SupervisorOptions): ChildProcess {
-  return fork(entry, [name], {
+function forkRole(parts: Part[], { entry }: SupervisorOptions): ChildProcess {
+  return fork(entry, parts, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),
   });
+}
+
+/** As in ROLES. */
+function nameOf({ parts }: Member): string {
+  return parts.join();
 }
 
 function giveOrder(member: Member, { nodeId, ...order }: NodeOrder): void {

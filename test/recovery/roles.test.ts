@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import test from 'node:test';
+import { readConfig } from '../../src/config/settings.ts';
+import { processesFor } from '../../src/processes/parts.ts';
 import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-const PROCESSES = ['http', 'transcriber', 'deliverer'];
-
-test('transcriber and deliverer are processes of their own, and a killed process is started again', async () => {
+test('each role has the process that the cores give it, and a killed process is started again', async () => {
   await using service = await openService();
-  const [victim] = roleProcesses(service.pid, 'deliverer');
-  process.kill(victim!.pid, 'SIGKILL');
+  const deliverer = () => roleProcesses(service.pid).find(({ parts }) => parts.includes('deliverer'));
+  const victim = deliverer()!;
+  process.kill(victim.pid, 'SIGKILL');
 
-  const successor = await until('a new deliverer', () => {
-    const [found] = roleProcesses(service.pid, 'deliverer');
-    return found && found.pid !== victim!.pid ? found : null;
-  });
+  await until('a new deliverer', () => (deliverer()?.pid ?? victim.pid) !== victim.pid);
   await until('readiness', async () => (await fetch(`${service.baseUrl}/readyz`)).ok);
 
-  assert.notEqual(successor.pid, victim!.pid);
+  const wanted = processesFor(readConfig({}).roles, availableParallelism());
   assert.deepEqual(
-    PROCESSES.filter((role) => roleProcesses(service.pid, role).length !== 1),
-    [],
+    roleProcesses(service.pid)
+      .map(({ parts }) => parts.join())
+      .sort(),
+    wanted.map(String).sort(),
   );
 });
 
@@ -72,8 +73,10 @@ test('a port in use ends the start with an error message', async () => {
   await assert.rejects(second, /port \d+ .* taken/i);
 });
 
-function roleProcesses(parentPid: number, role: string) {
-  return descendantsOf(parentPid).filter(
-    ({ arguments: args }) => args.includes(role) && args.some((arg) => arg.endsWith('process.ts')),
-  );
+/** The processes of the roles, with the parts of the node that each runs. */
+function roleProcesses(parentPid: number) {
+  return descendantsOf(parentPid).flatMap(({ pid, arguments: args }) => {
+    const entry = args.findIndex((argument) => argument.endsWith('role-process.ts'));
+    return entry < 0 ? [] : [{ pid, parts: args.slice(entry + 1) }];
+  });
 }

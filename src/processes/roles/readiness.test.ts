@@ -26,7 +26,7 @@ test('a node is not ready before each of its roles has reported that it is ready
   const { reasons, tell } = open();
 
   const before = await reasons();
-  tell({ kind: 'statuses', statuses: { http: { ready: true, reasons: [] }, deliverer: { ready: true, reasons: [] } } });
+  tell({ kind: 'statuses', statuses: { deliverer: { ready: true, reasons: [] } } });
   const after = await reasons();
 
   assert.deepEqual([before, after], [['The deliverer process is starting.'], []]);

@@ -1,9 +1,11 @@
 import type { Sandbox } from '../../audio/sandbox/sandbox.ts';
 import type { SharedStorage } from '../../audio/storage/storage.ts';
+import type { Role } from '../../config/settings.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
 import { findProgram } from '../../platform/tools.ts';
-import type { ProcessName, RoleStatus } from '../messages.ts';
-import { processOf, starting } from '../messages.ts';
+import type { Part } from '../../rules/network/connection-share.ts';
+import type { RoleStatus } from '../messages.ts';
+import { starting } from '../messages.ts';
 import type { RoleContext } from './role.ts';
 
 /**
@@ -15,11 +17,8 @@ export function openReadiness(
   storage: Pick<SharedStorage, 'whyAway'>,
 ): Readiness {
   // Not ready until the parent has sent the first statuses.
-  let statuses: Partial<Record<ProcessName, RoleStatus>> = Object.fromEntries(
-    config.roles
-      .map(processOf)
-      .filter((name) => name !== 'http')
-      .map((name) => [name, starting(name)]),
+  let statuses: Partial<Record<Part, RoleStatus>> = Object.fromEntries(
+    config.roles.filter(runsElsewhere).map((part) => [part, starting(part)]),
   );
   onMessage((message) => {
     if (message.kind === 'statuses') statuses = message.statuses;
@@ -34,9 +33,8 @@ export function openReadiness(
     if (!databaseIsThere) reasons.push('The database cannot be reached.');
     if (storageAway !== null) reasons.push(`The audio storage cannot be used (${storageAway}). Check STORAGE_URL.`);
     if (needsAudio && !findProgram(tools, 'ffmpeg')) reasons.push('ffmpeg is missing. Type: apt-get install ffmpeg');
-    for (const [name, status] of Object.entries(statuses)) {
-      // This process answers the request, so it is ready.
-      if (name === 'http' || status.ready) continue;
+    for (const status of Object.values(statuses)) {
+      if (status.ready) continue;
       reasons.push(...status.reasons);
       details.push(...(status.details ?? []));
     }
@@ -48,6 +46,11 @@ export function openReadiness(
     // Simultaneous calls share one check, and so one connection of the pool.
     check: () => (checking ??= check().finally(() => (checking = null))),
   };
+}
+
+/** This process answers the request, so what it runs is ready. */
+function runsElsewhere(role: Role): role is 'transcriber' | 'deliverer' {
+  return role !== 'api' && role !== 'janitor';
 }
 
 function describeSandbox({ kind, missing, reason }: Sandbox): string {

@@ -1,5 +1,4 @@
 import { useSandbox } from '../../audio/sandbox/sandbox.ts';
-import type { Config } from '../../config/settings.ts';
 import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -9,9 +8,9 @@ import type { Log } from '../../platform/log.ts';
 import { openLog } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
-import type { Sharer } from '../../rules/network/connection-share.ts';
+import type { Part } from '../../rules/network/connection-share.ts';
 import { connectionShare } from '../../rules/network/connection-share.ts';
-import type { ProcessName, StartOrder, ToChild, ToParent } from '../messages.ts';
+import type { StartOrder, ToChild, ToParent } from '../messages.ts';
 import type { RoleContext, RoleDatabase, RoleModule, RunningRole } from './role.ts';
 
 const MODULES = {
@@ -19,7 +18,7 @@ const MODULES = {
   janitor: () => import('./janitor.ts'),
   transcriber: () => import('./transcriber.ts'),
   deliverer: () => import('./deliverer.ts'),
-} satisfies Record<Sharer, () => Promise<RoleModule>>;
+} satisfies Record<Part, () => Promise<RoleModule>>;
 
 // Longer than between two statements of a busy process, shorter than others wait for a connection.
 const SHORT_IDLE_TIMEOUT_MS = 1_000;
@@ -27,15 +26,14 @@ const SHORT_IDLE_TIMEOUT_MS = 1_000;
 let hasFailed = false;
 
 /**
- * Runs a process of the node: load the code, wait for the order, start the roles, stop on `stop`. It ignores signals,
+ * Runs a process of the node: load the code, wait for the order, start the parts, stop on `stop`. It ignores signals,
  * which the parent handles: Ctrl-C reaches every process of the group, and a role that ended on it would count as crashed.
  */
-async function main(name: ProcessName): Promise<void> {
+async function main(parts: Part[]): Promise<void> {
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
   const inbox = openInbox();
   const config = readConfig();
-  const parts = partsOf(name, config);
   const modules: RoleModule[] = await Promise.all(parts.map((part) => MODULES[part]()));
   const log = openLog(config.logLevel);
   const metrics = openMetrics();
@@ -43,23 +41,22 @@ async function main(name: ProcessName): Promise<void> {
   if (!order) return;
   if (order.sandbox) useSandbox(order.sandbox);
 
-  const running: (RunningRole & { db: Database })[] = [];
+  const pools = openPools(parts, modules, order, log);
+  const running: RunningRole[] = [];
   for (const [index, part] of parts.entries()) {
-    const { start, plansOnce = false, notifyIntervalMs } = modules[index]!;
-    const partLog = log.child({ role: part });
-    const db = openPool(part, { plansOnce, ...(notifyIntervalMs && { notifyIntervalMs }) }, order, partLog);
     const context: RoleContext = {
-      ...{ config, order, db, metrics, send },
-      log: partLog,
+      ...{ config, order, metrics, send },
+      db: pools.get(part)!,
+      log: log.child({ role: part }),
       clock: systemClock,
-      report: (status) => send({ kind: 'status', status }),
+      report: (status) => send({ kind: 'status', part, status }),
       fail(message) {
         hasFailed = true;
         send({ kind: 'fatal', message });
       },
       onMessage: inbox.onMessage,
     };
-    running.push({ ...(await start(context)), db });
+    running.push(await modules[index]!.start(context));
   }
   inbox.onMessage((message) => {
     if (message.kind === 'metrics-wanted') void answerMetrics(metrics, running, message.requestId);
@@ -68,28 +65,32 @@ async function main(name: ProcessName): Promise<void> {
   collectWhenIdle();
 
   await inbox.stopped;
-  await Promise.all(
-    running.map(async (role) => {
-      await role.stop();
-      await role.db.close();
-    }),
-  );
+  await Promise.all(running.map((role) => role.stop()));
+  await Promise.all(new Set(pools.values()).values().map((db) => db.close()));
 }
 
-/** What runs in the process, in the order of the start; each has a pool of its own. */
-function partsOf(name: ProcessName, { roles }: Config): Sharer[] {
-  return name === 'http' && roles.includes('janitor') ? ['http', 'janitor'] : [name];
+/** A pool for the janitor, and one for all other parts of the process: it needs one connection for LISTEN. */
+function openPools(parts: Part[], modules: RoleModule[], order: StartOrder, log: Log): Map<Part, Database> {
+  const intervalsMs = modules.flatMap(({ notifyIntervalMs }) => notifyIntervalMs ?? []);
+  const options: RoleDatabase = {
+    plansOnce: modules.some((module) => module.plansOnce),
+    ...(intervalsMs.length > 0 && { notifyIntervalMs: Math.max(...intervalsMs) }),
+  };
+  const sharing = parts.filter((part) => part !== 'janitor');
+  const shared = openPool(sharing, options, order, log);
+  return new Map(parts.map((part) => [part, part === 'janitor' ? openPool([part], {}, order, log) : shared]));
 }
 
-function openPool(part: Sharer, options: RoleDatabase, order: StartOrder, log: Log): Database {
+function openPool(parts: Part[], options: RoleDatabase, order: StartOrder, log: Log): Database {
+  const shares = parts.map((part) => connectionShare(part, order.maxConnections ?? null));
   return openDatabase(order.databaseUrl, {
-    maxConnections: connectionShare(part, order.maxConnections ?? null),
+    maxConnections: shares.reduce((sum, share) => sum + share, 0),
     // Behind a pooler that pools by session, idle connections are missing elsewhere. The janitor's tasks run a minute apart,
     // and PostgreSQL keeps 4 to 5 MB for each connection.
-    ...((order.maxConnections || part === 'janitor') && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
+    ...((order.maxConnections || parts.includes('janitor')) && { idleTimeoutMs: SHORT_IDLE_TIMEOUT_MS }),
     ...(order.databaseDirectUrl && { directUrl: order.databaseDirectUrl }),
     ...options,
-    onConnectionLost: (cause) => log.warn({ err: cause }, 'database connection lost'),
+    onConnectionLost: (cause) => log.warn({ role: parts.join(), err: cause }, 'database connection lost'),
   });
 }
 
@@ -124,7 +125,7 @@ function send(message: ToParent): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }
 
-main(process.argv[2] as ProcessName).then(
+main(process.argv.slice(2) as Part[]).then(
   () => process.exit(0),
   (error: unknown) => {
     // The parent has printed the message of a fatal error.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sharer } from './connection-share.ts';
+import type { Part } from './connection-share.ts';
 import { connectionShare, FEWEST_CONNECTIONS, FULL_CONNECTIONS } from './connection-share.ts';
 
-const SHARERS: Sharer[] = ['http', 'transcriber', 'deliverer', 'janitor'];
-const shares = (total: number | null) => SHARERS.map((name) => connectionShare(name, total));
+const PARTS: Part[] = ['http', 'transcriber', 'deliverer', 'janitor'];
+const shares = (total: number | null) => PARTS.map((part) => connectionShare(part, total));
 
 test('a node without a limit opens 46 connections', () => {
   assert.deepEqual(shares(null), [20, 10, 8, 3]);

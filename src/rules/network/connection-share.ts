@@ -1,5 +1,5 @@
-/** A part of a node that has a pool of its own. */
-export type Sharer = keyof typeof FULL;
+/** What a process of a node can run: a role, where `http` is the role `api` or, without it, the operator's surface. */
+export type Part = keyof typeof FULL;
 
 /** Connections that each part of a node opens at most, where nothing limits them; measured under full load. */
 const FULL = { http: 20, transcriber: 10, deliverer: 8, janitor: 3 };
@@ -17,8 +17,8 @@ export const FEWEST_CONNECTIONS = LISTENING + PARENT + FEWEST * Object.keys(FULL
 export const FULL_CONNECTIONS = LISTENING + PARENT + Object.values(FULL).reduce((sum, count) => sum + count, 0);
 
 /** Size of a part's pool, when a whole node may open `total` connections; null for no limit. */
-export function connectionShare(name: Sharer, total: number | null): number {
-  if (total === null || total >= FULL_CONNECTIONS) return FULL[name];
+export function connectionShare(part: Part, total: number | null): number {
+  if (total === null || total >= FULL_CONNECTIONS) return FULL[part];
   const [spare, mostSpare] = [total - FEWEST_CONNECTIONS, FULL_CONNECTIONS - FEWEST_CONNECTIONS];
-  return FEWEST + Math.max(0, Math.floor((spare * (FULL[name] - FEWEST)) / mostSpare));
+  return FEWEST + Math.max(0, Math.floor((spare * (FULL[part] - FEWEST)) / mostSpare));
 }
