@@ -82,8 +82,8 @@ async function fill(filler: pg.Client, backlog: number, accounts: number, jobsEa
     from generate_series(1, $2::int) as account`;
   await filler.query({
     text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, unlimited,
-        next_at, created_at)
-      select shard, account_id || '_' || n, account_id, 'queued', 'pro', false, 'wav', 1, 1, true, now(), now()
+        audio_key, next_at, created_at)
+      select shard, account_id || '_' || n, account_id, 'queued', 'pro', false, 'wav', 1, 1, true, gen_random_uuid(), now(), now()
       from (${queues}) as queue, generate_series(1, $3::int) as n`,
     values: [backlog, accounts, jobsEach],
   });
