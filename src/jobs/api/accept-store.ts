@@ -4,7 +4,7 @@ import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { ClaimedJob, Job } from '../job.ts';
 import { NO_RESULT } from '../job.ts';
-import { notifyDue, notifyFetchDue } from '../notify.ts';
+import { notifyFetchDue, notifyJobDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 
 /** A job as a request describes it. */
@@ -108,7 +108,7 @@ export async function acceptJob(
   if (!accepted) return null;
   const { waiting, createdAt } = accepted;
   // While others wait, the claim that starts the last of them, under the lock of the account's queue, finds this one.
-  if (waiting === 1) notifyDue(sql);
+  if (waiting === 1) notifyJobDue(sql, { shard, id: jobId });
   return { ...job, ...NOT_STARTED, createdAt };
 }
 

@@ -4,6 +4,7 @@ import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ClaimedJob } from '../job.ts';
+import { readJobDue } from '../notify.ts';
 import { ClaimsAhead } from '../queue/claim.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases, sweepLapsedJobs } from '../queue/lease.ts';
@@ -62,7 +63,8 @@ class Worker {
   }
 
   async start(): Promise<void> {
-    this.#stopListening = await this.#deps.db.listen('jobs_due', () => {
+    this.#stopListening = await this.#deps.db.listen('jobs_due', (payload) => {
+      this.#claims.jobDue(readJobDue(payload));
       this.#notifications += 1;
       this.#isDrained = false;
       this.#wake.send();

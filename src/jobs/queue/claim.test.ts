@@ -40,7 +40,8 @@ async function openEnvironment({ jobs }: { jobs: number }) {
     const { jobs: claimed, isDrained } = await claims.claim(1);
     return { id: claimed[0]?.id, isDrained, reads: count.reads };
   };
-  return Object.assign(fixture, { ids, submit, clock, claimOne, beforeClaim });
+  const announce = (id: string) => claims.jobDue({ shard: 1, id });
+  return Object.assign(fixture, { ids, submit, clock, claims, claimOne, beforeClaim, announce });
 }
 
 test('jobs that are claimed one by one start in turn, and one read of the queue serves sixteen of them', async () => {
@@ -118,6 +119,57 @@ test('the transcribers are notified of the first waiting job of an account, and 
     [first, ...ids, last],
   );
   assert.equal(notified.total(), 3);
+});
+
+test('once the queue was drained, a job that is announced is claimed without a read, for 2 s', async () => {
+  await using environment = await openEnvironment({ jobs: 1 });
+  const { submit, clock, claimOne, announce } = environment;
+  const drained = await claimOne();
+  clock.ms += 1_999;
+  const first = await submit();
+  announce(first);
+
+  const claimed = await claimOne();
+  clock.ms += 1;
+  const second = await submit();
+  announce(second);
+  const read = await claimOne();
+
+  assert.deepEqual([drained.isDrained, drained.reads], [true, 1]);
+  assert.deepEqual(claimed, { id: first, isDrained: true, reads: 1 });
+  assert.deepEqual(read, { id: second, isDrained: true, reads: 2 });
+});
+
+test('more announced jobs than free places, or an announcement of any jobs, are claimed after a read', async () => {
+  await using environment = await openEnvironment({ jobs: 1 });
+  const { submit, claims, claimOne, announce } = environment;
+  await claimOne();
+  const ids = [await submit(), await submit(), await submit()];
+  for (const id of ids.slice(0, 2)) announce(id);
+  const oneOfTwo = await claimOne();
+  const second = await claimOne();
+  announce(ids[2]!);
+  claims.jobDue(null);
+  environment.clock.ms += 100;
+  const last = await claimOne();
+
+  assert.deepEqual(oneOfTwo, { id: ids[0], isDrained: false, reads: 2 });
+  assert.equal(second.id, ids[1]);
+  assert.deepEqual(last, { id: ids[2], isDrained: true, reads: 3 });
+});
+
+test('an announced job that another worker claimed is left to it, and the queue is read', async () => {
+  await using environment = await openEnvironment({ jobs: 1 });
+  const { submit, claimOne, announce } = environment;
+  await claimOne();
+  announce(await submit());
+  await claimNextJob(environment.db, LEASE_MS);
+  const next = await submit();
+
+  const lost = await claimOne();
+
+  assert.deepEqual(lost, { id: undefined, isDrained: false, reads: 1 });
+  assert.deepEqual(await claimOne(), { id: next, isDrained: false, reads: 2 });
 });
 
 test('a queue is not drained while the account of a claimed job has another that came after the read', async () => {
