@@ -97,7 +97,9 @@ class Execution {
       onLost: (cause) => this.#lost.abort(cause),
     });
     try {
-      this.#finish(await this.#writeEnd(await this.#transcribe()));
+      const outcome = await this.#transcribe();
+      this.#deps.onTranscribed?.();
+      this.#finish(await this.#writeEnd(outcome));
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
       if (cause instanceof EndedElsewhereError) return this.#stopAfterEnd();

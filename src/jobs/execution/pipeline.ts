@@ -52,7 +52,7 @@ export type PipelineDeps = {
    * transcript.
    */
   onPiece: (segments: readonly Segment[], reached: Reached) => void;
-  /** Called when the engine is done with a job that does not end yet. */
+  /** Called when the engine is done with the job, once or twice. */
   onTranscribed?: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
   onProgress?: (progress: number) => void;

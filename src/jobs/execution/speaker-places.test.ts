@@ -62,3 +62,26 @@ test('the progress of a job is 0.6 when its text is complete, and grows with the
   endNext();
   assert.equal((await fixture.ended(account, id)).progress, 1);
 });
+
+test('while the end of a job is written, another job is transcribed in its place', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const engine = openFakeEngine();
+  await fixture.startWorker(engine, { concurrency: 1 });
+  const send = async () => (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json.id as string;
+  const first = await send();
+  const call = await engine.nextCall();
+  const second = await send();
+
+  await fixture.db.transaction(async (tx) => {
+    await tx.rows({ text: 'select from jobs where id = $1 for update', values: [first] });
+    // The end of the first job waits for the row.
+    call.say('one');
+    (await engine.nextCall()).say('two');
+  });
+
+  assert.deepEqual(
+    [(await fixture.ended(account, first)).status, (await fixture.ended(account, second)).status],
+    ['completed', 'completed'],
+  );
+});

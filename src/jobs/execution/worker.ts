@@ -23,7 +23,8 @@ const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
 // A stop has 10 s in all; jobs that have not been handed back by then return to the queue when their leases end.
 const STOP_MS = 8_000;
-// While a job's speakers are searched for, which may take longer than the audio, another job is transcribed in its place.
+// While a job's speakers are searched for, which may take longer than the audio, or its end is written, another job is
+// transcribed in its place.
 const JOBS_PER_PLACE = 2;
 
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
@@ -47,7 +48,7 @@ class Worker {
   readonly #claims: ClaimsAhead;
   readonly #stopping = new AbortController();
   readonly #executing = new Set<Promise<void>>();
-  /** Of the jobs under way, those that may need the engine: the others search for speakers, and hold no place. */
+  /** Of the jobs under way, those that may need the engine: the others search for speakers or end, and hold no place. */
   #transcribing = 0;
   readonly #wake = new WakeSignal();
   #notifications = 0;
