@@ -13,6 +13,8 @@ const MAX_BYTES_PER_CHAR = 6;
  * @param maxBytes  at least 2
  */
 export function keptHeadersJson(headers: AnswerHeaders, maxBytes: number = MAX_KEPT_HEADER_BYTES): string {
+  const text = JSON.stringify(headers);
+  if (!text.includes('\\u') && Buffer.byteLength(text) <= maxBytes) return text;
   const clean = Object.entries(headers).map(([name, value]) => [plainText(name), cleanValue(value)] as const);
   const whole = JSON.stringify(Object.fromEntries(clean));
   return Buffer.byteLength(whole) <= maxBytes ? whole : cutHeaders(clean, maxBytes);

@@ -19,6 +19,7 @@ export type HttpResponse = {
 /** How much of a response body the log keeps; the rest is not read. */
 const MAX_BODY_BYTES = 4 * 1024;
 const MAX_INFORMATIONAL = 10;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Sends one POST on an open connection. The response counts as soon as its headers have arrived: when the body is slow,
@@ -89,7 +90,11 @@ class ResponseReader implements Dispatcher.DispatchHandler {
   #succeed(isComplete: boolean): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#resolve({ ...this.#head!, body: Buffer.concat(this.#chunks), isComplete });
+    this.#resolve({
+      ...this.#head!,
+      body: this.#chunks.length === 0 ? NOTHING : Buffer.concat(this.#chunks),
+      isComplete,
+    });
     if (!isComplete) this.#controller?.abort(new Error('the rest is not needed'));
   }
 
