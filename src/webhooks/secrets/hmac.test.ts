@@ -14,7 +14,7 @@ test('signatures equal those of node:crypto, for keys, prefixes and bodies of al
     const key = bytes(140);
     const hmac = new HmacSha256(key);
     for (const encoding of ['hex', 'base64'] as const) {
-      const [prefix, body] = [`${bytes(40).toString('hex')}é.`, bytes(5_000)];
+      const [prefix, body] = [`${bytes(40).toString('hex')}é.`, bytes(round % 5 === 0 ? 40_000 : 5_000)];
       const expected = createHmac('sha256', key).update(prefix).update(body).digest(encoding);
 
       assert.equal(hmac.sign(prefix, body, encoding), expected, `seed ${SEED}, round ${round}, key of ${key.length}`);

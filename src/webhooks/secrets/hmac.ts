@@ -2,6 +2,10 @@ import { hash } from 'node:crypto';
 
 const BLOCK_BYTES = 64;
 const HASH_BYTES = 32;
+// In UTF-8, of one UTF-16 unit.
+const MAX_BYTES_PER_CHAR = 3;
+// What is hashed is copied to one place, where it fits: a buffer for each signature costs more than the copy.
+const scratch = Buffer.alloc(16 * 1024);
 
 /**
  * HMAC-SHA256 (RFC 2104) under one key, as two plain hashes. `createHmac` makes a native object for each signature, and its
@@ -21,8 +25,12 @@ export class HmacSha256 {
 
   /** The signature of `prefix` and then `body`. */
   sign(prefix: string, body: Buffer, encoding: 'hex' | 'base64'): string {
-    const inner = Buffer.concat([this.#innerPad, Buffer.from(prefix), body]);
-    this.#outer.write(hash('sha256', inner, 'binary'), BLOCK_BYTES, 'latin1');
+    const maxBytes = BLOCK_BYTES + MAX_BYTES_PER_CHAR * prefix.length + body.length;
+    const inner = maxBytes <= scratch.length ? scratch : Buffer.allocUnsafe(maxBytes);
+    inner.set(this.#innerPad);
+    const bodyStart = BLOCK_BYTES + inner.write(prefix, BLOCK_BYTES);
+    inner.set(body, bodyStart);
+    this.#outer.write(hash('sha256', inner.subarray(0, bodyStart + body.length), 'binary'), BLOCK_BYTES, 'latin1');
     return hash('sha256', this.#outer, encoding);
   }
 }
