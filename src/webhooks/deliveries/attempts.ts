@@ -205,19 +205,11 @@ export class Attempts {
     if (webhook && !webhook.isActive) onInactive(webhook);
   }
 
+  /** Never rejects. */
   async #send(delivery: ReadyDelivery): Promise<void> {
+    const { scheduler, recorder, databaseClock, log, sendOptions } = this.#deps;
     this.#running += 1;
     this.#bytes += delivery.body.length;
-    await this.#attempt(delivery);
-    this.#bytes -= delivery.body.length;
-    this.#running -= 1;
-    if (this.#running === 0 && this.#stopping.signal.aborted) this.#hasEnded.resolve();
-    this.#startSoon();
-  }
-
-  /** Never rejects. */
-  async #attempt(delivery: ReadyDelivery): Promise<void> {
-    const { scheduler, recorder, databaseClock, log, sendOptions } = this.#deps;
     try {
       const result = await sendAttempt(delivery, sendOptions);
       scheduler.answered(delivery.id);
@@ -225,12 +217,18 @@ export class Attempts {
       if (result && (result.succeeded || !this.#isCutOff)) recorder.add(result);
       else this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() });
     } catch (error) {
-      if (error instanceof UnreadableSecret) return await this.#postpone(delivery, error);
-      // A bug. The search of all webhooks finds the delivery again.
-      const { attemptId, webhookId } = delivery;
-      log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
-      this.#settle(delivery, null);
+      if (error instanceof UnreadableSecret) await this.#postpone(delivery, error);
+      else {
+        // A bug. The search of all webhooks finds the delivery again.
+        const { attemptId, webhookId } = delivery;
+        log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
+        this.#settle(delivery, null);
+      }
     }
+    this.#bytes -= delivery.body.length;
+    this.#running -= 1;
+    if (this.#running === 0 && this.#stopping.signal.aborted) this.#hasEnded.resolve();
+    this.#startSoon();
   }
 
   /** Until somebody restores the key, or replaces the secret or the headers: retried after a minute, then less and less often. */

@@ -83,7 +83,7 @@ export class Attempt {
     const addresses = this.#lookup ? await this.#resolve(this.#lookup) : [this.#request.target.hostname];
     if (this.#connection && addresses.includes(this.#connection.address)) {
       try {
-        return await this.#exchangeOn(this.#connection);
+        return this.#received(this.#connection, await this.#exchangeOn(this.#connection));
       } catch (cause) {
         // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
         if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
@@ -91,8 +91,9 @@ export class Attempt {
     }
     // The name may have another address now. The old one was checked by an earlier attempt, not by this one.
     if (this.#connection) this.#context.pool.discard(this.#connection);
-    this.#connection = await this.#connect(addresses);
-    return await this.#exchangeOn(this.#connection);
+    const connection = await this.#connect(addresses);
+    this.#connection = connection;
+    return this.#received(connection, await this.#exchangeOn(connection));
   }
 
   /** All addresses of the name, none of them forbidden. */
@@ -136,10 +137,14 @@ export class Attempt {
     return connection;
   }
 
-  async #exchangeOn(connection: Connection): Promise<number> {
+  #exchangeOn(connection: Connection): Promise<HttpResponse> {
+    this.#trace.remoteAddress = connection.address;
+    return exchange(connection.client, this.#request, this.#deadline);
+  }
+
+  /** The status of a response. A connection that can carry another request is given back. */
+  #received(connection: Connection, response: HttpResponse): number {
     const trace = this.#trace;
-    trace.remoteAddress = connection.address;
-    const response: HttpResponse = await exchange(connection.client, this.#request, this.#deadline);
     trace.firstByteMs = response.firstByteMs;
     trace.responseHeaders = response.headers;
     trace.responseBody = response.body;

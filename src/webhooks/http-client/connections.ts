@@ -158,8 +158,10 @@ export class ConnectionPool {
 }
 
 function reuse(connection: Connection): Turn {
-  return { connection, opened: () => undefined };
+  return { connection, opened: nothing };
 }
+
+function nothing(): void {}
 
 function clientOn(socket: TLSSocket, origin: string): Client {
   let unused: TLSSocket | null = socket;

@@ -84,7 +84,9 @@ class HttpsPoster implements Poster {
   async post({ url, accountId, headers, body, isDegraded = false }: PostRequest): Promise<PostReport | null> {
     const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
-    const turn = await this.#waitForTurn(destination.origin, isDegraded);
+    const acquired = this.#isClosed ? null : await this.#context.pool.acquire(destination.origin);
+    const mayStart = acquired === null || acquired.connection !== null;
+    const turn = mayStart ? acquired : await this.#waitForHandshake(acquired, destination.origin, isDegraded);
     if (!turn) return null;
     const { literal, hostname } = destination.target;
     const lookup =
@@ -118,18 +120,15 @@ class HttpsPoster implements Poster {
     return destination;
   }
 
-  /** Null when an attempt at the origin may neither reuse nor open a connection in time. */
-  async #waitForTurn(origin: string, isDegraded: boolean): Promise<Turn | null> {
-    const { pool } = this.#context;
-    const turn = this.#isClosed ? null : await pool.acquire(origin);
-    if (!turn || turn.connection) return turn;
+  /** Null when the attempt may neither open a connection in time nor take one that another attempt has given back. */
+  async #waitForHandshake(turn: Turn, origin: string, isDegraded: boolean): Promise<Turn | null> {
     const permit = await this.#handshakes.acquire(isDegraded);
     const opened = () => {
       permit?.release();
       turn.opened();
     };
     // Another attempt may have given one back during the wait.
-    const connection = permit && pool.take(origin);
+    const connection = permit && this.#context.pool.take(origin);
     if (connection || !permit) opened();
     return permit && { connection, opened };
   }
