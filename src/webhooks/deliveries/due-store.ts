@@ -57,22 +57,14 @@ const MAX_WAITING_BODY_BYTES = 8 * 1024;
 // Text takes half of the bytes that hexadecimal digits take, and the database converts to UTF-8, which it is.
 const BODY = `convert_from(e.body, 'UTF8') as body`;
 
-/**
- * @param from  the deliveries, named d
- * @param webhook  SQL of the join with the delivery's webhook
- */
-const waitingDeliveries = (from: string, webhook: string) => `
-  select d.shard, d.id, d.account_id as "accountId", d.webhook_id as "webhookId", d.event_id as "eventId",
-    d.event_type as "eventType", d.attempt, d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs",
-    (select ${MS('clock_timestamp()')}) as "readAtMs", ${SETTINGS}, ${BODY}
-  from ${from} d
-  left join webhooks w on ${webhook}
-  left join events e on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
+const DELIVERY = `d.id, d.account_id as "accountId", d.event_id as "eventId", d.event_type as "eventType", d.attempt,
+  d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs", (select ${MS('clock_timestamp()')}) as "readAtMs", ${BODY}`;
+const EVENT = `left join events e
+  on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
 
-type Row = Omit<WaitingDelivery, 'body'> & { body: string | null } & (
-    | Omit<WebhookSettings, 'id' | 'shard'>
-    | { url: null }
-  );
+type Place = Pick<WaitingDelivery, 'shard' | 'webhookId'>;
+type DeliveryRow = Omit<WaitingDelivery, 'body' | keyof Place> & { body: string | null };
+type SettingsRow = Omit<WebhookSettings, 'id' | 'shard'> | { url: null };
 
 /**
  * At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included.
@@ -84,10 +76,13 @@ export async function readDue(
   span: { shards: number[]; fromMs: number; untilMs: number; without: string[]; known: string[]; limit: number },
 ): Promise<ReadDeliveries> {
   const { shards, fromMs, untilMs, without, known, limit } = span;
-  const rows = await sql.rows<Row>({
+  const rows = await sql.rows<DeliveryRow & SettingsRow & Place>({
     name: 'read-due-deliveries',
     isPoll: true,
-    text: `${waitingDeliveries('deliveries', 'w.shard = d.shard and w.id = d.webhook_id')}
+    text: `select d.shard, d.webhook_id as "webhookId", ${DELIVERY}, ${SETTINGS}
+      from deliveries d
+      left join webhooks w on w.shard = d.shard and w.id = d.webhook_id
+      ${EVENT}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
         and (d.webhook_id in (select unnest($4::text[]))) is not true
@@ -95,7 +90,9 @@ export async function readDue(
       limit $5`,
     values: [shards, fromMs, untilMs, plainArray(without), limit, plainArray(known)],
   });
-  return deliveriesOf(rows);
+  const webhooks = new Map<string, WebhookSettings>();
+  for (const row of rows) if (!webhooks.has(row.webhookId)) webhooks.set(row.webhookId, settingsOf(row, row));
+  return { deliveries: rows.map((row) => deliveryOf(row, row)), webhooks: [...webhooks.values()], nowMs: nowOf(rows) };
 }
 
 /**
@@ -116,39 +113,50 @@ export async function readDueOfWebhook(
   },
 ): Promise<ReadDeliveries> {
   const { shard, webhookId, fromMs, untilMs, limit, known, withSettings } = span;
-  const rows = await sql.rows<Row>({
-    name: 'read-due-deliveries-of-webhook',
-    // First the deliveries: a plan that sorts would read the bodies of all that wait.
-    text: `with due as materialized (
-        select *
-        from deliveries
-        where shard = $1 and webhook_id > ''
-          and (webhook_id, next_at) >= ($2, to_timestamp($3::float8 / 1000))
-          and (webhook_id, next_at) <= ($2, to_timestamp($4::float8 / 1000))
-          and (id in (select unnest($6::text[]))) is not true
-        order by webhook_id, next_at
-        limit $5
-      )
-      ${waitingDeliveries('due', '$7 and w.shard = $1 and w.id = $2')}
-      order by d.next_at`,
-    values: [shard, webhookId, fromMs, untilMs, limit, plainArray(known), withSettings],
+  const place = { shard, webhookId };
+  const rows = await sql.rows<DeliveryRow & SettingsRow>({
+    name: withSettings ? 'read-due-deliveries-of-webhook-with-settings' : 'read-due-deliveries-of-webhook',
+    text: withSettings ? READ_OF_WEBHOOK_WITH_SETTINGS : READ_OF_WEBHOOK,
+    values: [shard, webhookId, fromMs, untilMs, limit, plainArray(known)],
   });
-  return deliveriesOf(rows, withSettings);
+  const webhooks = withSettings && rows[0] ? [settingsOf(rows[0], place)] : [];
+  return { deliveries: rows.map((row) => deliveryOf(row, place)), webhooks, nowMs: nowOf(rows) };
 }
 
-function deliveriesOf(rows: Row[], withSettings = true): ReadDeliveries {
-  const webhooks = new Map<string, WebhookSettings>();
-  const deliveries = rows.map((row) => {
-    const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs } = row;
-    const body = row.body === null ? null : Buffer.from(row.body);
-    if (withSettings && !webhooks.has(webhookId)) webhooks.set(webhookId, settingsOf(row));
-    return { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body };
-  });
-  return { deliveries, webhooks: [...webhooks.values()], nowMs: rows[0]?.readAtMs ?? null };
+const readOfWebhook = (columns: string, settings: string) => `
+  -- First the deliveries: a plan that sorts would read the bodies of all that wait.
+  with due as materialized (
+    select *
+    from deliveries
+    where shard = $1 and webhook_id > ''
+      and (webhook_id, next_at) >= ($2, to_timestamp($3::float8 / 1000))
+      and (webhook_id, next_at) <= ($2, to_timestamp($4::float8 / 1000))
+      and (id in (select unnest($6::text[]))) is not true
+    order by webhook_id, next_at
+    limit $5
+  )
+  select ${columns}
+  from due d
+  ${settings}
+  ${EVENT}
+  order by d.next_at`;
+const READ_OF_WEBHOOK = readOfWebhook(DELIVERY, '');
+const READ_OF_WEBHOOK_WITH_SETTINGS = readOfWebhook(
+  `${DELIVERY}, ${SETTINGS}`,
+  'left join webhooks w on w.shard = $1 and w.id = $2',
+);
+
+function deliveryOf(row: DeliveryRow, { shard, webhookId }: Place): WaitingDelivery {
+  const { id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs } = row;
+  const body = row.body === null ? null : Buffer.from(row.body);
+  return { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body };
 }
 
-function settingsOf(row: Row): WebhookSettings {
-  const { webhookId: id, shard } = row;
+function nowOf(rows: DeliveryRow[]): number | null {
+  return rows[0]?.readAtMs ?? null;
+}
+
+function settingsOf(row: SettingsRow, { webhookId: id, shard }: Place): WebhookSettings {
   if (row.url === null) return deletedWebhook({ id, shard });
   const { url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy, maxPerSecond, headers } = row;
   const ofUrl = { url, secret, previousSecret, previousSecretEndsAt, headers };

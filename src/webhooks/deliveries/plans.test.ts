@@ -30,6 +30,8 @@ const CASES: Record<string, Case> = {
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [], known: [] }),
   'reading what is due of a webhook': (sql, place) =>
     readDueOfWebhook(sql, { ...everything, ...place, ...unknown, untilMs: Date.now() + 60_000 }),
+  'reading what is due of a webhook that is known': (sql, place) =>
+    readDueOfWebhook(sql, { ...everything, ...place, known: [], withSettings: false, untilMs: Date.now() + 60_000 }),
   'searching for webhooks': (sql, { shard }) => findWebhooksDue(sql, { shard, untilMs: Date.now() + 60_000 }),
   'reading bodies': (sql, _, deliveries) => readBodies(sql, deliveries),
   'dropping nothing': (sql, { shard }) =>
