@@ -74,7 +74,10 @@ test('while the end of a job is written, another job is transcribed in its place
   const second = await send();
 
   await fixture.db.transaction(async (tx) => {
-    await tx.rows({ text: 'select from jobs where id = $1 for update', values: [first] });
+    await tx.rows({
+      text: 'select from jobs where shard = $1 and id = $2 for update',
+      values: [account.shard, first],
+    });
     // The end of the first job waits for the row.
     call.say('one');
     (await engine.nextCall()).say('two');

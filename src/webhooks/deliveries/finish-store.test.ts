@@ -220,6 +220,8 @@ test('a delivery that is dropped while its failed attempt is recorded does not c
 });
 
 async function isSomebodyBlocked(sql: Sql): Promise<boolean> {
-  const text = `select pid from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+  const text = !IS_DISTRIBUTED
+    ? `select pid from pg_stat_activity where wait_event_type = 'Lock' and pg_backend_pid() = any(pg_blocking_pids(pid))`
+    : 'select from citus_lock_waits where blocking_gpid = citus_backend_gpid()';
   return (await sql.rows({ text })).length > 0;
 }
