@@ -244,15 +244,34 @@ export class Reader {
     const { db, scheduler, databaseClock, metrics, webhooks } = this.#deps;
     const nowMs = databaseClock.nowMs();
     const untilMs = search === 'missed' ? nowMs - FOUND_LATE_MS : nowMs + AHEAD_MS;
+    const inactive: WebhookSettings[] = [];
     const read = scheduler.beginRead();
     try {
       for (const first of await findWebhooksDue(db, { shard, untilMs })) {
-        const { webhookId: id } = first;
-        if (search !== 'missed') scheduler.spill({ id, shard, isHealthy: webhooks.get(id)?.isHealthy }, search.fromMs);
-        else if (scheduler.found({ ...first, shard }, read)) metrics?.deliveriesFoundLate.inc();
+        const known = webhooks.get(first.webhookId);
+        if (search !== 'missed') {
+          scheduler.spill({ id: first.webhookId, shard, isHealthy: known?.isHealthy }, search.fromMs);
+          continue;
+        }
+        if (scheduler.found({ ...first, shard }, read)) metrics?.deliveriesFoundLate.inc();
+        if (known && !known.isActive) inactive.push(known);
       }
     } finally {
       scheduler.endRead(read);
+    }
+    await this.#dropOf(inactive);
+  }
+
+  /**
+   * Has the deliveries dropped of those of the webhooks that are still inactive: no refill reads them. They were in flight
+   * when the others were dropped, and their results were not recorded.
+   */
+  async #dropOf(inactive: WebhookSettings[]): Promise<void> {
+    const { webhooks, onInactive } = this.#deps;
+    await webhooks.refresh(inactive);
+    for (const { id } of inactive) {
+      const webhook = webhooks.get(id);
+      if (webhook && !webhook.isActive) onInactive(webhook);
     }
   }
 

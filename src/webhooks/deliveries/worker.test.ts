@@ -529,6 +529,42 @@ test('waiting deliveries of a webhook that is disabled or deleted are dropped by
   assert.equal(receiver.requests.length, 32);
 });
 
+test('deliveries in flight whose results are not recorded are dropped later, when their webhook was deleted meanwhile', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 20_000 });
+  const { fixture, account, receiver, webhook } = environment;
+  const clock = adjustableClock();
+  // Due for longer than a read looks back.
+  const now = new Date(Date.now() - 30_000);
+  for (let i = 0; i < 17; i++) await fixture.emit(account, { now });
+  // Heartbeats follow each other quickly, so that the deliverer keeps its shards while the time passes quickly.
+  const quickClock = {
+    ...systemClock,
+    sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(5, ms), signal),
+  };
+  const deliverer = await environment.start([], {
+    ...{ holder: 'only/1', clock: quickClock, monotonicMs: clock.monotonicMs },
+  });
+  await receiver.waitFor(16);
+
+  // The deliverer loses its shards, and takes them again. Results of attempts from before are refused.
+  await endDeliverers(fixture.db, 'only/1');
+  const text = `select from delivery_shards where starts_with(owner, 'only/1')`;
+  await until('the shards to be taken again', async () => (await fixture.db.rows({ text })).length > 0);
+  await fixture.db.run({ text: 'delete from webhooks where id = $1', values: [webhook.id] });
+  fixture.db.notify('webhook_changed', webhook.id);
+  await environment.settled(1);
+  response.resolve({ status: 500 });
+  await until('a search after the end of the attempts', async () => {
+    clock.aheadMs += 2_000;
+    return (await fixture.attempts()).length === 17;
+  });
+  await deliverer.stop();
+
+  assert.deepEqual(await environment.states(), Array(17).fill('dropped'));
+  assert.equal(receiver.requests.length, 16);
+});
+
 test('an erased event is not sent from memory', async () => {
   const response = Promise.withResolvers<{ status: number }>();
   await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
