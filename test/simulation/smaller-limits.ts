@@ -10,7 +10,7 @@ export const SMALLER_LIMITS: PlantedBug['changes'] = [
   { file: 'src/webhooks/scheduler/limits.ts', find: 'total: 20_000', replace: 'total: 24' },
   {
     file: 'src/jobs/queue/claim.ts',
-    find: '{ jobs: 4, keptMs: 50, afterShortJobs: 8, shortMs: 20 }',
+    find: '{ jobs: 8, keptMs: 100, afterShortJobs: 8, shortMs: 20 }',
     replace: '{ jobs: 4, keptMs: 1_000, afterShortJobs: 1, shortMs: 3_000 }',
   },
   { file: 'src/webhooks/deliveries/reader.ts', find: 'MAX_ROWS = 1_000', replace: 'MAX_ROWS = 6' },

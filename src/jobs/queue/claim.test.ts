@@ -44,10 +44,10 @@ async function openEnvironment({ jobs }: { jobs: number }) {
   return Object.assign(fixture, { ids, submit, clock, claims, claimOne, beforeClaim, announce });
 }
 
-test('jobs that are claimed one by one start in turn, and one read of the queue serves sixteen of them', async () => {
-  await using environment = await openEnvironment({ jobs: 17 });
+test('jobs that are claimed one by one start in turn, and one read of the queue serves 32 of them', async () => {
+  await using environment = await openEnvironment({ jobs: 33 });
   const claimed = [];
-  for (let i = 0; i < 18; i++) claimed.push(await environment.claimOne());
+  for (let i = 0; i < 34; i++) claimed.push(await environment.claimOne());
 
   assert.deepEqual(
     claimed.map(({ id }) => id),
@@ -55,11 +55,11 @@ test('jobs that are claimed one by one start in turn, and one read of the queue 
   );
   assert.deepEqual(
     claimed.map(({ reads }) => reads),
-    [...Array(16).fill(1), 2, 3],
+    [...Array(32).fill(1), 2, 3],
   );
   assert.deepEqual(
     claimed.map(({ isDrained }) => isDrained),
-    [...Array(16).fill(false), true, true],
+    [...Array(32).fill(false), true, true],
   );
 });
 

@@ -11,10 +11,10 @@ import { claimJobs, MAX_HEAD, readQueueHead } from './queue-store.ts';
 // Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
 const CLAIM_VALID_MS = 3_000;
 // Short jobs end one by one: the next claims need no read. A job that is queued meanwhile is considered so much later.
-const READ_AHEAD = { jobs: 16, keptMs: 50 };
+const READ_AHEAD = { jobs: 32, keptMs: 50 };
 // Claims of several jobs by one statement cost half as much for each. Only while jobs are so short that another worker would
 // hardly start them earlier.
-const CLAIM_AHEAD = { jobs: 4, keptMs: 50, afterShortJobs: 8, shortMs: 20 };
+const CLAIM_AHEAD = { jobs: 8, keptMs: 100, afterShortJobs: 8, shortMs: 20 };
 // Jobs whose announcement was lost are found by a read of the queue, however many others are announced.
 const READ_AT_LEAST_EVERY_MS = 2_000;
 // Workers that read the same jobs ahead would choose the same ones again and again.
@@ -111,7 +111,7 @@ type ClaimedAhead = { jobs: ClaimedJob[]; claimedAtMs: number; isDrained: boolea
 
 /**
  * The claims of a worker. After short jobs it claims a few more than there are free places, which start as places become
- * free, and hands those back to the queue that have not started within 50 ms.
+ * free, and hands those back to the queue that have not started within 100 ms.
  */
 export class ClaimsAhead {
   readonly #claims: JobClaims;
