@@ -28,6 +28,9 @@ export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'delivere
 /** One call of the engine: the slot that made it, and the database's time. The engine's answer names the call. */
 export type Call = { slot: string; atMs: number };
 
+/** The true time of a step, and by how much it set the database's clock forward. */
+export type ClockStep = { atMs: number; byMs: number };
+
 /** What all processes of one simulation share. */
 export type Environment = {
   simulator: Simulator;
@@ -42,8 +45,8 @@ export type Environment = {
   endedAtMs: Map<string, number>;
   /** Parent processes that set free what their ended children held. */
   parents: Actor[];
-  /** When the database's clock was set forward. */
-  clockStepsMs: number[];
+  /** Times at which the database's clock was set forward. */
+  clockSteps: ClockStep[];
   /** Messages of errors that no client expects. */
   unexpected: string[];
   /** Deliveries that only the search of all webhooks found. */

@@ -15,9 +15,11 @@ export type SentRequest = {
   holder: string;
   sentAtMs: number;
   sentDatabaseMs: number;
+  /** Its process stopped and did not wait for the answer. */
+  isCutOff: boolean;
 };
 
-/** One request that a receiver read. */
+/** One request that a receiver read: the same object. */
 export type Arrival = SentRequest & {
   /** True time, and what the database's clock showed then. */
   atMs: number;
@@ -70,7 +72,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
     if (mode !== 'resetting') {
       const times = { atMs: simulator.nowMs(), databaseMs: databaseNowMs(), untilMs: Number.POSITIVE_INFINITY };
       const answer = { status, isAnswerLost: mode === 'losing' };
-      arrivals.push({ ...request, ...times, ...answer, url, headers, body });
+      arrivals.push(Object.assign(request, { ...times, ...answer, url, headers, body }));
     }
     if (mode === 'hanging') return null;
     return mode === 'losing' || status === null ? CONNECTION_RESET : { kind: 'answered', status };
@@ -79,7 +81,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
   const receivers: Receivers = {
     ...{ sent, arrivals, modes, answerMs: NETWORK_MS, freezes: 0, frozen: () => frozen },
     posterFor: (actor) => (options) => {
-      const open = new Set<(report: PostReport) => void>();
+      const open = new Map<(report: PostReport) => void, SentRequest>();
       // The connections of the process are closed.
       const endAll = () => {
         for (const arrival of arrivals)
@@ -94,7 +96,7 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
             const end = (result: PostResult) => {
               if (open.delete(resolve)) resolve(reportOf(result));
             };
-            open.add(resolve);
+            open.set(resolve, entry);
             simulator.after(actor, simulator.random.next() * NETWORK_MS, () => {
               if (!open.has(resolve)) return;
               const eventId = request.headers['X-Service-Event-Id']!;
@@ -110,7 +112,10 @@ export function openReceivers(simulator: Simulator, databaseNowMs: () => number)
         },
         close() {
           endAll();
-          for (const resolve of open) resolve(reportOf(CONNECTION_RESET));
+          for (const [resolve, entry] of open) {
+            entry.isCutOff = true;
+            resolve(reportOf(CONNECTION_RESET));
+          }
           open.clear();
         },
       };
@@ -124,7 +129,8 @@ function sentRequest(
   { slot, holder }: Actor,
   { atMs, databaseMs }: { atMs: number; databaseMs: number },
 ): SentRequest {
-  return { attemptId: headers['X-Service-Delivery-Id']!, slot, holder, sentAtMs: atMs, sentDatabaseMs: databaseMs };
+  const attemptId = headers['X-Service-Delivery-Id']!;
+  return { attemptId, slot, holder, sentAtMs: atMs, sentDatabaseMs: databaseMs, isCutOff: false };
 }
 
 /** Null without an answer. */

@@ -56,7 +56,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     frozenCalls: 0,
     endedAtMs: new Map(),
     parents: [],
-    clockStepsMs: [],
+    clockSteps: [],
     unexpected: [],
     foundLate: 0,
   };
@@ -90,7 +90,7 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
     memory: clients.memory,
     calls: environment.calls,
     endedAtMs: environment.endedAtMs,
-    clockStepsMs: environment.clockStepsMs,
+    clockSteps: environment.clockSteps,
     foundLate: environment.foundLate,
     calmAtMs: calmAtMs + server.clockOffsetMs,
   };
@@ -166,8 +166,9 @@ function planFaults(environment: Environment, nodes: Map<string, Node>) {
   }
 
   function stepClock(): void {
-    environment.clockStepsMs.push(here.nowMs());
-    server.clockOffsetMs += random.next() * random.pick([1_000, 120_000]);
+    const byMs = random.next() * random.pick([1_000, 120_000]);
+    environment.clockSteps.push({ atMs: here.nowMs(), byMs });
+    server.clockOffsetMs += byMs;
   }
 
   function crash(node: Node): void {

@@ -20,14 +20,12 @@ const LONGEST_WAY_MS = 100;
 const ROUNDED_MS = 1;
 // After a step of the database's clock, leases end before the processes stop trusting them.
 const AFTER_CLOCK_STEP_MS = 10_000;
-// A change of a webhook counts from its commit on. A step before the commit makes the change look older.
-const LATEST_COMMIT_MS = 25_000;
 
 /** Requests at receivers: signed, at the account's receiver, sent by the owner of the shard, and repeated only after a loss. */
 export function checkArrivals(run: Run, report: Report): void {
   const { arrivals, changes, memory } = run;
   const owners = new ShardOwners(changes);
-  const webhooks = historyOfWebhooks(changes);
+  const webhooks = historyOfWebhooks(run);
   const rows = rowsByAttempt(changes);
   const events = new Map(
     changes.filter(({ what }) => what === 'event').map(({ after }) => [after.id as string, after]),
@@ -47,8 +45,7 @@ export function checkArrivals(run: Run, report: Report): void {
     if (url.split('/')[3] !== event.account_id) report(`owners: ${attemptId} went to another account's receiver`);
     if (headers[ACCOUNT_HEADER] !== event.account_id) report(`arrivals: ${attemptId} lacks its webhook's own header`);
     const moment = { fromMs: sentDatabaseMs, toMs: sentDatabaseMs };
-    if (webhooks.isOff(row.webhook_id, moment) && !isAfterClockStep(arrival, run, LATEST_COMMIT_MS))
-      report(`arrivals: ${attemptId} was sent to a webhook that is off`);
+    if (webhooks.isOff(row.webhook_id, moment)) report(`arrivals: ${attemptId} was sent to a webhook that is off`);
     if (!owners.isOwnedAt(row.shard, holder, sentDatabaseMs) && !isAfterClockStep(arrival, run))
       report(`arrivals: ${attemptId} was sent by ${holder}, which did not own its shard`);
     const secrets = memory.secrets.get(row.webhook_id);
@@ -64,7 +61,7 @@ export function checkArrivals(run: Run, report: Report): void {
 
 /**
  * An attempt is sent again only when its sender was ended in between: it stopped or crashed, or its lease ended because it
- * was frozen or cut off. A sender that releases the shard has recorded everything before.
+ * was frozen or cut off. A sender that releases the shard has recorded everything before, but for what it cut off to stop.
  */
 function checkRepeats(arrivals: (Arrival & { row: Row })[], owners: ShardOwners, run: Run, report: Report): void {
   const ended = new Set(run.changes.flatMap(({ what, transaction }) => (what === 'deliverer' ? transaction : [])));
@@ -74,10 +71,10 @@ function checkRepeats(arrivals: (Arrival & { row: Row })[], owners: ShardOwners,
     for (const [index, later] of repeats.entries()) {
       const earlier = repeats[index - 1];
       if (!earlier || isAfterClockStep(later, run)) continue;
-      const { row, holder, sentDatabaseMs } = earlier;
+      const { row, holder, sentDatabaseMs, isCutOff } = earlier;
       const loss = owners.lossOf(row.shard, holder, { fromMs: sentDatabaseMs, toMs: later.sentDatabaseMs });
       if (!loss) report(`arrivals: ${attemptId} was sent again by ${later.holder}, though ${holder} owned its shard`);
-      else if (!ended.has(loss.transaction))
+      else if (!isCutOff && !ended.has(loss.transaction))
         report(`arrivals: ${attemptId} was in flight when ${holder} released its shard`);
     }
   }
@@ -109,8 +106,8 @@ function checkRates(arrivals: (Arrival & { row: Row })[], changes: Change[], rep
   }
 }
 
-function isAfterClockStep({ sentAtMs }: Arrival, { clockStepsMs }: Run, withinMs = AFTER_CLOCK_STEP_MS): boolean {
-  return clockStepsMs.some((stepMs) => sentAtMs >= stepMs && sentAtMs <= stepMs + withinMs);
+function isAfterClockStep({ sentAtMs }: Arrival, { clockSteps }: Run): boolean {
+  return clockSteps.some(({ atMs }) => sentAtMs >= atMs && sentAtMs <= atMs + AFTER_CLOCK_STEP_MS);
 }
 
 /** The row that has had this attempt id. */

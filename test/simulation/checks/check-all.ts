@@ -1,6 +1,6 @@
 import type { Sql } from '../../../src/db/database.ts';
 import type { Memory } from '../clients.ts';
-import type { Call } from '../nodes.ts';
+import type { Call, ClockStep } from '../nodes.ts';
 import type { Arrival, SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import { checkArrivals } from './arrivals.ts';
@@ -20,8 +20,8 @@ export type Run = {
   calls: Call[];
   /** Processes that have ended: the name under which they held leases, and the time. */
   endedAtMs: Map<string, number>;
-  /** True times at which the database's clock was set forward. */
-  clockStepsMs: number[];
+  /** Times at which the database's clock was set forward. */
+  clockSteps: ClockStep[];
   /** Deliveries that only the search of all webhooks found. */
   foundLate: number;
   /** The database's time after the last fault. */

@@ -34,7 +34,7 @@ export function checkDeliveries(run: Run, report: Report): void {
   const events = changes.filter(({ what, after }) => what === 'event' && memory.deleted.has(after.job_id));
   const accepted = arrivals.filter(({ status }) => status === 204);
   const context: Context = {
-    ...{ run, owners: new ShardOwners(changes), webhooks: historyOfWebhooks(changes), report },
+    ...{ run, owners: new ShardOwners(changes), webhooks: historyOfWebhooks(run), report },
     accepted: new Set(accepted.map(({ headers }) => headers['X-Service-Delivery-Id']!)),
     sent: Map.groupBy(sent, ({ attemptId }) => attemptId),
     ofDeletedJobs: new Set(events.map(({ after }) => after.id as string)),
@@ -139,8 +139,9 @@ function checkLog(id: string, hasEnded: boolean, log: Change[], report: Report):
 }
 
 /** An event goes once to every active webhook of its account, and to no other webhook. */
-export function checkFanOut({ changes }: Run, report: Report): void {
-  const webhooks = historyOfWebhooks(changes);
+export function checkFanOut(run: Run, report: Report): void {
+  const { changes } = run;
+  const webhooks = historyOfWebhooks(run);
   const deliveries = changes.filter(({ what, before }) => what === 'delivery' && !before);
   const byEvent = Map.groupBy(deliveries, ({ after }) => after.event_id as string);
   for (const event of changes.filter(({ what, after }) => what === 'event' && after.webhook_id === null)) {

@@ -1,4 +1,6 @@
+import type { ClockStep } from '../nodes.ts';
 import type { Change } from '../schema.ts';
+import type { Run } from './check-all.ts';
 
 // A transaction may have read a webhook this long before its commit.
 const SLACK_MS = 25_000;
@@ -7,15 +9,17 @@ const SLACK_MS = 25_000;
 type Span = { fromMs: number; toMs: number };
 
 /** Whether webhooks were active or inactive during the whole time around a statement; neither if they changed in it. */
-export function historyOfWebhooks(changes: Change[]) {
+export function historyOfWebhooks({ changes, clockSteps }: Pick<Run, 'changes' | 'clockSteps'>) {
+  const trueMs = trueTimes(clockSteps);
   const byId = Map.groupBy(
     changes.filter(({ what }) => what === 'webhook'),
     ({ before, after }) => (before ?? after).id as string,
   );
   function wasAlways(id: string, { fromMs, toMs }: Span, isOn: boolean): boolean {
-    const steps = byId.get(id) ?? [];
-    const earlier = steps.filter((step) => step.atMs < fromMs - SLACK_MS).at(-1);
-    const around = steps.filter((step) => step.atMs >= fromMs - SLACK_MS && step.atMs <= toMs + SLACK_MS);
+    const [earliestMs, latestMs] = [trueMs(fromMs) - SLACK_MS, trueMs(toMs) + SLACK_MS];
+    const steps = (byId.get(id) ?? []).map((step) => ({ ...step, atMs: trueMs(step.atMs) }));
+    const earlier = steps.filter(({ atMs }) => atMs < earliestMs).at(-1);
+    const around = steps.filter(({ atMs }) => atMs >= earliestMs && atMs <= latestMs);
     return [earlier, ...around].every((step) => (step?.after?.active ?? false) === isOn);
   }
   return {
@@ -30,4 +34,9 @@ export function historyOfWebhooks(changes: Change[]) {
     isOn: (id: string, span: Span) => wasAlways(id, span, true),
     isOff: (id: string, span: Span) => wasAlways(id, span, false),
   };
+}
+
+/** The true time at which the database's clock showed a time; for a time that a step left out, that of the step. */
+function trueTimes(steps: ClockStep[]): (databaseMs: number) => number {
+  return (databaseMs) => steps.reduce((ms, { atMs, byMs }) => (ms < atMs ? ms : Math.max(atMs, ms - byMs)), databaseMs);
 }
