@@ -7,9 +7,9 @@ import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import { mayUsePlan } from '../../rules/accounts/plan.ts';
 import { openQueueAdmission } from '../queue/admission.ts';
-import { readAtMostEvery } from '../queue/read-at-most-every.ts';
 
 export type UploadAdmission = {
   /**

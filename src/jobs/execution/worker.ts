@@ -5,7 +5,7 @@ import { openSemaphore } from '../../platform/semaphore.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import type { ClaimedJob } from '../job.ts';
 import { readJobDue } from '../notify.ts';
-import { ClaimsAhead } from '../queue/claim.ts';
+import { ClaimsAhead } from '../queue/claims-ahead.ts';
 import type { Leases } from '../queue/lease.ts';
 import { LEASE_MS, openLeases, sweepLapsedJobs } from '../queue/lease.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';

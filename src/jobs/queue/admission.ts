@@ -1,8 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import { countFetches, countWaitingJobs } from './backlog-store.ts';
-import { readAtMostEvery } from './read-at-most-every.ts';
 
 // The count reads a row per account with waiting jobs: cheap once a second, but not for each request.
 const COUNT_EVERY_MS = 1_000;

@@ -1,20 +1,15 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import { nextJobs } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { JobKey } from '../store.ts';
 import type { Holder } from './lease-store.ts';
-import { handBackJob } from './lease-store.ts';
 import { claimJobs, MAX_HEAD, readQueueHead } from './queue-store.ts';
 
 // Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
 const CLAIM_VALID_MS = 3_000;
 // Short jobs end one by one: the next claims need no read. A job that is queued meanwhile is considered so much later.
 const READ_AHEAD = { jobs: 32, keptMs: 50 };
-// Claims of several jobs by one statement cost half as much for each. Only while jobs are so short that another worker would
-// hardly start them earlier.
-const CLAIM_AHEAD = { jobs: 8, keptMs: 100, afterShortJobs: 8, shortMs: 20 };
 // Jobs whose announcement was lost are found by a read of the queue, however many others are announced.
 const READ_AT_LEAST_EVERY_MS = 2_000;
 // Workers that read the same jobs ahead would choose the same ones again and again.
@@ -25,7 +20,7 @@ type NextJobs = { jobs: JobKey[]; readAtMs: number; isAll: boolean };
 
 const NOT_READ: NextJobs = { jobs: [], readAtMs: 0, isAll: false };
 
-type ClaimsDeps = { db: Database; clock: Clock; leaseMs: number; holder?: Holder };
+export type ClaimsDeps = { db: Database; clock: Clock; leaseMs: number; holder?: Holder };
 
 /**
  * Claims the jobs that start next: first those that were started before and returned to the queue; then the accounts in
@@ -103,77 +98,5 @@ export class JobClaims {
     const jobs = nextJobs(head, most);
     this.#databaseAheadMs = head.moment.getTime() - readAtMs;
     return { jobs, readAtMs, isAll: jobs.length < most };
-  }
-}
-
-/** Jobs and the time of this process at which they were claimed. `isDrained`: no further job was queued. */
-type ClaimedAhead = { jobs: ClaimedJob[]; claimedAtMs: number; isDrained: boolean };
-
-/**
- * The claims of a worker. After short jobs it claims a few more than there are free places, which start as places become
- * free, and hands those back to the queue that have not started within 100 ms.
- */
-export class ClaimsAhead {
-  readonly #claims: JobClaims;
-  readonly #deps: ClaimsDeps & { log: Log };
-  readonly #closing = new AbortController();
-  #ready: Omit<ClaimedAhead, 'isDrained'> = { jobs: [], claimedAtMs: 0 };
-  #shortInARow = 0;
-
-  constructor(deps: ClaimsDeps & { log: Log }) {
-    this.#claims = new JobClaims(deps);
-    this.#deps = deps;
-  }
-
-  /** As `JobClaims.jobDue`. */
-  jobDue(job: JobKey | null): void {
-    this.#claims.jobDue(job);
-  }
-
-  /** As `JobClaims.claim`; jobs that are ready come first, without a statement. */
-  async claim(places: number): Promise<ClaimedAhead> {
-    const isReady = this.#ready.jobs.length > 0;
-    const isDrained = !isReady && (await this.#claimReady(places));
-    const { jobs, claimedAtMs } = this.#ready;
-    return { jobs: jobs.splice(0, places), claimedAtMs, isDrained };
-  }
-
-  /** @param ranMs  how long a job occupied its place */
-  jobLeft(ranMs: number): void {
-    this.#shortInARow = ranMs <= CLAIM_AHEAD.shortMs ? this.#shortInARow + 1 : 0;
-  }
-
-  /** Hands back the jobs that have not started. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#handBack(this.#ready.jobs.splice(0));
-  }
-
-  /** True when all jobs were claimed that were queued, and none is left for a later place. */
-  async #claimReady(places: number): Promise<boolean> {
-    const { clock } = this.#deps;
-    const ahead = this.#shortInARow >= CLAIM_AHEAD.afterShortJobs ? CLAIM_AHEAD.jobs : 0;
-    const { jobs, isDrained } = await this.#claims.claim(places + ahead);
-    this.#ready = { jobs, claimedAtMs: clock.now() };
-    if (jobs.length <= places) return isDrained;
-    void this.#handBackLate(jobs);
-    return false;
-  }
-
-  async #handBackLate(jobs: ClaimedJob[]): Promise<void> {
-    await this.#deps.clock.sleep(CLAIM_AHEAD.keptMs, this.#closing.signal);
-    if (jobs.length === 0) return;
-    this.#shortInARow = 0;
-    await this.#handBack(jobs.splice(0));
-  }
-
-  async #handBack(jobs: ClaimedJob[]): Promise<void> {
-    const { db, log } = this.#deps;
-    for (const job of jobs) {
-      const isBack = await handBackJob(db, job, null).catch((err: unknown) => {
-        log.warn({ job_id: job.id, err }, 'could not hand back a job; it returns to the queue when its lease ends');
-      });
-      if (isBack) log.info({ job_id: job.id }, 'a job was handed back before it started');
-    }
   }
 }

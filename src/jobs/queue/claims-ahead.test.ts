@@ -6,7 +6,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
-import { ClaimsAhead } from './claim.ts';
+import { ClaimsAhead } from './claims-ahead.ts';
 
 const LEASE_MS = 60_000;
 

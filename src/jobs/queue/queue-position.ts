@@ -1,10 +1,10 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
 import type { Queue } from '../../rules/jobs/queue-position.ts';
 import { queuePosition } from '../../rules/jobs/queue-position.ts';
 import type { Job } from '../job.ts';
 import { findRank, measureQueues } from './queue-position-store.ts';
-import { readAtMostEvery } from './read-at-most-every.ts';
 
 /** The position of a queued job, 1 for the next to start; null when the job is not queued. */
 export type QueuePositions = { of(job: Job): Promise<number | null> };

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
+import type { Clock } from './clock.ts';
 
 /** Calls `read` at most once per `everyMs`; calls in between get the latest result. A failed read is not reused. */
 export function readAtMostEvery<Value>(clock: Clock, everyMs: number, read: () => Promise<Value>) {
