@@ -11,7 +11,7 @@ test('used buffers are collected once for every 8 MiB, young ones only', () => {
   assert.deepEqual(asked, [{ type: 'minor' }, { type: 'minor' }]);
 });
 
-test('a process that becomes idle collects once, and again after its heap has grown', () => {
+test('a process that becomes idle collects twice, and again after its heap has grown', () => {
   const usage = { cpuMs: 0, heapMib: 30 };
   let collections = 0;
   const measure = () => ({ cpuMs: usage.cpuMs, heapBytes: usage.heapMib * 2 ** 20 });
@@ -31,10 +31,14 @@ test('a process that becomes idle collects once, and again after its heap has gr
 
   const busy = after(101, 30);
   const idle = after(100, 30);
+  const busyAgain = after(101, 12);
   const stillIdle = [after(100, 12), after(100, 14.9)];
-  const grown = after(100, 15);
+  const grown = [after(100, 15), after(100, 12), after(100, 12)];
 
-  assert.deepEqual({ busy, idle, stillIdle, grown }, { busy: 0, idle: 1, stillIdle: [1, 1], grown: 2 });
+  assert.deepEqual(
+    { busy, idle, busyAgain, stillIdle, grown },
+    { busy: 0, idle: 1, busyAgain: 1, stillIdle: [2, 2], grown: [3, 4, 4] },
+  );
 });
 
 test('the collection frees used buffers', () => {

@@ -37,17 +37,21 @@ export function collectWhenIdle(): void {
 
 /**
  * A check to be called every 5 s. It collects when the process has used little processor time since the last check and
- * the heap is 3 MiB larger than after the last collection, so a process that stays idle collects once.
+ * the heap is 3 MiB larger than after the last collection; and once more at the next check, as V8 keeps the bytecode of
+ * the start until a later collection. So a process that stays idle collects twice.
  */
 export function idleCheck(measure: () => Usage, collect: Collect): () => void {
   let last = measure();
   let keptBytes = 0;
+  let isOnceMore = false;
   return () => {
     const now = measure();
     const isIdle = now.cpuMs - last.cpuMs <= IDLE_MAX_CPU_MS;
-    if (isIdle && now.heapBytes >= keptBytes + GROWTH_MIN_BYTES) {
+    const hasGrown = now.heapBytes >= keptBytes + GROWTH_MIN_BYTES;
+    if (isIdle && (hasGrown || isOnceMore)) {
       collect({ type: 'major', flavor: 'last-resort' });
       keptBytes = measure().heapBytes;
+      isOnceMore = hasGrown;
     }
     last = measure();
   };

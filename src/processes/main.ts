@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     process.exit(await stopWanted.promise);
   }
   if (offersModel) await offerModel(config, stopping.signal);
-  node = await joinDatabase(database.directUrl ?? database.url, config, log, stopping.signal);
+  node = await joinDatabase(database, config, log, stopping.signal);
   roles.start({
     nodeId: node.id,
     databaseUrl: database.url,
@@ -118,11 +118,14 @@ function aborted(signal: AbortSignal): Promise<null> {
 }
 
 /** Takes this node's name, and whatever it was at when it ended last. */
-async function joinDatabase(url: string, config: Config, log: Log, signal: AbortSignal): Promise<Node> {
+async function joinDatabase(database: Store, config: Config, log: Log, signal: AbortSignal): Promise<Node> {
   const { openDatabase } = await import('../db/database.ts');
   const { openNode } = await import('./node.ts');
+  const url = database.directUrl ?? database.url;
   const db = openDatabase(url, { maxConnections: 1 });
-  return await openNode({ db, lockUrl: url, keptId: keptNodeId(config), clock: systemClock, log, signal });
+  // The embedded database is this process's alone, by the lock of its folder.
+  const lockUrl = config.databaseUrl === null ? null : url;
+  return await openNode({ db, lockUrl, keptId: keptNodeId(config), clock: systemClock, log, signal });
 }
 
 /** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */

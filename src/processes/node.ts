@@ -20,8 +20,8 @@ export type Node = {
 
 export type NodeDeps = {
   db: Database;
-  /** PostgreSQL itself, not a pooler: the lock is the session's. */
-  lockUrl: string;
+  /** PostgreSQL itself, not a pooler: the lock is the session's. Null where no other process can have the same name. */
+  lockUrl: string | null;
   /** What DATA_DIR/node-id holds. */
   keptId: string;
   clock: Clock;
@@ -46,16 +46,16 @@ const MOST_RELEASE_TRIES = 60;
 export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeDeps): Promise<Node> {
   const closing = new AbortController();
   signal.addEventListener('abort', () => closing.abort());
-  const lock = await lockPatiently();
-  const isOwnName = lock?.isHeld() ?? false;
+  const lock = lockUrl === null ? null : await lockPatiently(lockUrl);
+  const isOwnName = lockUrl === null || (lock?.isHeld() ?? false);
   const id = isOwnName ? keptId : newNodeId();
   if (!isOwnName && !signal.aborted)
     log.warn({ node: keptId, goes_by: id }, 'another process runs as this node; see DATA_DIR/node-id');
 
-  async function lockPatiently(): Promise<SessionLock | null> {
+  async function lockPatiently(url: string): Promise<SessionLock | null> {
     while (!signal.aborted) {
       try {
-        return await holdSessionLock(lockUrl, keptId);
+        return await holdSessionLock(url, keptId);
       } catch (error) {
         if (!isDatabaseAway(error)) throw error;
         log.warn({ err: error }, 'the database is away; trying again');

@@ -42,8 +42,8 @@ const SETTINGS = {
   listen_addresses: '',
   port: '5432',
   unix_socket_permissions: '0700',
-  // Two whole nodes. PostgreSQL reserves and touches 40 KB for each at its start.
-  max_connections: '100',
+  // A whole node opens 46, the rest is for the command line and psql. PostgreSQL reserves and touches 20 KB for each.
+  max_connections: '64',
   // The least: no transaction is serializable.
   max_pred_locks_per_transaction: '10',
   // Nothing runs in the background, and nobody replicates: a place for each would be reserved and touched at the start.
