@@ -1,10 +1,11 @@
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
+import { AudioError, noSound, tooLong } from '../audio-error.ts';
 import { openPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { AudioGoneError } from '../storage/storage.ts';
 import type { AudioOptions } from './probe.ts';
 
 const BYTES_PER_SAMPLE = 2;

@@ -90,7 +90,7 @@ async function receive(store: Store, bytes: AsyncIterable<Uint8Array>, maxBytes:
   });
   try {
     await upload.done();
-    return { key, sizeBytes: source.sizeBytes() };
+    return { key, sizeBytes: source.sizeBytes(), durable: Promise.resolve() };
   } catch (cause) {
     body.destroy();
     // The upload may have succeeded although its response was lost.

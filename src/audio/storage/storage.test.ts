@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
@@ -13,7 +22,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { readConfig } from '../../config/settings.ts';
 import { openStorage } from './open-storage.ts';
 import type { SharedStorage } from './storage.ts';
-import { StorageAwayError, UploadTooLargeError } from './storage.ts';
+import { AudioGoneError, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
 type Fixture = AsyncDisposable & {
   storage: SharedStorage;
@@ -60,6 +69,15 @@ async function openBucketFixture<Server extends S3Server | VersityGateway>(openS
 function setAge(file: string, ms: number): void {
   const at = new Date(Date.now() - ms);
   utimesSync(file, at, at);
+}
+
+/** Makes the syncs of a folder fail: its descriptor becomes one of a device. */
+function breakSyncs(folder: string): void {
+  const isOfFolder = (name: string) =>
+    existsSync(`/proc/self/fd/${name}`) && readlinkSync(`/proc/self/fd/${name}`) === folder;
+  const descriptor = Number(readdirSync('/proc/self/fd').find(isOfFolder));
+  closeSync(descriptor);
+  while (openSync('/dev/null', 'r') !== descriptor);
 }
 
 async function* chunksOf(...texts: string[]) {
@@ -243,6 +261,25 @@ test('files: partial files of a killed process are removed after five minutes, t
   disk.resolve();
   await assert.rejects(receiving, /the test is over/);
   assert.deepEqual(await fixture.contents(), []);
+});
+
+test('files: audio that cannot be made durable is removed', { skip: process.platform !== 'linux' }, async () => {
+  await using fixture = await openFileFixture();
+  breakSyncs(path.join(fixture.dataDir, 'audio'));
+
+  const { durable } = await fixture.storage.receive(chunksOf('one'), { maxBytes: 100 });
+
+  await assert.rejects(durable, { code: 'EINVAL' });
+  assert.deepEqual(await fixture.contents(), []);
+});
+
+test('files: audio of which a power failure left a part is not opened', async () => {
+  await using fixture = await openFileFixture();
+  const { key, sizeBytes } = await fixture.storage.receive(chunksOf('one two'), { maxBytes: 100 });
+  await using whole = await fixture.storage.localPath(key, sizeBytes);
+  await truncate(whole.path, 3);
+
+  await assert.rejects(fixture.storage.localPath(key, sizeBytes), AudioGoneError);
 });
 
 test('S3: each page of a bucket is requested when the page before has been consumed', async () => {

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
+import {
+  closeSync,
+  fsync as fsyncWithCallback,
+  open as openWithCallback,
+  statSync,
+  writev as writevWithCallback,
+} from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import {
   constants,
@@ -28,12 +34,16 @@ const fsync = promisify(fsyncWithCallback);
 /** Uploaded audio by key. The storage makes the keys; no text of a client becomes part of a path. */
 export type AudioStorage = {
   /**
-   * Stores the bytes as they arrive; once it resolves they survive a power failure. An incomplete upload is removed.
+   * Stores the bytes as they arrive; once it resolves they can be read. An incomplete upload is removed.
    * @throws UploadTooLargeError
    */
-  receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<{ key: string; sizeBytes: number }>;
-  /** A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path. */
-  localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
+  receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<ReceivedAudio>;
+  /**
+   * A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path.
+   * @param sizeBytes  of the audio, if a power failure may have cut it off before it was durable
+   * @throws AudioGoneError  when the file is shorter
+   */
+  localPath(key: string, sizeBytes?: number): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
   read(key: string, bytes: ByteRange): Promise<Readable | null>;
   /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
@@ -48,11 +58,26 @@ export type AudioStorage = {
   openScratch(): Promise<FileHandle>;
 };
 
+/**
+ * Audio that can be read.
+ * @property durable  resolves when it survives a power failure: nobody may be told before that it is stored. Removes the audio
+ *                    when it rejects; that it rejects need not be handled.
+ */
+export type ReceivedAudio = { key: string; sizeBytes: number; durable: Promise<void> };
+
 /** A storage that may be on another machine. */
 export type SharedStorage = AudioStorage & {
   /** The name of the error with which the storage fails now; null when it works. */
   whyAway(): Promise<string | null>;
 };
+
+/** The file was removed, or cut off by a power failure. */
+export class AudioGoneError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The audio is no longer there.', options);
+    this.name = 'AudioGoneError';
+  }
+}
 
 export class UploadTooLargeError extends Error {
   constructor(maxBytes: number) {
@@ -86,7 +111,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
   const names = new FolderSync(folder);
   return {
     receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
-    localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
+    localPath: async (key, sizeBytes) => wholeFile(pathOf(folder, key), sizeBytes),
     read: (key, bytes) => readFile(pathOf(folder, key), bytes),
     copy: (key) => copyWithin(folder, names, key),
     remove: async (key) => removeFile(pathOf(folder, key)),
@@ -99,7 +124,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
 
 async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
   const key = randomUUID();
-  const partial = path.join(folder, PARTIAL_PREFIX + key);
+  const [partial, complete] = [path.join(folder, PARTIAL_PREFIX + key), pathOf(folder, key)];
   let file: number | null = null;
   try {
     let sizeBytes = 0;
@@ -118,18 +143,32 @@ async function receive(folder: string, names: FolderSync, bytes: AsyncIterable<U
       gatheredBytes = 0;
     }
     const isSmall = file === null;
-    file ??= await open(pathOf(folder, key), 'wx', 0o600);
+    file ??= await open(complete, 'wx', 0o600);
     await writeAll(file, gathered);
-    if (isSmall) await Promise.all([fsync(file), names.sync()]);
-    else await nameFile(file, [partial, pathOf(folder, key)], names);
-    return { key, sizeBytes };
+    if (isSmall) {
+      const durable = makeDurable(file, complete, names);
+      durable.catch(() => undefined);
+      return { key, sizeBytes, durable };
+    }
+    await nameFile(file, [partial, complete], names);
+    closeSync(file);
+    return { key, sizeBytes, durable: Promise.resolve() };
   } catch (cause) {
-    for (const name of [partial, pathOf(folder, key)]) await removeFile(name).catch(() => undefined);
-    throw cause;
-  } finally {
-    // Nothing is left to be written: to wake a thread of the pool would take longer.
     if (file !== null) closeSync(file);
+    for (const name of [partial, complete]) await removeFile(name).catch(() => undefined);
+    throw cause;
   }
+}
+
+/** Syncs a written file and its name, and closes it. Removes the file where that fails. */
+async function makeDurable(file: number, name: string, names: FolderSync): Promise<void> {
+  const syncs = await Promise.allSettled([fsync(file), names.sync()]);
+  // Nothing is left to be written: to wake a thread of the pool would take longer.
+  closeSync(file);
+  const failed = syncs.find((sync) => sync.status === 'rejected');
+  if (!failed) return;
+  await removeFile(name).catch(() => undefined);
+  throw failed.reason;
 }
 
 /** A file gets its key as its name when it is complete, so that the leftovers of a killed process can be recognised. */
@@ -154,6 +193,12 @@ function withoutFirst(chunks: Uint8Array[], bytes: number): Uint8Array[] {
     left = Math.max(0, left - chunk.length);
     return kept.length > 0 ? [kept] : [];
   });
+}
+
+function wholeFile(file: string, sizeBytes = 0): { path: string } & AsyncDisposable {
+  const stats = sizeBytes > 0 ? statSync(file, { throwIfNoEntry: false }) : undefined;
+  if (stats && stats.size < sizeBytes) throw new AudioGoneError();
+  return { path: file, [Symbol.asyncDispose]: async () => undefined };
 }
 
 async function readFile(file: string, { first, last }: ByteRange): Promise<Readable | null> {

@@ -9,7 +9,7 @@ import { noteSpent } from '../../platform/garbage-collection.ts';
 import { FileStart } from '../file-start.ts';
 import { cleanFilename } from '../filename.ts';
 import { diskFull, isDiskFull, whileDiskIsFree } from '../storage/free-disk.ts';
-import type { AudioStorage } from '../storage/storage.ts';
+import type { AudioStorage, ReceivedAudio } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
 import { isTooSlow } from './upload-pace.ts';
 
@@ -37,7 +37,8 @@ export type Upload = {
   file: StoredFile | null;
 };
 
-export type StoredFile = { key: string; filename: string | null; sizeBytes: number; start: FileStart };
+/** As `ReceivedAudio`. */
+export type StoredFile = ReceivedAudio & { filename: string | null; start: FileStart };
 
 type Arrival = IncomingUpload & {
   storage: AudioStorage;

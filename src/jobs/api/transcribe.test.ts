@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { until } from '../../../test/fixtures/until.ts';
 import { AudioError } from '../../audio/audio-error.ts';
 import { EngineError } from '../../engines/engine.ts';
 
@@ -52,6 +54,38 @@ test('an asynchronous request is answered 202 with the job and its location', as
   });
   assert.deepEqual(balance, { amount: 600e6 - 2e6, held: 2e6 });
   assert.equal((await fixture.files()).length, 1);
+});
+
+test('a request is answered once its job and its audio are durable', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { receive } = fixture.storage;
+  const synced = Promise.withResolvers<void>();
+  fixture.storage.receive = async (...args) => ({ ...(await receive(...args)), durable: synced.promise });
+  let isAnswered = false;
+
+  const answering = fixture.transcribe(account, wavFile(1), { async: 'true' }).finally(() => {
+    isAnswered = true;
+  });
+  await until('the job to be inserted', async () => (await jobCount(fixture)) === 1);
+  await jobCount(fixture);
+  await nextEventLoopTurn();
+
+  assert.equal(isAnswered, false);
+  synced.resolve();
+  assert.equal((await answering).status, 202);
+});
+
+test('a request is refused when its audio cannot be made durable', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { receive } = fixture.storage;
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  fixture.storage.receive = async (...args) => ({ ...(await receive(...args)), durable: Promise.reject(full) });
+
+  const answer = await fixture.transcribe(account, wavFile(1), { async: 'true' });
+
+  assert.deepEqual([answer.status, answer.json.error.type], [503, 'unavailable']);
 });
 
 test('a synchronous request is answered with the job once it has ended', async () => {

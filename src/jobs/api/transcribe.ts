@@ -1,6 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { ProbeOptions } from '../../audio/media/probe.ts';
 import { probeAudio, probeStart } from '../../audio/media/probe.ts';
+import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
 import type { StoredFile, Upload } from '../../audio/upload/upload.ts';
@@ -122,14 +123,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   using early = received.early;
   using completion = deps.completions.subscribe({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
-  const job =
-    received.kind === 'resume'
-      ? received.job
-      : await createJob(deps, {
-          ...{ id, account, request, rate, idempotency },
-          keyId: actor.key?.id ?? null,
-          audio: received.audio,
-        });
+  const job = received.kind === 'resume' ? received.job : await create(received);
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
@@ -138,11 +132,33 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   const key = { shard: account.shard, accountId: account.id, id };
   const ended = await findJob(deps.db, key, { withWords: request.readsWords ?? false });
   return answerEnded(ended ?? job, request, format);
+
+  /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
+  async function create({ audio, durable }: NewUpload<Request, Result>): Promise<Job> {
+    const keyId = actor.key?.id ?? null;
+    const creating = createJob(deps, { id, account, keyId, request, rate, idempotency, audio });
+    const [created] = await Promise.all([creating, durable]).catch(rethrowDiskFull);
+    return created;
+  }
 }
 
-/** @property id  of the job */
+function rethrowDiskFull(cause: unknown): never {
+  throw isDiskFull(cause) ? diskFull(cause) : cause;
+}
+
+/** @property durable  as in `ReceivedAudio` */
+type NewUpload<Request, Result extends Answer> = {
+  kind: 'new';
+  /** Of the job. */
+  id: string;
+  request: Request;
+  early: EarlyAnswer<Result> | null;
+  audio: NewAudio;
+  durable: Promise<void> | undefined;
+};
+
 type UploadResult<Request, Result extends Answer> =
-  | { kind: 'new'; id: string; request: Request; early: EarlyAnswer<Result> | null; audio: NewAudio }
+  | NewUpload<Request, Result>
   /** The job of an earlier request with the same Idempotency-Key, which was not answered. */
   | { kind: 'resume'; id: string; request: Request; early: EarlyAnswer<Result> | null; job: Job }
   | { kind: 'replay'; answer: Answer };
@@ -174,7 +190,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     }
     const audio = await audioOf(deps, account, { file, request });
     const id = makeId('job', deps.clock);
-    return { kind: 'new', id, request, early: early(id), audio };
+    return { kind: 'new', id, request, early: early(id), audio, durable: file?.durable };
   } catch (cause) {
     await discard();
     throw cause;

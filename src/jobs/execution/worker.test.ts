@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
@@ -161,7 +161,7 @@ test('audio that cannot be decoded fails the job', async () => {
   const account = await fixture.account();
   const id = await submit(fixture, account);
   const [name] = await fixture.files();
-  await writeFile(path.join(fixture.folder, name!), wavFile(1).subarray(0, 44));
+  await writeFile(path.join(fixture.folder, name!), Buffer.alloc(100_000));
 
   await fixture.startWorker(openFakeEngine({ says: 'never' }));
   const job = await fixture.ended(account, id);
@@ -178,6 +178,19 @@ test('a job whose audio was removed fails', async () => {
   await fixture.startWorker(openFakeEngine({ says: 'never' }));
 
   assert.equal((await fixture.ended(account, id)).error.type, 'engine_error');
+});
+
+test('a job whose audio was cut off by a power failure fails without transcribing the rest', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const id = await submit(fixture, account);
+  const [name] = await fixture.files();
+  await truncate(path.join(fixture.folder, name!), 10_000);
+
+  await fixture.startWorker(openFakeEngine({ says: 'half of it' }));
+  const job = await fixture.ended(account, id);
+
+  assert.deepEqual([job.error.type, job.text, job.cost], ['engine_error', null, 0]);
 });
 
 test('a job waits while the audio storage is away', async () => {

@@ -61,7 +61,10 @@ export async function fetchFile(
 async function store({ storage, config }: FetchFileDeps, { bytes }: FetchedFile, start: FileStart) {
   const { maxUploadBytes: maxBytes, minFreeDiskBytes } = config;
   try {
-    return await storage.receive(whileDiskIsFree(observed(bytes, start), storage, minFreeDiskBytes), { maxBytes });
+    const kept = whileDiskIsFree(observed(bytes, start), storage, minFreeDiskBytes);
+    const stored = await storage.receive(kept, { maxBytes });
+    await stored.durable;
+    return stored;
   } catch (cause) {
     throw cause instanceof UploadTooLargeError ? tooLarge(maxBytes) : cause;
   }
