@@ -4,11 +4,11 @@ import test from 'node:test';
 import { openTestFolder, stereoWav } from '../../test/fixtures/audio/test-audio.ts';
 import { wavOf } from '../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../test/fixtures/tools.ts';
+import { AudioGoneError } from './audio-error.ts';
 import { FileStart } from './file-start.ts';
 import { decodePcm } from './media/decode.ts';
 import { probeStart } from './media/probe.ts';
 import { findPlainWav } from './plain-wav.ts';
-import { AudioGoneError } from './storage/storage.ts';
 
 const PCM = Int16Array.from({ length: 40_001 }, (_, at) => ((at * 7919) % 65_536) - 32_768);
 const HEADER_BYTES = 44;
@@ -113,16 +113,26 @@ test('a plain WAV file of several blocks is read whole', async () => {
   const samples = Int16Array.from({ length: 400_003 }, (_, at) => at % 30_011);
   const file = await folder.write('upload', wavOf(samples));
 
-  const pieces = await Array.fromAsync(decodePcm(file, options));
+  for (const isInMemory of [false, true]) {
+    const pieces = await Array.fromAsync(decodePcm(file, { ...options, isInMemory }));
 
-  assert.ok(pieces.length > 1);
-  assert.deepEqual(Int16Array.from(pieces.flatMap((piece) => [...piece])), samples);
+    assert.ok(pieces.length > 1);
+    assert.deepEqual(Int16Array.from(pieces.flatMap((piece) => [...piece])), samples);
+  }
 });
 
-test('a missing file is reported as gone', async () => {
+test('a file that is missing or was cut off is reported as gone', async () => {
   await using folder = await openTestFolder();
+  const file = await folder.write('upload', wavOf(new Int16Array(1_000)));
+  const sizeBytes = 44 + 2_000;
 
-  await assert.rejects(Array.fromAsync(decodePcm(path.join(folder.path, 'nothing'), options)), AudioGoneError);
+  for (const isInMemory of [false, true]) {
+    const decode = (name: string, more: number) =>
+      Array.fromAsync(decodePcm(path.join(folder.path, name), { ...options, isInMemory, sizeBytes: sizeBytes + more }));
+    assert.equal((await decode(path.basename(file), 0)).length, 1);
+    await assert.rejects(decode(path.basename(file), 1), AudioGoneError);
+    await assert.rejects(decode('nothing', 0), AudioGoneError);
+  }
 });
 
 test('a plain WAV file over the limit is refused, and reading stops at the limit', async () => {

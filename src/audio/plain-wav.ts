@@ -1,13 +1,30 @@
-import { closeSync, constants, fstatSync, openSync, readSync, read as readWithCallback } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  open as openWithCallback,
+  readSync,
+  read as readWithCallback,
+} from 'node:fs';
 import { promisify } from 'node:util';
 import type { Pcm } from '../engines/engine.ts';
 import { SAMPLE_RATE } from '../engines/engine.ts';
+import { AudioGoneError } from './audio-error.ts';
 
 /** The byte range of the samples in a file. */
 export type PlainWav = { offset: number; length: number };
 
-// The first block is read in the event loop, all others in a thread of the pool. Most short files were written a moment ago: to
-// open and read them from memory takes 20 µs, and to wake a thread for each of both 0.5 ms.
+/**
+ * What is known of a file before it is opened.
+ * @property sizeBytes   of the whole file: a power failure may have cut off a file whose sender got no answer
+ * @property isInMemory  it was written a moment ago: its start is read in the event loop, which takes 20 µs. To wake a thread of
+ *                       the pool for the opening and for the reading takes 0.5 ms.
+ */
+export type StoredFile = { sizeBytes?: number; isInMemory?: boolean };
+
+// File handles close and look at the file in a thread of the pool. Neither waits for the disk after the file was opened.
+const open = promisify(openWithCallback);
 const read = promisify(readWithCallback);
 
 /** The bytes from a file's start that `findPlainWav` reads; ffmpeg reads files with a longer header. */
@@ -41,16 +58,23 @@ export function plainSeconds({ length }: PlainWav): number {
 /**
  * The samples of a plain WAV file in chunks, read only as fast as they are consumed; null for every other file. Iterate the
  * chunks: that closes the file.
+ * @throws AudioGoneError  when a part of the file is missing
  * @throws Error  with the code ENOENT when there is no file
  */
-export async function openPlainWav(path: string): Promise<AsyncIterable<Pcm> | null> {
+export async function openPlainWav(
+  path: string,
+  { sizeBytes = 0, isInMemory = false }: StoredFile = {},
+): Promise<AsyncIterable<Pcm> | null> {
   // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const file = isInMemory ? openSync(path, flags) : await open(path, flags);
   let chunks: AsyncIterable<Pcm> | null = null;
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) return null;
-    const start = readStart(file, Math.min(stats.size, BLOCK_BYTES));
+    if (stats.size < sizeBytes) throw new AudioGoneError();
+    const startBytes = Math.min(stats.size, BLOCK_BYTES);
+    const start = isInMemory ? readStart(file, startBytes) : await readBlock(file, 0, startBytes);
     const plain = findPlainWav(start, stats.size);
     if (plain !== null) chunks = readSamples(file, start, plain);
     return chunks;

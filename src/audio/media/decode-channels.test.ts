@@ -9,8 +9,7 @@ import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError } from '../audio-error.ts';
-import { AudioGoneError } from '../storage/storage.ts';
+import { AudioError, AudioGoneError } from '../audio-error.ts';
 import { decodePcm } from './decode.ts';
 import { decodeChannels } from './decode-channels.ts';
 
@@ -101,6 +100,7 @@ test('a file that is gone, empty or no audio is refused as when it is decoded to
   const empty = await folder.write('empty', channelsWav([new Int16Array(0), new Int16Array(0)]));
 
   await assert.rejects(decoded(path.join(folder.path, 'gone'), null), AudioGoneError);
+  await assert.rejects(decoded(text, null, { sizeBytes: 100_000 }), AudioGoneError);
   await assert.rejects(decoded(text, null), { name: 'AudioError', message: /no sound/ });
   await assert.rejects(decoded(empty, null), { name: 'AudioError', message: /no sound/ });
 });

@@ -1,11 +1,12 @@
+import { stat } from 'node:fs/promises';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { AudioError, noSound, tooLong } from '../audio-error.ts';
+import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
+import type { StoredFile } from '../plain-wav.ts';
 import { openPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
-import { AudioGoneError } from '../storage/storage.ts';
 import type { AudioOptions } from './probe.ts';
 
 const BYTES_PER_SAMPLE = 2;
@@ -17,18 +18,21 @@ const STALL_MAX_MS = 60_000;
 /** All channels as one. */
 const MIXED = ['-ac', '1', '-f', 's16le'];
 
-/** `track` is the index of the audio track; the first when absent. */
-export type DecodeOptions = AudioOptions & { stallMaxMs?: number; track?: number };
+/**
+ * @property track  index of the audio track; the first when absent
+ * @property sizeBytes, isInMemory  as for `openPlainWav`
+ */
+export type DecodeOptions = AudioOptions & StoredFile & { stallMaxMs?: number; track?: number };
 
 /**
  * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
  * The limit applies to the decoded samples, whatever the header claims.
  * @throws AudioError  when nothing can be decoded, or the audio is longer than the limit
- * @throws AudioGoneError  when there is no file
+ * @throws AudioGoneError  when there is no file, or only a part of it
  */
 export async function* decodePcm(path: string, options: DecodeOptions): AsyncGenerator<Pcm> {
   const { maxAudioSeconds, signal, track = 0 } = options;
-  const plain = track === 0 ? await openPlainWav(path).catch(rethrowGone) : null;
+  const plain = track === 0 ? await openPlainWav(path, options).catch(rethrowGone) : null;
   let samples = 0;
   for await (const pcm of plain ?? wholeFrames(decodeSandboxed(path, MIXED, options), 1)) {
     signal?.throwIfAborted();
@@ -49,7 +53,8 @@ export async function* decodeSandboxed(
   output: readonly string[],
   options: DecodeOptions,
 ): AsyncGenerator<Buffer> {
-  const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0 } = options;
+  const { tools, maxAudioSeconds, signal, stallMaxMs = STALL_MAX_MS, track = 0, sizeBytes = 0 } = options;
+  if ((await stat(path).catch(rethrowGone)).size < sizeBytes) throw new AudioGoneError();
   const sandboxed = await openSandboxed('ffmpeg', [...decodeArguments(maxAudioSeconds, track), ...output, 'pipe:1'], {
     tools,
     input: path,

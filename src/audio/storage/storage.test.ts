@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
@@ -22,7 +22,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { readConfig } from '../../config/settings.ts';
 import { openStorage } from './open-storage.ts';
 import type { SharedStorage } from './storage.ts';
-import { AudioGoneError, StorageAwayError, UploadTooLargeError } from './storage.ts';
+import { StorageAwayError, UploadTooLargeError } from './storage.ts';
 
 type Fixture = AsyncDisposable & {
   storage: SharedStorage;
@@ -271,15 +271,6 @@ test('files: audio that cannot be made durable is removed', { skip: process.plat
 
   await assert.rejects(durable, { code: 'EINVAL' });
   assert.deepEqual(await fixture.contents(), []);
-});
-
-test('files: audio of which a power failure left a part is not opened', async () => {
-  await using fixture = await openFileFixture();
-  const { key, sizeBytes } = await fixture.storage.receive(chunksOf('one two'), { maxBytes: 100 });
-  await using whole = await fixture.storage.localPath(key, sizeBytes);
-  await truncate(whole.path, 3);
-
-  await assert.rejects(fixture.storage.localPath(key, sizeBytes), AudioGoneError);
 });
 
 test('S3: each page of a bucket is requested when the page before has been consumed', async () => {

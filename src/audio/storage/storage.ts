@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsync as fsyncWithCallback,
-  open as openWithCallback,
-  statSync,
-  writev as writevWithCallback,
-} from 'node:fs';
+import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import {
   constants,
@@ -38,12 +32,8 @@ export type AudioStorage = {
    * @throws UploadTooLargeError
    */
   receive(bytes: AsyncIterable<Uint8Array>, limits: { maxBytes: number }): Promise<ReceivedAudio>;
-  /**
-   * A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path.
-   * @param sizeBytes  of the audio, if a power failure may have cut it off before it was durable
-   * @throws AudioGoneError  when the file is shorter
-   */
-  localPath(key: string, sizeBytes?: number): Promise<{ path: string } & AsyncDisposable>;
+  /** A file that a decoder can open, until it is disposed. For a deleted key there is no file at the path. */
+  localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
   read(key: string, bytes: ByteRange): Promise<Readable | null>;
   /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
@@ -70,14 +60,6 @@ export type SharedStorage = AudioStorage & {
   /** The name of the error with which the storage fails now; null when it works. */
   whyAway(): Promise<string | null>;
 };
-
-/** The file was removed, or cut off by a power failure. */
-export class AudioGoneError extends Error {
-  constructor(options?: ErrorOptions) {
-    super('The audio is no longer there.', options);
-    this.name = 'AudioGoneError';
-  }
-}
 
 export class UploadTooLargeError extends Error {
   constructor(maxBytes: number) {
@@ -111,7 +93,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
   const names = new FolderSync(folder);
   return {
     receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
-    localPath: async (key, sizeBytes) => wholeFile(pathOf(folder, key), sizeBytes),
+    localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
     read: (key, bytes) => readFile(pathOf(folder, key), bytes),
     copy: (key) => copyWithin(folder, names, key),
     remove: async (key) => removeFile(pathOf(folder, key)),
@@ -193,12 +175,6 @@ function withoutFirst(chunks: Uint8Array[], bytes: number): Uint8Array[] {
     left = Math.max(0, left - chunk.length);
     return kept.length > 0 ? [kept] : [];
   });
-}
-
-function wholeFile(file: string, sizeBytes = 0): { path: string } & AsyncDisposable {
-  const stats = sizeBytes > 0 ? statSync(file, { throwIfNoEntry: false }) : undefined;
-  if (stats && stats.size < sizeBytes) throw new AudioGoneError();
-  return { path: file, [Symbol.asyncDispose]: async () => undefined };
 }
 
 async function readFile(file: string, { first, last }: ByteRange): Promise<Readable | null> {

@@ -15,20 +15,24 @@ import type { ClaimedJob } from '../job.ts';
 import type { Cover, Shortage } from './hold.ts';
 import type { openProgress } from './progress.ts';
 
+// The operating system writes a new file to the disk later than this, and drops it from memory later still.
+const IN_MEMORY_MS = 5_000;
+
 /**
  * The audio track that a job asked for: its distinct channels where that was asked for and it has several, else mixed.
  * @throws AudioError, AudioGoneError  as `openChannels`
  */
 export async function openJobAudio(
-  { tracks, options }: ClaimedJob,
+  { tracks, options, sizeBytes, createdAt, startedAt }: ClaimedJob,
   path: string,
   { tools, maxAudioSeconds }: { tools: ToolPaths; maxAudioSeconds: number },
   signal: AbortSignal,
 ): Promise<TrackAudio> {
+  const isInMemory = startedAt!.getTime() - createdAt.getTime() < IN_MEMORY_MS;
   const { multichannel = false, audio_track: choice = null } = options;
   const track = trackIndex(tracks, choice);
   if (track === null) throw new AudioError(`The file has no audio track ${choice}.`);
-  const decode = { tools, maxAudioSeconds, signal, track };
+  const decode = { tools, maxAudioSeconds, signal, track, sizeBytes, isInMemory };
   return multichannel && channelsOf(tracks, choice) !== 1 ? await openChannels(path, decode) : openMixed(path, decode);
 }
 

@@ -1,9 +1,8 @@
-import { AudioError } from '../../audio/audio-error.ts';
+import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
 import type { ChannelPiece } from '../../audio/cut-channels.ts';
 import { cutChannels } from '../../audio/cut-channels.ts';
 import { cutPieces, endSample } from '../../audio/split.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import { AudioGoneError } from '../../audio/storage/storage.ts';
 import type { Engine, Pcm, Segment, Transcript } from '../../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
@@ -92,7 +91,7 @@ export async function runPipeline(
 ): Promise<Outcome> {
   try {
     requireTranslation(job.options, engine);
-    await using file = await deps.storage.localPath(job.audioKey!, job.sizeBytes);
+    await using file = await deps.storage.localPath(job.audioKey!);
     const bounds = speakerBounds(job.options);
     const progress = openProgress(job.durationMs / 1000, bounds === null ? 1 : TRANSCRIPTION_SHARE);
     const audio = await openJobAudio(job, file.path, deps, signal);
