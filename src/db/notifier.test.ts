@@ -3,17 +3,21 @@ import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { Notifier } from './notifier.ts';
 
+type Server = ConstructorParameters<typeof Notifier>[0];
+type Recorded = { intervalMs: number; now: () => number; hasCitus: boolean };
+
 /** What a notifier sends: the notifications of each statement; `answer` ends the statement under way. */
-function openRecorder({ intervalMs }: { intervalMs?: number } = {}) {
+function openRecorder({ intervalMs, now, hasCitus = false }: Partial<Recorded> = {}) {
   const sent: string[][] = [];
   let answer = (_error?: Error): void => undefined;
-  const notifier = new Notifier(async ({ values }) => {
+  const run: Server['run'] = async ({ values }) => {
     const [channels, payloads] = values as [string[], string[]];
     sent.push(channels.map((channel, i) => `${channel} ${payloads[i]}`));
     const answered = Promise.withResolvers<void>();
     answer = (error) => (error ? answered.reject(error) : answered.resolve());
     await answered.promise;
-  }, intervalMs);
+  };
+  const notifier = new Notifier({ run, hasCitus: async () => hasCitus }, intervalMs, now);
   return { notifier, sent, answer: (error?: Error) => answer(error) };
 }
 
@@ -87,6 +91,37 @@ test('a patient notification that no other follows is sent by itself, and at the
   await closed;
 
   assert.deepEqual(sent, [['changed job_1'], ['changed job_2']]);
+});
+
+test('a statement may notify by itself when nobody was notified for 20 ms, but for patient notifications', async () => {
+  let nowMs = 0;
+  const { notifier } = openRecorder({ now: () => nowMs });
+  // It asks first whether the database is one of Citus.
+  const asked: boolean[] = [notifier.mayNotify()];
+  await nextTick();
+
+  for (const wait of [19, 20, 20]) {
+    nowMs += wait;
+    asked.push(notifier.mayNotify());
+  }
+  notifier.add('due', '1');
+  nowMs += 19;
+  asked.push(notifier.mayNotify());
+  nowMs += 20;
+  notifier.add('changed', '1', { isPatient: true });
+  asked.push(notifier.mayNotify());
+
+  assert.deepEqual(asked, [false, false, true, true, false, true]);
+});
+
+test('a statement may not notify by itself on Citus', async () => {
+  let nowMs = 0;
+  const { notifier } = openRecorder({ now: () => nowMs, hasCitus: true });
+  notifier.mayNotify();
+  await nextTick();
+  nowMs += 1_000;
+
+  assert.equal(notifier.mayNotify(), false);
 });
 
 test('a payload has at most 200 words', async () => {

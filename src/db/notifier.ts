@@ -1,8 +1,17 @@
 type Statement = { name: string; text: string; values: unknown[] };
 
+type Server = {
+  /** Executes a statement outside of any transaction. */
+  run(statement: Statement): Promise<unknown>;
+  /** Whether the database is one of Citus, which cannot notify from statements that its workers execute. */
+  hasCitus(): Promise<boolean>;
+};
+
 const DEFAULT_INTERVAL_MS = 2;
 // A job of a second of audio ends within this time where the engine is fast: one statement reports its start and its end.
 const PATIENT_MS = 20;
+// Statements that notify by themselves wait for each other's flushes, so only those of a process at rest do.
+const QUIET_MS = 20;
 // A payload is shorter than 8,000 bytes; the words are ids, of at most 31 bytes.
 const MAX_WORDS = 200;
 
@@ -13,19 +22,21 @@ const MAX_WORDS = 200;
  * Patient notifications are sent with the next others, or after 20 ms.
  */
 export class Notifier {
-  readonly #run: (statement: Statement) => Promise<unknown>;
+  readonly #server: Server;
   readonly #intervalMs: number;
+  readonly #now: () => number;
   readonly #waiting = new Map<string, Set<string>>();
   #isUrgent = false;
+  #urgentAtMs = Number.NEGATIVE_INFINITY;
+  /** Null while it is unknown. */
+  #hasCitus: boolean | null = null;
   #patience: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
 
-  /**
-   * @param run         executes a statement outside of any transaction
-   * @param intervalMs  from one statement to the next
-   */
-  constructor(run: (statement: Statement) => Promise<unknown>, intervalMs = DEFAULT_INTERVAL_MS) {
-    this.#run = run;
+  /** @param intervalMs  from one statement to the next */
+  constructor(server: Server, intervalMs = DEFAULT_INTERVAL_MS, now = () => performance.now()) {
+    this.#server = server;
+    this.#now = now;
     this.#intervalMs = intervalMs;
   }
 
@@ -34,7 +45,23 @@ export class Notifier {
     const words = this.#waiting.get(channel) ?? new Set();
     this.#waiting.set(channel, words.add(word));
     if (isPatient) this.#patience ??= setTimeout(() => this.#send(), PATIENT_MS);
-    else this.#send();
+    else {
+      this.#urgentAtMs = this.#now();
+      this.#send();
+    }
+  }
+
+  /** As `Sql.mayNotify`. A statement that may is the last notification from now on. */
+  mayNotify(): boolean {
+    const isQuiet = this.#now() - this.#urgentAtMs >= QUIET_MS;
+    this.#urgentAtMs = this.#now();
+    if (this.#hasCitus === null) void this.#findCitus();
+    return isQuiet && this.#hasCitus === false;
+  }
+
+  async #findCitus(): Promise<void> {
+    this.#hasCitus = true;
+    this.#hasCitus = await this.#server.hasCitus().catch(() => null);
   }
 
   /** Resolves when all notifications were sent. */
@@ -56,7 +83,7 @@ export class Notifier {
     while (this.#isUrgent) {
       const interval = new Promise((resolve) => setTimeout(resolve, this.#intervalMs));
       // A notification that is lost delays its listeners until they poll.
-      await this.#run(notifyStatement(this.#takeWaiting())).catch(() => undefined);
+      await this.#server.run(notifyStatement(this.#takeWaiting())).catch(() => undefined);
       await interval;
     }
   }

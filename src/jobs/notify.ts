@@ -7,8 +7,15 @@ export function notifyDue(sql: Sql): void {
 }
 
 /** Wakes the transcribers: this job is the only one that its account has waiting. */
-export function notifyJobDue(sql: Sql, { shard, id }: JobKey): void {
-  sql.notify('jobs_due', `${shard}:${id}`);
+export function notifyJobDue(sql: Sql, job: JobKey): void {
+  sql.notify('jobs_due', wordOfJob(job));
+}
+
+/** SQL that does the same in a statement that may notify. Its parameter is `wordOfJob`. */
+export const NOTIFY_JOB_DUE = `pg_notify('jobs_due', $jobWord)`;
+
+export function wordOfJob({ shard, id }: JobKey): string {
+  return `${shard}:${id}`;
 }
 
 /** The job of a notification of `notifyJobDue`; null for any other on its channel. */
@@ -37,3 +44,6 @@ export function notifyEnd(sql: Sql, jobId: string): void {
   sql.notify('job_ended', jobId);
   notifyChanged(sql, jobId);
 }
+
+/** SQL that does the same in a statement that may notify. */
+export const NOTIFY_END = `pg_notify('job_ended', $jobId), pg_notify('job_changed', $jobId)`;

@@ -126,9 +126,9 @@ export const PLANTED_BUGS: PlantedBug[] = [
       { file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" },
       {
         file: END,
-        find: 'return notifyWritten(sql, ended, written);',
+        find: 'return notifyDeliveries(sql, ended, written);',
         replace:
-          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); return notifyWritten(sql, ended, written);',
+          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); return notifyDeliveries(sql, ended, written);',
       },
     ],
   },

@@ -5,7 +5,7 @@ import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
 import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
-import { notifyEnd } from '../notify.ts';
+import { NOTIFY_END, notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
 import { chunkValues, insertChunksIf } from '../search/chunk-store.ts';
 import { addUsageIf, usageValues } from '../usage/usage-store.ts';
@@ -44,9 +44,11 @@ const endJobIf = (condition: string): string => `
         returning id
       )`;
 
-const END = defineStatement(
-  { name: 'end_job' },
-  `
+/** @param result  further columns */
+const end = (name: string, result: string) =>
+  defineStatement(
+    { name },
+    `
       with clock as (
         select $completedAt::timestamptz as moment,
           clock_timestamp() >= $completedAt::timestamptz
@@ -57,9 +59,12 @@ const END = defineStatement(
         where shard = $shard and job_id = $jobId and exists (select from ended)
       ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')},
       ${addUsageIf('exists (select from ended)')}, ${insertChunksIf('exists (select from ended)')}
-      select (select count(*) from delivery) as deliveries
+      select (select count(*) from delivery) as deliveries${result}
       from ended`,
-);
+  );
+
+const END = end('end_job', '');
+const END_AND_NOTIFY = end('end_job_and_notify', `, ${NOTIFY_END}`);
 
 // Nothing was held, and nothing transcribed.
 const END_QUEUED = defineStatement(
@@ -108,8 +113,10 @@ export async function writeEnd(
     ...settlement,
     ...chunkValues(ended.createdAt, chunks),
   };
-  const [written] = await sql.rows<{ deliveries: number }>(END(values));
-  return notifyWritten(sql, ended, written);
+  const mayNotify = sql.mayNotify();
+  const [written] = await sql.rows<Written>((mayNotify ? END_AND_NOTIFY : END)(values));
+  if (written && !mayNotify) notifyEnd(sql, jobId);
+  return notifyDeliveries(sql, ended, written);
 }
 
 /**
@@ -118,8 +125,9 @@ export async function writeEnd(
  */
 export async function writeQueuedEnd(sql: Sql, end: Omit<EndedJob, 'chunks' | 'peaks'>): Promise<boolean> {
   const values = { ...endValues({ ...end, peaks: null }), jobId: end.ended.id };
-  const [written] = await sql.rows<{ deliveries: number }>(END_QUEUED(values));
-  return notifyWritten(sql, end.ended, written);
+  const [written] = await sql.rows<Written>(END_QUEUED(values));
+  if (written) notifyEnd(sql, end.ended.id);
+  return notifyDeliveries(sql, end.ended, written);
 }
 
 function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, 'chunks'>): Record<string, unknown> {
@@ -134,9 +142,10 @@ function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, '
   };
 }
 
-function notifyWritten(sql: Sql, { id, shard }: Job, written: { deliveries: number } | undefined): boolean {
+type Written = { deliveries: number };
+
+function notifyDeliveries(sql: Sql, { shard }: Job, written: Written | undefined): boolean {
   if (!written) return false;
-  notifyEnd(sql, id);
   if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);
   return true;
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { wavFile } from '../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../test/fixtures/claim.ts';
+import { openJobFixture } from '../../test/fixtures/job.ts';
+import { until } from '../../test/fixtures/until.ts';
+import { endJob } from './execution/end.ts';
+import type { Outcome } from './job.ts';
+
+const OUTCOME: Outcome = {
+  ...{ kind: 'completed', model: 'fake', language: 'en', transcript: 'words', segments: '[]', speakers: null },
+  ...{ words: null, warnings: [], durationMs: 1000, chargedMs: 1000 },
+};
+
+for (const [how, mayNotify] of [
+  ['by the statements that write them', true],
+  ['after the statements that write them', false],
+] as const) {
+  test(`an account's only waiting job and the end of a job are announced once, ${how}`, async () => {
+    await using fixture = await openJobFixture();
+    const { db } = fixture;
+    const account = await fixture.account();
+    const received: string[] = [];
+    for (const channel of ['jobs_due', 'job_ended', 'job_changed']) {
+      await db.listen(channel, (word) => void (word !== '' && received.push(`${channel} ${word}`)));
+    }
+    const later: string[] = [];
+    const { notify } = db;
+    Object.assign(db, {
+      mayNotify: () => mayNotify,
+      notify(...args: Parameters<typeof notify>) {
+        if (!args[2]?.isPatient) later.push(args[0]);
+        notify(...args);
+      },
+    });
+    const submit = async () => (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json.id as string;
+
+    const first = await submit();
+    await submit();
+    const claimed = (await claimNextJob(db, 60_000))!;
+    await endJob({ db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: false }, claimed, OUTCOME);
+    db.notify('jobs_due', 'last');
+    await until('the last notification', () => received.includes('jobs_due last'));
+
+    const once = new Set(received);
+    assert.deepEqual(
+      [...once].sort(),
+      [`job_changed ${first}`, `job_ended ${first}`, `jobs_due ${account.shard}:${first}`, 'jobs_due last'].sort(),
+    );
+    assert.deepEqual(later, mayNotify ? ['jobs_due'] : ['jobs_due', 'job_ended', 'job_changed', 'jobs_due']);
+  });
+}
