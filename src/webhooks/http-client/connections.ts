@@ -6,6 +6,8 @@ export type Connection = {
   client: Client;
   origin: string;
   address: string;
+  /** When the attempt that uses it got it, or the last one that did. */
+  usedSinceMs: number;
   /** False when the socket is closed; the next request needs another connection. */
   isOpen(): boolean;
 };
@@ -20,7 +22,13 @@ export type Turn = {
 
 type Waiter = { sinceMs: number; admit(turn: Turn | null): void };
 /** `waiters` in the order in which they came. An array and not a Set: see deadlines.ts. */
-type Host = { idle: Connection[]; open: number; opening: number; waiters: Waiter[]; isWatched: boolean };
+type Host = {
+  connections: Set<Connection>;
+  idle: Connection[];
+  opening: number;
+  waiters: Waiter[];
+  isWatched: boolean;
+};
 
 const KEEP_ALIVE_MS = 10_000;
 const MAX_KEEP_ALIVE_MS = 60_000;
@@ -28,9 +36,11 @@ const MAX_IDLE = 2_048;
 const MAX_HEADER_BYTES = 16 * 1024;
 // Enough to keep a processor busy, and four times what one webhook has in flight: attempts rarely wait.
 const SHARED_CONNECTIONS = 64;
-// After this wait an attempt opens a connection beyond these: those in use may belong to slow webhooks.
+// After this wait an attempt may open one more for each connection that waits for a slow receiver. Not otherwise: attempts also
+// wait while this process is short of processor time, and hundreds of connections double what an attempt costs.
 const MAX_SHARE_WAIT_MS = 250;
 const WATCH_MS = 50;
+const SLOW_MS = 50;
 
 /**
  * Idle connections by origin, each bound to one address. Attempts at one origin share them: a new connection costs thirty
@@ -38,12 +48,14 @@ const WATCH_MS = 50;
  */
 export class ConnectionPool {
   readonly #maxWaitMs: number;
+  readonly #monotonicMs: () => number;
   readonly #hosts = new Map<string, Host>();
-  readonly #all = new Set<Connection>();
   #idleCount = 0;
 
-  constructor({ maxWaitMs }: { maxWaitMs: number }) {
-    this.#maxWaitMs = maxWaitMs;
+  /** @param options.monotonicMs  time in ms that does not jump; default: performance.now */
+  constructor(options: { maxWaitMs: number; monotonicMs?: () => number }) {
+    this.#maxWaitMs = options.maxWaitMs;
+    this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
   }
 
   /** The idle connection that was used last; null when there is none. It belongs to the caller until `giveBack`. */
@@ -53,22 +65,26 @@ export class ConnectionPool {
       const connection = host?.idle.pop();
       if (!connection) return null;
       this.#idleCount -= 1;
-      if (connection.isOpen()) return connection;
+      if (connection.isOpen()) {
+        connection.usedSinceMs = this.#monotonicMs();
+        return connection;
+      }
       this.discard(connection);
     }
   }
 
   /**
    * An idle connection, or permission to open one of the first 64 at the origin. With 64 open the attempt waits for one that
-   * another attempt gives back; after 250 ms it may open one. Null when neither happens within `maxWaitMs`.
+   * another attempt gives back. After 250 ms it may open one, at most one for each that has been in use for 50 ms. Null when
+   * none of these happens within `maxWaitMs`.
    */
   acquire(origin: string): Turn | Promise<Turn | null> {
     const connection = this.take(origin);
-    if (connection) return reuse(connection);
+    if (connection) return { connection, opened: nothing };
     const host = this.#hostOf(origin);
-    if (host.open + host.opening < SHARED_CONNECTIONS) return this.#mayOpen(origin, host);
+    if (host.connections.size + host.opening < SHARED_CONNECTIONS) return this.#mayOpen(origin, host);
     return new Promise((resolve) => {
-      host.waiters.push({ sinceMs: performance.now(), admit: resolve });
+      host.waiters.push({ sinceMs: this.#monotonicMs(), admit: resolve });
       if (!host.isWatched) this.#watch(origin, host);
     });
   }
@@ -77,10 +93,10 @@ export class ConnectionPool {
   adopt(origin: string, address: string, socket: TLSSocket): Connection {
     const host = this.#hostOf(origin);
     const client = clientOn(socket, origin);
-    const connection: Connection = { client, address, origin, isOpen: () => !socket.destroyed && socket.writable };
+    const isOpen = () => !socket.destroyed && socket.writable;
+    const connection: Connection = { client, address, origin, usedSinceMs: this.#monotonicMs(), isOpen };
     client.on('disconnect', () => this.discard(connection));
-    this.#all.add(connection);
-    host.open += 1;
+    host.connections.add(connection);
     return connection;
   }
 
@@ -88,8 +104,10 @@ export class ConnectionPool {
   giveBack(connection: Connection): void {
     const host = this.#hostOf(connection.origin);
     if (!connection.isOpen()) this.discard(connection);
-    else if (host.waiters.length > 0) host.waiters.shift()!.admit(reuse(connection));
-    else if (this.#idleCount >= MAX_IDLE) this.discard(connection);
+    else if (host.waiters.length > 0) {
+      connection.usedSinceMs = this.#monotonicMs();
+      host.waiters.shift()!.admit({ connection, opened: nothing });
+    } else if (this.#idleCount >= MAX_IDLE) this.discard(connection);
     else {
       host.idle.push(connection);
       this.#idleCount += 1;
@@ -97,14 +115,13 @@ export class ConnectionPool {
   }
 
   discard(connection: Connection): void {
-    if (!this.#all.delete(connection)) return;
-    const host = this.#hostOf(connection.origin);
+    const host = this.#hosts.get(connection.origin);
+    if (!host?.connections.delete(connection)) return;
     const index = host.idle.indexOf(connection);
     if (index >= 0) {
       host.idle.splice(index, 1);
       this.#idleCount -= 1;
     }
-    host.open -= 1;
     connection.client.destroy().catch(() => undefined);
     this.#admitNext(connection.origin, host);
   }
@@ -112,13 +129,13 @@ export class ConnectionPool {
   /** Closes all connections, and ends all waits with null. */
   close(): void {
     for (const { waiters } of this.#hosts.values()) for (const waiter of waiters.splice(0)) waiter.admit(null);
-    for (const connection of this.#all) this.discard(connection);
+    for (const { connections } of this.#hosts.values()) for (const connection of connections) this.discard(connection);
   }
 
   #hostOf(origin: string): Host {
     let host = this.#hosts.get(origin);
     if (!host) {
-      host = { idle: [], open: 0, opening: 0, waiters: [], isWatched: false };
+      host = { connections: new Set(), idle: [], opening: 0, waiters: [], isWatched: false };
       this.#hosts.set(origin, host);
     }
     return host;
@@ -137,28 +154,34 @@ export class ConnectionPool {
   }
 
   #admitNext(origin: string, host: Host): void {
-    while (host.waiters.length > 0 && host.open + host.opening < SHARED_CONNECTIONS) {
+    while (host.waiters.length > 0 && host.connections.size + host.opening < SHARED_CONNECTIONS) {
       host.waiters.shift()!.admit(this.#mayOpen(origin, host));
     }
-    if (host.open + host.opening === 0) this.#hosts.delete(origin);
+    if (host.connections.size + host.opening === 0) this.#hosts.delete(origin);
   }
 
   #watch(origin: string, host: Host): void {
     host.isWatched = true;
-    setTimeout(() => {
-      host.isWatched = false;
-      const waitedMs = () => performance.now() - (host.waiters[0]?.sinceMs ?? Number.POSITIVE_INFINITY);
-      while (waitedMs() >= MAX_SHARE_WAIT_MS && host.opening < SHARED_CONNECTIONS) {
-        host.waiters.shift()!.admit(this.#mayOpen(origin, host));
-      }
-      while (waitedMs() >= this.#maxWaitMs) host.waiters.shift()!.admit(null);
-      if (host.waiters.length > 0) this.#watch(origin, host);
-    }, WATCH_MS);
+    // After a stall of the event loop, answers that have arrived meanwhile are processed first.
+    setTimeout(() => setImmediate(() => this.#admitLongWaiting(origin, host)), WATCH_MS);
   }
-}
 
-function reuse(connection: Connection): Turn {
-  return { connection, opened: nothing };
+  #admitLongWaiting(origin: string, host: Host): void {
+    host.isWatched = false;
+    const waitedMs = () => this.#monotonicMs() - (host.waiters[0]?.sinceMs ?? Number.POSITIVE_INFINITY);
+    const limit = SHARED_CONNECTIONS + this.#slowOf(host);
+    while (waitedMs() >= MAX_SHARE_WAIT_MS && host.connections.size + host.opening < limit) {
+      host.waiters.shift()!.admit(this.#mayOpen(origin, host));
+    }
+    while (waitedMs() >= this.#maxWaitMs) host.waiters.shift()!.admit(null);
+    if (host.waiters.length > 0) this.#watch(origin, host);
+  }
+
+  /** How many connections wait for slow receivers. None is idle while attempts wait. */
+  #slowOf({ connections }: Host): number {
+    const latestMs = this.#monotonicMs() - SLOW_MS;
+    return [...connections].filter(({ usedSinceMs }) => usedSinceMs < latestMs).length;
+  }
 }
 
 function nothing(): void {}
