@@ -15,7 +15,7 @@ import type { ClaimedJob } from '../job.ts';
 import type { Cover, Shortage } from './hold.ts';
 import type { openProgress } from './progress.ts';
 
-// The operating system writes a new file to the disk later than this, and drops it from memory later still.
+// The operating system has a file in memory that was written so short a time ago.
 const IN_MEMORY_MS = 5_000;
 
 /**
