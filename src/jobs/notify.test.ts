@@ -4,6 +4,8 @@ import { wavFile } from '../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../test/fixtures/claim.ts';
 import { openJobFixture } from '../../test/fixtures/job.ts';
 import { until } from '../../test/fixtures/until.ts';
+import type { Account } from '../accounts/account.ts';
+import type { Database } from '../db/database.ts';
 import { endJob } from './execution/end.ts';
 import type { Outcome } from './job.ts';
 
@@ -12,16 +14,25 @@ const OUTCOME: Outcome = {
   ...{ words: null, warnings: [], durationMs: 1000, chargedMs: 1000 },
 };
 
+async function addWebhook(db: Database, { id, shard }: Pick<Account, 'id' | 'shard'>): Promise<void> {
+  await db.run({
+    text: `insert into webhooks (shard, id, account_id, url, events, secret, created_at, updated_at)
+      values ($1, 'wh_1', $2, 'https://x.example/', '{transcription.completed}', '', now(), now())`,
+    values: [shard, id],
+  });
+}
+
 for (const [how, mayNotify] of [
   ['by the statements that write them', true],
   ['after the statements that write them', false],
 ] as const) {
-  test(`an account's only waiting job and the end of a job are announced once, ${how}`, async () => {
+  test(`an account's only waiting job, and the end of a job with its delivery, are announced once, ${how}`, async () => {
     await using fixture = await openJobFixture();
     const { db } = fixture;
     const account = await fixture.account();
     const received: string[] = [];
-    for (const channel of ['jobs_due', 'job_ended', 'job_changed']) {
+    await addWebhook(db, account);
+    for (const channel of ['jobs_due', 'job_ended', 'job_changed', 'deliveries_due']) {
       await db.listen(channel, (word) => void (word !== '' && received.push(`${channel} ${word}`)));
     }
     const later: string[] = [];
@@ -45,8 +56,14 @@ for (const [how, mayNotify] of [
     const once = new Set(received);
     assert.deepEqual(
       [...once].sort(),
-      [`job_changed ${first}`, `job_ended ${first}`, `jobs_due ${account.shard}:${first}`, 'jobs_due last'].sort(),
+      [
+        ...[`job_changed ${first}`, `job_ended ${first}`, `deliveries_due ${account.shard}`],
+        ...[`jobs_due ${account.shard}:${first}`, 'jobs_due last'],
+      ].sort(),
     );
-    assert.deepEqual(later, mayNotify ? ['jobs_due'] : ['jobs_due', 'job_ended', 'job_changed', 'jobs_due']);
+    assert.deepEqual(
+      later,
+      mayNotify ? ['jobs_due'] : ['jobs_due', 'job_ended', 'job_changed', 'deliveries_due', 'jobs_due'],
+    );
   });
 }

@@ -3,7 +3,7 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
-import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
+import { eventValues, insertEventIf, NOTIFY_DELIVERIES_DUE, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
 import { NOTIFY_END, notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
@@ -64,7 +64,10 @@ const end = (name: string, result: string) =>
   );
 
 const END = end('end_job', '');
-const END_AND_NOTIFY = end('end_job_and_notify', `, ${NOTIFY_END}`);
+const END_AND_NOTIFY = end(
+  'end_job_and_notify',
+  `, ${NOTIFY_END}, case when exists (select from delivery) then ${NOTIFY_DELIVERIES_DUE('$shard::smallint')} end`,
+);
 
 // Nothing was held, and nothing transcribed.
 const END_QUEUED = defineStatement(
@@ -115,8 +118,8 @@ export async function writeEnd(
   };
   const mayNotify = sql.mayNotify();
   const [written] = await sql.rows<Written>((mayNotify ? END_AND_NOTIFY : END)(values));
-  if (written && !mayNotify) notifyEnd(sql, jobId);
-  return notifyDeliveries(sql, ended, written);
+  if (!mayNotify) notifyWritten(sql, ended, written);
+  return written !== undefined;
 }
 
 /**
@@ -126,8 +129,8 @@ export async function writeEnd(
 export async function writeQueuedEnd(sql: Sql, end: Omit<EndedJob, 'chunks' | 'peaks'>): Promise<boolean> {
   const values = { ...endValues({ ...end, peaks: null }), jobId: end.ended.id };
   const [written] = await sql.rows<Written>(END_QUEUED(values));
-  if (written) notifyEnd(sql, end.ended.id);
-  return notifyDeliveries(sql, end.ended, written);
+  notifyWritten(sql, end.ended, written);
+  return written !== undefined;
 }
 
 function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, 'chunks'>): Record<string, unknown> {
@@ -144,8 +147,8 @@ function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, '
 
 type Written = { deliveries: number };
 
-function notifyDeliveries(sql: Sql, { shard }: Job, written: Written | undefined): boolean {
-  if (!written) return false;
+function notifyWritten(sql: Sql, { id, shard }: Job, written: Written | undefined): void {
+  if (!written) return;
+  notifyEnd(sql, id);
   if (written.deliveries > 0) notifyDeliveriesDue(sql, shard);
-  return true;
 }

@@ -73,13 +73,14 @@ export async function insertEvent(sql: Sql, event: NewEvent, timing: Timing): Pr
 export type NewTest = { event: NewEvent; webhookId: string };
 
 /**
- * Inserts tests of any shards in one statement, each with a delivery. Left out are those of webhooks that are not active,
- * or not there. Returns the ids of the events.
+ * Inserts tests of any shards in one statement, each with a delivery, and notifies the deliverers. Left out are those of
+ * webhooks that are not active, or not there. Returns the ids of the events.
  */
 export async function insertTests(sql: Sql, tests: NewTest[], { firstDelayMs, now }: Timing): Promise<Set<string>> {
   const shards = tests.map(({ event }) => event.shard);
-  const rows = await sql.rows<{ eventId: string }>({
-    name: 'insert_tests',
+  const mayNotify = sql.mayNotify();
+  const rows = await sql.rows<{ shard: number; eventId: string }>({
+    name: mayNotify ? 'insert_tests_and_notify' : 'insert_tests',
     text: `
       with active as materialized (
         select account_id || ' ' || id as webhook
@@ -100,7 +101,7 @@ export async function insertTests(sql: Sql, tests: NewTest[], { firstDelayMs, no
       select shard, delivery_id, account_id, webhook_id, event_id, event_type, attempt_id,
         coalesce($11::timestamptz, clock_timestamp()) + $12 * interval '1 millisecond', to_timestamp(created_at_ms / 1000)
       from test
-      returning event_id as "eventId"`,
+      returning shard, event_id as "eventId"${mayNotify ? `, ${NOTIFY_DELIVERIES_DUE('shard')}` : ''}`,
     values: [
       plainArray([...new Set(shards)]),
       plainArray(tests.map(({ webhookId }) => webhookId)),
@@ -116,6 +117,7 @@ export async function insertTests(sql: Sql, tests: NewTest[], { firstDelayMs, no
       firstDelayMs,
     ],
   });
+  if (!mayNotify) for (const shard of new Set(rows.map((row) => row.shard))) notifyDeliveriesDue(sql, shard);
   return new Set(rows.map(({ eventId }) => eventId));
 }
 
@@ -128,6 +130,9 @@ function idOfDelivery(prefix: 'dl' | 'dlv', eventId: string): string {
 export function notifyDeliveriesDue(sql: Sql, shard: number): void {
   sql.notify('deliveries_due', String(shard));
 }
+
+/** SQL that does the same in a statement that may notify. @param shard  SQL of the shard */
+export const NOTIFY_DELIVERIES_DUE = (shard: string) => `pg_notify('deliveries_due', ${shard}::text)`;
 
 /** The events of a job: one, or none. */
 export async function findEventsOfJob(

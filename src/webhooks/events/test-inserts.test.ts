@@ -26,7 +26,7 @@ async function openEnvironment() {
   };
   const inserts = new TestInserts(counted, { webhookRetryDelaysMs: [FIRST_DELAY_MS, 30_000] });
   return {
-    ...{ db, inserts, statements },
+    ...{ db, counted, inserts, statements },
     /** Statements wait until the function that it returns is called. */
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -173,6 +173,34 @@ test('a test that cannot be stored fails alone', async () => {
     [stored, first, last].map(({ event }) => event.id).sort(),
   );
 });
+
+for (const mayNotify of [true, false]) {
+  test(`the deliverers are notified ${mayNotify ? 'by' : 'after'} the statement, once for each shard`, async () => {
+    await using fixture = await openEnvironment();
+    await fixture.webhook('wh_1');
+    await fixture.webhook('wh_2', { account: OTHER });
+    const received: string[] = [];
+    const stop = await fixture.db.listen('deliveries_due', (shard) => shard && received.push(shard));
+    const later: string[] = [];
+    const { notify } = fixture.counted;
+    Object.assign(fixture.counted, {
+      mayNotify: () => mayNotify,
+      notify(...args: Parameters<typeof notify>) {
+        later.push(args[1]);
+        notify(...args);
+      },
+    });
+
+    const sent = [testOf('wh_1'), testOf('wh_1'), testOf('wh_2', OTHER)];
+    await Promise.all(sent.map((one) => fixture.inserts.insert(one)));
+    fixture.db.notify('deliveries_due', 'last');
+    await until('the last notification', () => received.includes('last'));
+
+    assert.deepEqual(received.sort(), ['7', '9', 'last']);
+    assert.deepEqual(later, mayNotify ? [] : ['7', '9']);
+    await stop();
+  });
+}
 
 test('the deliverers of the shards are notified, also after a transaction', async () => {
   await using fixture = await openEnvironment();

@@ -4,7 +4,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { NewTest } from './store.ts';
-import { insertTests, notifyDeliveriesDue } from './store.ts';
+import { insertTests } from './store.ts';
 
 type Batch = { tests: NewTest[]; inserted: Promise<Set<string>> };
 
@@ -60,9 +60,6 @@ export class TestInserts {
 
   async #insertAll(sql: Sql, tests: NewTest[]): Promise<Set<string>> {
     const firstDelayMs = this.#config.webhookRetryDelaysMs[0] ?? 0;
-    const inserted = await insertTests(sql, tests, { firstDelayMs, now: null });
-    const shards = tests.flatMap(({ event }) => (inserted.has(event.id) ? event.shard : []));
-    for (const shard of new Set(shards)) notifyDeliveriesDue(sql, shard);
-    return inserted;
+    return await insertTests(sql, tests, { firstDelayMs, now: null });
   }
 }
