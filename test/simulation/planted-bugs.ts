@@ -126,9 +126,9 @@ export const PLANTED_BUGS: PlantedBug[] = [
       { file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" },
       {
         file: END,
-        find: 'return notifyDeliveries(sql, ended, written);',
+        find: 'if (!mayNotify) notifyWritten(sql, ended, written);',
         replace:
-          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); return notifyDeliveries(sql, ended, written);',
+          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); if (!mayNotify) notifyWritten(sql, ended, written);',
       },
     ],
   },
