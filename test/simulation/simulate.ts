@@ -67,16 +67,21 @@ export async function simulate(postgres: SimulatedPostgres, seed: number): Promi
   const faults = planFaults(environment, nodes);
 
   for (const slot of SLOTS) nodes.set(slot, startNode(slot, environment));
-  for (const account of accounts) here.after(clients.actor, 10, () => void clients.createWebhook(account).catch(note));
+  let calls = 0;
+  const call = (made: Promise<unknown>) => {
+    calls++;
+    void made.catch(note).finally(() => calls--);
+  };
+  for (const account of accounts) here.after(clients.actor, 10, () => call(clients.createWebhook(account)));
   const actions = 25 + here.random.integer(30);
   for (let i = 0; i < actions; i++) {
     const account = here.random.pick(accounts);
-    here.after(clients.actor, here.random.next() * ACTIONS_MS, () => void clients.act(account).catch(note));
+    here.after(clients.actor, here.random.next() * ACTIONS_MS, () => call(clients.act(account)));
   }
 
   await here.run(CALM_AFTER_MS);
   faults.end();
-  const isOver = await untilNothingIsOpen(here, postgres);
+  const isOver = await untilNothingIsOpen(here, postgres, () => calls);
   const until = [...nodes.values()].flatMap(({ actor }) => [actor.frozenUntilMs, actor.cutOffUntilMs]);
   const calmAtMs = Math.max(CALM_AFTER_MS, ...until);
   for (const node of nodes.values()) await die(node.actor);
@@ -118,7 +123,12 @@ function noteOf({ unexpected }: Environment): (error: unknown) => void {
   };
 }
 
-async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres): Promise<boolean> {
+/** No job and no delivery is open, and no call of a client is under way, which may commit late. */
+async function untilNothingIsOpen(
+  here: Simulator,
+  { admin }: SimulatedPostgres,
+  calls: () => number,
+): Promise<boolean> {
   for (let untilMs = CALM_AFTER_MS; untilMs < CALM_AFTER_MS + LIVENESS_MS; ) {
     untilMs += LOOK_MS;
     await here.run(untilMs);
@@ -126,7 +136,7 @@ async function untilNothingIsOpen(here: Simulator, { admin }: SimulatedPostgres)
       text: `select (select count(*) from jobs where state in ('queued', 'processing'))
         + (select count(*) from deliveries) as open`,
     });
-    if (row!.open === 0) return true;
+    if (row!.open + calls() === 0) return true;
   }
   return false;
 }
