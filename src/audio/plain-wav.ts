@@ -21,7 +21,7 @@ export type PlainWav = { offset: number; length: number };
  * @property isInMemory  it was written a moment ago: its start is read in the event loop, which takes 20 µs. To wake a thread of
  *                       the pool for the opening and for the reading takes 0.5 ms.
  */
-export type StoredFile = { sizeBytes?: number; isInMemory?: boolean };
+export type ReadOptions = { sizeBytes?: number; isInMemory?: boolean };
 
 // File handles close and look at the file in a thread of the pool. Neither waits for the disk after the file was opened.
 const open = promisify(openWithCallback);
@@ -63,7 +63,7 @@ export function plainSeconds({ length }: PlainWav): number {
  */
 export async function openPlainWav(
   path: string,
-  { sizeBytes = 0, isInMemory = false }: StoredFile = {},
+  { sizeBytes = 0, isInMemory = false }: ReadOptions = {},
 ): Promise<AsyncIterable<Pcm> | null> {
   // Without O_NONBLOCK, opening a named pipe would block until a writer opens it.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;

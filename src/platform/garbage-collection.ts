@@ -43,15 +43,15 @@ export function collectWhenIdle(): void {
 export function idleCheck(measure: () => Usage, collect: Collect): () => void {
   let last = measure();
   let keptBytes = 0;
-  let isOnceMore = false;
+  let isDueAgain = false;
   return () => {
     const now = measure();
     const isIdle = now.cpuMs - last.cpuMs <= IDLE_MAX_CPU_MS;
     const hasGrown = now.heapBytes >= keptBytes + GROWTH_MIN_BYTES;
-    if (isIdle && (hasGrown || isOnceMore)) {
+    if (isIdle && (hasGrown || isDueAgain)) {
       collect({ type: 'major', flavor: 'last-resort' });
       keptBytes = measure().heapBytes;
-      isOnceMore = hasGrown;
+      isDueAgain = hasGrown;
     }
     last = measure();
   };

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
-import type { StoredFile } from '../plain-wav.ts';
+import type { ReadOptions } from '../plain-wav.ts';
 import { openPlainWav } from '../plain-wav.ts';
 import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { openSandboxed } from '../sandbox/bounded-process.ts';
@@ -22,7 +22,7 @@ const MIXED = ['-ac', '1', '-f', 's16le'];
  * @property track  index of the audio track; the first when absent
  * @property sizeBytes, isInMemory  as for `openPlainWav`
  */
-export type DecodeOptions = AudioOptions & StoredFile & { stallMaxMs?: number; track?: number };
+export type DecodeOptions = AudioOptions & ReadOptions & { stallMaxMs?: number; track?: number };
 
 /**
  * An audio track as chunks of samples, mono, 16 000 per second, decoded only as fast as they are consumed.
