@@ -69,9 +69,10 @@ test('text that PostgreSQL or UTF-8 cannot hold is stored without it', async () 
 test('an edit that is much longer than the transcript is refused, and so is one of a job that has not ended', async () => {
   await using environment = await openEnvironment();
   const { fixture, account, edit } = environment;
-  const id = await environment.completed();
+  // Before a worker runs, which could complete it first.
   const open = (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json.id;
   await fixture.cancel(account, open);
+  const id = await environment.completed();
   const long = SEGMENTS.map((_, index) => ({ index, text: 'x'.repeat(20_000) }));
 
   const tooLong = await edit(id, long);
