@@ -7,7 +7,7 @@ import { openLog } from '../../platform/log.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { insertAccount } from '../store.ts';
 import { Callers } from './callers.ts';
-import { deleteKey, insertKey } from './key-store.ts';
+import { CALLERS_CHANGED, deleteKey, insertKey, notifyCallersChanged } from './key-store.ts';
 
 const ACCOUNT = { id: 'acct_1', name: 'one', plan: 'pro', units: null, ledgerId: 'led_1' } as const;
 const hashOf = (number: number) => Buffer.alloc(32, number);
@@ -84,6 +84,125 @@ test('a key that another node revokes is refused within 900 ms of any look-up, w
   const after = await callers.find(hashOf(1));
 
   assert.deepEqual([within?.key.id, after], ['key_1', null]);
+});
+
+/** An environment whose callers listen, with functions that wait for what they hear. */
+async function openListeningEnvironment() {
+  const environment = await openEnvironment();
+  const { db, callers, clock, count } = environment;
+  const stopListening = await callers.listen();
+  const heard: string[] = [];
+  const stopWatching = await db.listen(CALLERS_CHANGED, (word) => heard.push(word));
+  return {
+    ...environment,
+    stopListening,
+    /** Makes two requests, of which the second sends a probe, and waits until that has come back. */
+    async hearProbe(of = callers) {
+      const known = heard.length;
+      await of.find(hashOf(1));
+      clock.ms += 300;
+      await of.find(hashOf(1));
+      await until('the probe to come back', () => heard.length > known);
+    },
+    async hearChange() {
+      await until('the change to be heard of', () => heard.includes('changed'));
+    },
+    async isLookedUp() {
+      const before = count.lookUps;
+      await callers.find(hashOf(1));
+      return count.lookUps > before;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([stopListening(), stopWatching()]);
+      await environment[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('while notifications arrive, a key is looked up once in 5 s', async () => {
+  await using environment = await openListeningEnvironment();
+  const { clock, count, hearProbe, isLookedUp } = environment;
+  const startedAtMs = clock.ms;
+
+  while (clock.ms + 300 < startedAtMs + 5_000) await hearProbe();
+  const before = count.lookUps;
+  clock.ms = startedAtMs + 5_000;
+
+  assert.deepEqual([before, await isLookedUp()], [1, true]);
+});
+
+test('900 ms after the last probe that came back, keys are looked up again', async () => {
+  await using environment = await openListeningEnvironment();
+  const { clock, hearProbe, isLookedUp, stopListening } = environment;
+  await hearProbe();
+  const probedAtMs = clock.ms;
+  await stopListening();
+
+  clock.ms = probedAtMs + 899;
+  const within = await isLookedUp();
+  clock.ms = probedAtMs + 900;
+
+  assert.deepEqual([within, await isLookedUp()], [false, true]);
+});
+
+test('the probe of another process proves nothing, and drops nothing', async () => {
+  await using environment = await openListeningEnvironment();
+  const { db, clock, hearProbe, isLookedUp } = environment;
+  const other = new Callers({ db, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const stopOther = await other.listen();
+  const startedAtMs = clock.ms;
+  await isLookedUp();
+
+  await hearProbe(other);
+  const within = await isLookedUp();
+  clock.ms = startedAtMs + 900;
+
+  assert.deepEqual([within, await isLookedUp()], [false, true]);
+  await stopOther();
+});
+
+test('a request after a pause sends no probe', async () => {
+  await using environment = await openEnvironment();
+  const { db, clock } = environment;
+  const sent: string[] = [];
+  const watched = { ...db, notify: (_channel: string, word: string) => void sent.push(word) };
+  const callers = new Callers({ db: watched, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const stop = await callers.listen();
+
+  await callers.find(hashOf(1));
+  clock.ms += 900;
+  await callers.find(hashOf(1));
+  const afterPause = sent.length;
+  clock.ms += 899;
+  await callers.find(hashOf(1));
+  await callers.find(hashOf(1));
+
+  assert.deepEqual([afterPause, sent.length], [0, 1]);
+  await stop();
+});
+
+test('a change drops every key when it is committed', async () => {
+  await using environment = await openListeningEnvironment();
+  const { db, callers, hearChange, hearProbe, isLookedUp } = environment;
+  const change = (end: () => void) =>
+    db.transaction(async (tx) => {
+      await deleteKey(tx, 'key_1', ACCOUNT.id);
+      await notifyCallersChanged(tx);
+      end();
+    });
+  await callers.find(hashOf(1));
+
+  await assert.rejects(
+    change(() => assert.fail('rolled back')),
+    /rolled back/,
+  );
+  await hearProbe();
+  const afterRollback = await isLookedUp();
+  await change(() => undefined);
+  await hearChange();
+
+  assert.equal(afterRollback, false);
+  assert.equal(await callers.find(hashOf(1)), null);
 });
 
 test('a key that is looked up again is read together with its account, which may have changed', async () => {

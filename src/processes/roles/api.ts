@@ -100,7 +100,8 @@ async function openApi(
   { storage, metrics, callers }: { storage: AudioStorage; metrics: Metrics; callers: Callers },
 ): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
-  const [completions, notifications, accountChanges] = await Promise.all([
+  const [stopListening, completions, notifications, accountChanges] = await Promise.all([
+    callers.listen(),
     openCompletionWaiter({ db, clock, log }),
     openJobNotifications({ db, clock, log }),
     openAccountChanges({ db, clock, log }),
@@ -122,7 +123,8 @@ async function openApi(
     ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
     async close() {
       idempotency.close();
-      await Promise.all([completions.close(), notifications.close(), accountChanges.close(), streams.close()]);
+      const listeners = [completions, notifications, accountChanges, streams];
+      await Promise.all([stopListening(), ...listeners.map((listener) => listener.close())]);
     },
   };
 }
