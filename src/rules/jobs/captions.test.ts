@@ -154,6 +154,31 @@ test('whatever the transcript and the limits: every word once, in order, within 
   }
 });
 
+test('every caption is shown for a time, also where the gap is longer than the time until the next one', () => {
+  const segments = [spoken('The quick brown fox. It jumped away!', 0, 0.43)];
+  const options = { ...CAPTION_DEFAULTS, maxLineLength: 10, maxLines: 1, minGapMs: 1_000 };
+
+  const cues = shapeCaptions(segments, options);
+
+  assert.deepEqual(
+    cues.map(({ startMs, endMs }) => [startMs, endMs]),
+    [
+      [0, 200],
+      [860, 1060],
+      [1720, 1920],
+      [2580, 3510],
+    ],
+  );
+});
+
+test('a caption is shown for half of a very short time until the next one', () => {
+  const options = { ...CAPTION_DEFAULTS, maxLineLength: 10, maxLines: 1 };
+
+  const cues = shapeCaptions([spoken('characters everywhere', 1, 0.06)], options);
+
+  assert.deepEqual(cues[0], { startMs: 1000, endMs: 1030, lines: ['characters'] });
+});
+
 test('four hours of speech are shaped in linear time', () => {
   const segments = Array.from({ length: 4_000 }, (_, i) => spoken(KENNEDY.text, i * 3.6, 0.15));
 
@@ -167,6 +192,8 @@ function assertWithinLimits(cues: Cue[], segments: CaptionSegment[], options: Ca
   assert.equal(shown.replace(/\s/g, ''), segments.map(({ text }) => text.replace(/\s/g, '')).join(''), round);
   for (const [i, { startMs, endMs, lines }] of cues.entries()) {
     assert.ok(Number.isInteger(startMs) && Number.isInteger(endMs) && endMs >= startMs, round);
+    const untilNextMs = (cues[i + 1]?.startMs ?? Number.POSITIVE_INFINITY) - startMs;
+    assert.ok(endMs > startMs || untilNextMs < 2, `${round}: a caption is never shown`);
     assert.ok(endMs - startMs <= options.maxDurationMs, round);
     assert.ok(startMs >= (cues[i - 1]?.endMs ?? 0), `${round}: captions overlap`);
     for (const line of lines) {

@@ -33,6 +33,8 @@ const LONGEST_PAUSE_MS = 3_000;
 const NOTICED_PAUSE_MS = 300;
 // A caption stays for up to this time after its last word.
 const LINGER_MS = 500;
+// A caption is shown for this time where the gap before the next one would leave less: players never show a caption of 0 ms.
+const SHORTEST_MS = 200;
 const SHORT_WIDTH = 8;
 // Costs of a division into captions; only their proportions matter.
 const COST = {
@@ -50,8 +52,8 @@ const COST = {
 /**
  * Divides a transcript into captions within the limits. A caption has words of one speaker only. Every word appears once and
  * in order. Captions of one channel do not overlap, and none is longer than `maxDurationMs`. A line is longer than the limit
- * only where a single word is. Speech that is faster than `maxCharsPerSecond` stays so, and a caption is shorter than
- * `minDurationMs` where the next one starts earlier.
+ * only where a single word is. Speech that is faster than `maxCharsPerSecond` stays so, a caption is shorter than
+ * `minDurationMs` where the next one starts earlier, and the gap is shorter than `minGapMs` where it would hide a caption.
  */
 export function shapeCaptions(
   segments: readonly CaptionSegment[],
@@ -154,10 +156,9 @@ function timesOf(own: CaptionWord[], next: CaptionWord | undefined, options: Cap
     startMs + options.minDurationMs,
     startMs + Math.round((width / options.maxCharsPerSecond) * 1000),
   );
-  const latestMs = Math.min(
-    startMs + options.maxDurationMs,
-    (next?.startMs ?? Number.POSITIVE_INFINITY) - options.minGapMs,
-  );
+  const availableMs = (next?.startMs ?? Number.POSITIVE_INFINITY) - startMs;
+  const shortestMs = Math.min(SHORTEST_MS, Math.floor(availableMs / 2));
+  const latestMs = startMs + Math.min(options.maxDurationMs, Math.max(availableMs - options.minGapMs, shortestMs));
   return { startMs, endMs: Math.max(startMs, Math.min(wantedMs, latestMs)) };
 }
 
