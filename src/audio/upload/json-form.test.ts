@@ -8,6 +8,7 @@ import { isJsonForm, readJsonForm } from './json-form.ts';
 const LIMITS = {
   fieldBytes: { audio_url: 30, headers: 40, metadata: 20, async: 10, speakers: 10, min_gap: 10, keywords: 8 },
   listFields: ['keywords'],
+  textFields: ['audio_url', 'metadata', 'keywords'],
   insteadOfFile: 'audio_url',
   timeoutMs: 10_000,
 };
@@ -62,6 +63,12 @@ const REFUSED: [what: string, body: unknown, type: string, param: string | undef
   ['an unknown field', { audio_url: URL, file: 'x' }, 'invalid_request', 'file'],
   ['a field of the prototype', `{"audio_url":"${URL}","toString":"x"}`, 'invalid_request', 'toString'],
   ['metadata that is not a string', { audio_url: URL, metadata: { n: 1 } }, 'invalid_request', 'metadata'],
+  ['metadata that is a number', { audio_url: URL, metadata: 7 }, 'invalid_request', 'metadata'],
+  ['a number as text', { audio_url: 7 }, 'invalid_request', 'audio_url'],
+  ['a boolean as text', { audio_url: true }, 'invalid_request', 'audio_url'],
+  ['an object as text', { audio_url: { href: URL } }, 'invalid_request', 'audio_url'],
+  ['a list as text', { audio_url: [URL] }, 'invalid_request', 'audio_url'],
+  ['a number in a list of texts', { audio_url: URL, keywords: [7] }, 'invalid_request', 'keywords'],
   ['null in a field', { audio_url: URL, async: null }, 'invalid_request', 'async'],
   ['null in a list', { audio_url: URL, keywords: [null] }, 'invalid_request', 'keywords'],
   ['a lone surrogate', `{"audio_url":"${URL}\\ud800"}`, 'invalid_request', 'audio_url'],

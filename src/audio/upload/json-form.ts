@@ -8,6 +8,8 @@ import { fieldTooLarge, unknownField } from './upload.ts';
 type JsonLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
   /** The field that says where the audio is. */
   insteadOfFile: string;
+  /** The fields whose values are strings only. */
+  textFields: readonly string[];
   /** Time for the body to arrive. */
   timeoutMs: number;
 };
@@ -19,7 +21,7 @@ export function isJsonForm({ contentType }: Pick<IncomingUpload, 'contentType'>)
 
 /**
  * The fields of a JSON body, as a form without a file would have them: numbers and booleans as text, lists of strings as
- * repeated fields, other lists and objects as JSON text.
+ * repeated fields, other lists and objects as JSON text. The fields in `textFields` take strings only.
  * @throws ApiError  that names the first field at fault
  * @throws BodyTimeoutError
  */
@@ -41,18 +43,18 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
 function readField(name: string, value: unknown, { fields, lists }: Upload, limits: JsonLimits): void {
   if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, limits.fieldBytes);
   const values = limits.listFields?.includes(name) && Array.isArray(value) ? value : [value];
-  const texts = values.map((each) => textOf(name, each));
+  const isText = limits.textFields.includes(name);
+  const texts = values.map((each) => textOf(name, each, isText));
   const maxBytes = limits.fieldBytes[name]!;
   if (texts.some((text) => Buffer.byteLength(text) > maxBytes)) throw fieldTooLarge(name, maxBytes);
   fields.set(name, texts.at(-1) ?? '');
   if (limits.listFields?.includes(name)) lists.set(name, texts);
 }
 
-function textOf(name: string, value: unknown): string {
+function textOf(name: string, value: unknown, isText: boolean): string {
   if (typeof value === 'string' && value.isWellFormed()) return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  // Metadata is echoed as it was written, which only its own text shows.
-  if (typeof value === 'object' && value !== null && name !== 'metadata') return JSON.stringify(value);
+  if (!isText && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
+  if (!isText && typeof value === 'object' && value !== null) return JSON.stringify(value);
   const wanted = name === 'metadata' ? 'a string that contains JSON' : 'a string';
   throw new ApiError('invalid_request', `${name} must be ${wanted}.`, { param: name });
 }

@@ -57,6 +57,12 @@ export const FIELD_BYTES = {
   ...CAPTION_FIELD_BYTES,
 } as const;
 
+/** The fields that are strings in a JSON body. Metadata is echoed as it was written, which only its own text shows. */
+export const TEXT_FIELDS = [
+  ...['audio_url', 'plan', 'metadata', 'language', 'timestamps', 'response_format'],
+  ...['prompt', 'keywords', 'translate_to'],
+] as const satisfies (keyof typeof FIELD_BYTES)[];
+
 /**
  * Validates the fields as a request of an account on `accountPlan`.
  * @throws ApiError  naming the first field at fault

@@ -32,7 +32,7 @@ import type { NewAudio } from './create.ts';
 import { createJob } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
-import { FIELD_BYTES, readTranscribeRequest } from './request.ts';
+import { FIELD_BYTES, readTranscribeRequest, TEXT_FIELDS } from './request.ts';
 import type { UploadAdmission } from './upload-admission.ts';
 
 export type TranscribeDeps = {
@@ -72,6 +72,8 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   optionFields: OptionFields;
   /** The field that may be sent in place of the file, and in a JSON body; absent where there is none. */
   insteadOfFile?: string;
+  /** The fields that are strings in a JSON body. */
+  textFields?: readonly string[];
   /** @throws ApiError  naming the first field that is not valid */
   readRequest(form: RequestFields, accountPlan: Plan): Request;
   /**
@@ -97,6 +99,7 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   listFields: REPEATED_OPTIONS,
   optionFields: { translate_to: 'translate_to', diarize: 'diarize' },
   insteadOfFile: 'audio_url',
+  textFields: TEXT_FIELDS,
   readRequest: readTranscribeRequest,
   answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
   answerCompleted(job, { responseFormat, captions, captionNames }) {
@@ -201,10 +204,10 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
 async function readForm<Request extends UploadRequest, Result extends Answer>(
   { storage, config, clock }: TranscribeDeps,
   { upload, idempotency }: UploadCall,
-  { fieldBytes, listFields = [], insteadOfFile }: RequestFormat<Request, Result>,
+  { fieldBytes, listFields = [], insteadOfFile, textFields = [] }: RequestFormat<Request, Result>,
 ): Promise<Upload> {
   if (insteadOfFile !== undefined && isJsonForm(upload)) {
-    return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, timeoutMs: MAX_STALL_MS });
+    return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, textFields, timeoutMs: MAX_STALL_MS });
   }
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
   return await acceptUpload({
