@@ -7,7 +7,7 @@ import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
-import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
+import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import type { NewJob } from './accept-store.ts';
@@ -111,8 +111,8 @@ async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): P
 }
 
 function tooExpensive(units: number, missing: number): ApiError {
-  const needed = creditsFromUnits(units);
-  const available = creditsFromUnits(units - missing);
+  const needed = creditsToCover(units);
+  const available = creditsWithin(units - missing);
   return new ApiError(
     'insufficient_balance',
     `The audio costs ${needed} credits and the balance holds ${available}. Add credits, or send less audio.`,

@@ -238,6 +238,16 @@ test('an insufficient_balance error contains the needed and the available credit
   assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.1, 0.01]);
 });
 
+test('the needed credits are what the audio needs, also where its cost has more decimals than are shown', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 0.033333 });
+
+  const answer = await fixture.transcribe(account, wavFile(1), { async: 'true' });
+
+  assert.equal(answer.status, 402, answer.text);
+  assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.033334, 0.033333]);
+});
+
 test('a full queue rejects uploads before their body is read', async () => {
   await using fixture = await openJobFixture({ MAX_QUEUED_JOBS: '1' });
   const account = await fixture.account();

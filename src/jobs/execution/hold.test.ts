@@ -78,7 +78,7 @@ test('audio beyond the balance is not transcribed; the job fails and is charged 
 
   const paidSeconds = first.piece.length / SAMPLE_RATE;
   assert.deepEqual([job.status, job.error.type, job.text], ['failed', 'insufficient_balance', null]);
-  assert.match(job.error.message, /its first \d+\.\d+ seconds cost \d\.\d+ credits and the balance holds 1\.666667\./);
+  assert.match(job.error.message, /its first \d+\.\d+ seconds cost \d\.\d+ credits and the balance holds 1\.666666\./);
   assert.ok(job.audio.duration_seconds > 50 && job.audio.duration_seconds <= 60);
   assert.deepEqual([engine.count(), job.cost], [1, credits(paidSeconds)]);
   const { amount, held } = await balanceOf(fixture, account);

@@ -1,6 +1,6 @@
 import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database } from '../../db/database.ts';
-import { costUnits, creditsFromUnits, holdGrowthUnits } from '../../rules/jobs/price.ts';
+import { costUnits, creditsToCover, creditsWithin, holdGrowthUnits } from '../../rules/jobs/price.ts';
 import type { ClaimedJob } from '../job.ts';
 import { lockClaimedJob, setHeldUnits } from '../queue/queue-store.ts';
 
@@ -68,7 +68,7 @@ export function openHold(
 
 function shortageMessage(decodedMs: number, units: number, { availableUnits }: { availableUnits: number }): string {
   return (
-    `The audio is longer than its headers say: its first ${decodedMs / 1000} seconds cost ${creditsFromUnits(units)} ` +
-    `credits and the balance holds ${creditsFromUnits(availableUnits)}. Add credits, send it again.`
+    `The audio is longer than its headers say: its first ${decodedMs / 1000} seconds cost ${creditsToCover(units)} ` +
+    `credits and the balance holds ${creditsWithin(availableUnits)}. Add credits, send it again.`
   );
 }

@@ -1,7 +1,7 @@
 import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
-import { costUnits, creditsFromUnits } from '../../rules/jobs/price.ts';
+import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/emit.ts';
 import { expiryOf } from '../execution/end.ts';
 import { writeQueuedEnd } from '../execution/end-store.ts';
@@ -84,7 +84,7 @@ async function endQueued(
 
 function shortage(units: number, missingUnits: number): FetchEnd {
   const message =
-    `The audio costs ${creditsFromUnits(units)} credits and the balance holds ${creditsFromUnits(units - missingUnits)}. ` +
+    `The audio costs ${creditsToCover(units)} credits and the balance holds ${creditsWithin(units - missingUnits)}. ` +
     'Add credits, send it again.';
   return { errorType: 'insufficient_balance', errorMessage: message, errorReason: null, errorHttpStatus: null };
 }

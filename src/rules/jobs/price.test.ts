@@ -7,6 +7,8 @@ import {
   chargedUnits,
   costUnits,
   creditsFromUnits,
+  creditsToCover,
+  creditsWithin,
   holdGrowthUnits,
   UNITS_PER_CREDIT,
   unitsFromCredits,
@@ -134,4 +136,13 @@ test('parts of a length cost together what the whole costs, and credits with six
     assert.equal(costUnits(first, rate) + costUnits(second, rate), costUnits(first + second, rate));
     assert.equal(creditsFromUnits(unitsFromCredits(credits)), credits + 0);
   }
+});
+
+test('a price is rounded up and what is available down, so that the price of a shortage is the greater one', () => {
+  const second = costUnits(1000, 2);
+
+  assert.deepEqual([creditsToCover(second), creditsWithin(second)], [0.033334, 0.033333]);
+  assert.deepEqual([creditsToCover(60_000_000), creditsWithin(60_000_000)], [1, 1]);
+  assert.ok(unitsFromCredits(creditsToCover(second)) >= second);
+  assert.equal(creditsWithin(-1), -0.000001);
 });

@@ -70,6 +70,18 @@ export function creditsFromUnits(units: number): number {
   return Number(micro) / 1_000_000;
 }
 
+/** The least credits with at most six decimals that cover the units. */
+export function creditsToCover(units: number): number {
+  return -creditsWithin(-units) + 0;
+}
+
+/** The most credits with at most six decimals that the units cover. */
+export function creditsWithin(units: number): number {
+  const nearest = creditsFromUnits(units);
+  if (unitsFromCredits(nearest) <= units) return nearest;
+  return (Math.round(nearest * 1_000_000) - 1) / 1_000_000;
+}
+
 /**
  * Credits as units, to the nearest unit.
  * @throws RangeError  if the credits are not finite, or the units are past 2^53
