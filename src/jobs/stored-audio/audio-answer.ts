@@ -1,8 +1,10 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { Config } from '../../config/settings.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { readByteRange } from '../../rules/byte-range.ts';
 import type { Job } from '../job.ts';
+import { keptAudioKey } from './kept-audio.ts';
 import type { OpenReads } from './open-reads.ts';
 
 /** Media types and extensions of formats that browsers play. Others are sent as bytes without a meaning. */
@@ -28,11 +30,12 @@ export const AUDIO_MEDIA_TYPES = [...Object.values(MEDIA), UNKNOWN].map(({ type 
  * @throws ApiError  404 when the audio is not kept, 416 for a part behind its end, 429
  */
 export async function answerAudio(
-  { storage, reads }: { storage: AudioStorage; reads: OpenReads },
+  { storage, reads, config }: { storage: AudioStorage; reads: OpenReads; config: Pick<Config, 'audioRetentionHours'> },
   job: Job,
   header: Call<0, 0, 0>['header'],
 ) {
-  const { sizeBytes, format, audioKey } = job;
+  const { sizeBytes, format } = job;
+  const audioKey = keptAudioKey(job, config);
   if (audioKey === null || sizeBytes === null || format === null) throw notKept();
   const etag = `"${job.id}"`;
   const ifRange = header('if-range');

@@ -14,13 +14,14 @@ import { locationOf, permitByEngine } from '../api/transcribe.ts';
 import type { UploadAdmission } from '../api/upload-admission.ts';
 import type { Job } from '../job.ts';
 import { showJob } from '../view.ts';
+import { keptAudioKey } from './kept-audio.ts';
 
 export type RetryDeps = {
   db: Database;
   storage: AudioStorage;
   clock: Clock;
   uploads: UploadAdmission;
-  config: Pick<Config, 'creditRateLite' | 'creditRatePro'>;
+  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
 };
 
 /**
@@ -38,7 +39,7 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
   const request = { ...requestOf(job), plan: permitPlan('plan', plan ?? job.plan, account.plan) };
   await permitByEngine(db, request, { translate_to: 'plan', diarize: 'plan' });
   using _admitted = await deps.uploads.admit({ ...call, upload: { ...call.upload, contentLength: job.sizeBytes } });
-  const stored = storedAudioOf(job);
+  const stored = storedAudioOf(job, keptAudioKey(job, config));
   const key = stored && (await storage.copy(stored.key));
   if (!stored || !key) throw new ApiError('conflict', 'The audio of this job is not stored; send it again.');
   const order = {
@@ -65,7 +66,8 @@ function requestOf({ language, wordTimes, metadata, options }: Job) {
 }
 
 /** Null where the audio is erased, or was never fetched and probed. */
-function storedAudioOf({ audioKey: key, audioSource: source, filename, sizeBytes, format, durationMs, tracks }: Job) {
+function storedAudioOf(job: Job, key: string | null) {
+  const { audioSource: source, filename, sizeBytes, format, durationMs, tracks } = job;
   if (key === null || sizeBytes === null || format === null || durationMs === null) return null;
   return { key, source, filename, sizeBytes, format, durationMs, tracks };
 }

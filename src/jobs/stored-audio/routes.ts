@@ -14,6 +14,7 @@ import { jobOr404 } from '../own-job.ts';
 import { jobSchema } from '../schemas.ts';
 import { AUDIO_MEDIA_TYPES, answerAudio } from './audio-answer.ts';
 import type { AudioLinks } from './audio-link.ts';
+import { keptAudioKey } from './kept-audio.ts';
 import { OpenReads } from './open-reads.ts';
 import { findPeaks } from './peaks-store.ts';
 import { retryJob } from './retry.ts';
@@ -24,7 +25,7 @@ export type StoredAudioDeps = {
   clock: Clock;
   audioLinks: AudioLinks;
   uploads: UploadAdmission;
-  config: Pick<Config, 'creditRateLite' | 'creditRatePro'>;
+  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
 };
 
 const MAX_LINK_SECONDS = 900;
@@ -79,7 +80,7 @@ function audioRoute({ db, ...reading }: ReadingDeps): Route {
   });
 }
 
-function createLinkRoute({ db, clock, audioLinks }: StoredAudioDeps): Route {
+function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/jobs/:id/audio-link',
@@ -98,7 +99,8 @@ function createLinkRoute({ db, clock, audioLinks }: StoredAudioDeps): Route {
     },
     async handle({ account, params, body: { expires_in: seconds = MAX_LINK_SECONDS } }) {
       const job = await jobOr404(db, account, params.id);
-      if (job.audioKey === null) throw new ApiError('conflict', 'The audio of this job is no longer stored.');
+      if (keptAudioKey(job, config) === null)
+        throw new ApiError('conflict', 'The audio of this job is no longer stored.');
       const expiresAt = Math.floor(clock.now() / 1000) + seconds;
       const link = audioLinks.make({ accountId: account.id, jobId: job.id }, expiresAt);
       const body = { url: `/v1/audio-links/${link}`, expires_at: new Date(expiresAt * 1000).toISOString() };
