@@ -141,6 +141,25 @@ test('an upload that broke off leaves its key free', async () => {
   assert.equal(answer.status, 202);
 });
 
+test('a repeated upload whose job was erased makes no second job, and nothing of the answer is kept', async () => {
+  await using fixture = await openNodes();
+  const first = await fixture.send(fixture.one, upload(toneWav('abc')));
+  const { id } = (await first.json()) as { id: string };
+  const headers = { 'x-api-key': fixture.key };
+  const erased = await fetch(`${fixture.one.baseUrl}/v1/jobs/${id}`, { method: 'DELETE', headers });
+
+  const again = await fixture.send(fixture.two, upload(toneWav('abc')));
+  const other = await fixture.send(fixture.two, upload(toneWav('abd')));
+
+  assert.deepEqual([first.status, erased.status, again.status, other.status], [202, 204, 409, 409]);
+  const body = (await again.json()) as { job_id: string; error: { type: string } };
+  assert.deepEqual([body.job_id, body.error.type], [id, 'conflict']);
+  assert.deepEqual(await fixture.jobs(), []);
+  assert.deepEqual(await fixture.db.rows({ text: 'select body, content_type, location from idempotency_keys' }), [
+    { body: null, content_type: null, location: null },
+  ]);
+});
+
 test('a caller who hung up comes back for the job that went on, with the same key', async () => {
   await using fixture = await openNodes();
   const { one, two } = fixture;

@@ -50,6 +50,7 @@ export class IdempotencyLease implements IdempotencyHandle {
     const { stored, route } = this.#state;
     const verdict = evaluateKey({ stored, route, fingerprint });
     if (verdict === 'conflict') throw otherRequest();
+    if (verdict === 'replay' && isErased(stored)) throw erased(stored.jobId);
     if (verdict === 'replay' && stored?.answer && !lacksBody(stored)) {
       return { kind: 'replay', answer: this.#openAnswer(stored.answer, stored.jobId) };
     }
@@ -138,6 +139,11 @@ function lacksBody(stored: LockedKey | null): stored is LockedKey & { answer: Sa
   return stored?.answer?.contentType != null && stored.answer.body === null;
 }
 
+/** Whether the answer was deleted together with the job that it shows: the answers of jobs have a content type. */
+function isErased(stored: LockedKey | null): stored is LockedKey & { jobId: string } {
+  return stored?.answer?.contentType === null && stored.jobId !== null;
+}
+
 function asReplay(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } };
 }
@@ -151,6 +157,11 @@ function unreadable(jobId: string | null, cause?: unknown): ApiError {
   const what = jobId === null ? 'look for what it made' : `read the job ${jobId}`;
   const message = `The request with this Idempotency-Key was carried out, but its answer can no longer be opened; ${what}.`;
   return new ApiError('conflict', message, { cause, ...(jobId !== null && { extra: { job_id: jobId } }) });
+}
+
+function erased(jobId: string): ApiError {
+  const message = 'The job of the request with this Idempotency-Key was erased; use a new one to make another job.';
+  return new ApiError('conflict', message, { extra: { job_id: jobId } });
 }
 
 function lost(): ApiError {

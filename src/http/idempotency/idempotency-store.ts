@@ -9,6 +9,7 @@ export type LeasedKey = KeyName & { lease: number };
 
 export type SavedAnswer = {
   status: number;
+  /** Null for an answer without a body, and for one that was deleted together with its job. */
   contentType: string | null;
   location: string | null;
   /** Encrypted; null for an answer without a body, and for one whose body is written again from its job. */
@@ -17,6 +18,9 @@ export type SavedAnswer = {
 
 /** A stored key; `answer` is null while there is none. */
 export type LockedKey = StoredKey & { lease: number; answer: SavedAnswer | null };
+
+// For a request that was not answered before its job was erased.
+const STATUS_OF_ERASED = 409;
 
 type Times = { leaseMs: number; keepMs: number };
 
@@ -200,14 +204,18 @@ export async function renewLeases(sql: Sql, leases: LeasedKey[], leaseMs: number
   });
 }
 
-/** Deletes the keys whose saved answers show a job, when the job is erased. */
+/**
+ * Deletes the saved answers that show a job, when the job is erased. Their keys remain: a repeated request must not make the
+ * job again.
+ */
 export async function deleteAnswersOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
   await tx.run({
     name: 'delete_answers_of_job',
     text: `
-      delete from idempotency_keys
+      update idempotency_keys
+      set state = 'answered', status = coalesce(status, $3), content_type = null, location = null, body = null
       where shard = $1 and job_id = $2`,
-    values: [shard, jobId],
+    values: [shard, jobId, STATUS_OF_ERASED],
   });
 }
 
