@@ -11,7 +11,7 @@ type Waiting = { id: string; eventId: string; attemptId: string; url: string | n
  * Which deliveries may be dropped. Only the owner of a shard knows which of them are being sent:
  * `owner`: all but those in flight, while the shard has this epoch.
  * `others`: those that are not due yet; all, while the shard has no owner.
- * `all`: those in flight too. Their results are not recorded.
+ * `all`: those in flight too. Their results are only logged, see dropped-attempt-store.ts.
  */
 type Allowed = { by: 'owner'; epoch: number; inFlight: string[] } | { by: 'others' } | { by: 'all' };
 

@@ -7,6 +7,7 @@ import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
+import { finishDroppedAttempts } from './dropped-attempt-store.ts';
 import type { FinishedAttempt, StreakChange } from './finish-store.ts';
 import { finishAttempts, finishSuccesses } from './finish-store.ts';
 
@@ -131,6 +132,8 @@ export class Recorder {
       const settled = new Map(result.settled.map(({ id, nextAtMs }) => [id, nextAtMs]));
       for (const streak of result.streaks) this.#reportStreak(streak);
       for (const streak of result.streaks) onStreak(streak);
+      const refused = attempts.filter(({ deliveryId }) => !settled.has(deliveryId));
+      await this.#retry(refused, () => finishDroppedAttempts(db, refused));
       for (const attempt of attempts) {
         const nextAtMs = settled.get(attempt.deliveryId);
         this.#end(attempt, nextAtMs === undefined ? { kind: 'refused' } : { kind: 'recorded', nextAtMs });

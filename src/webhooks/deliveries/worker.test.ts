@@ -587,3 +587,25 @@ test('an erased event is not sent from memory', async () => {
 
   assert.equal(receiver.requests.length, 16);
 });
+
+test('an attempt whose delivery is dropped while it is in flight is logged with its result, and not repeated', async () => {
+  const response = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => response.promise }, { webhookTimeoutMs: 10_000 });
+  const { fixture, account, receiver } = environment;
+  const deliverer = await environment.start();
+  const eventId = await fixture.emit(account);
+  await receiver.waitFor(1);
+
+  await fixture.db.run({ text: `update events set job_id = 'job_x' where id = $1`, values: [eventId] });
+  await fixture.db.transaction((tx) => dropWaitingOfJob(tx, { shard: account.shard, jobId: 'job_x' }));
+  response.resolve({ status: 500 });
+  const [attempt] = await until('the result of the attempt in the log', async () => {
+    const attempts = await fixture.attempts();
+    return attempts[0]?.['status'] === 'dropped' ? null : attempts;
+  });
+  await deliverer.stop();
+
+  assert.deepEqual([attempt!['status'], attempt!['response_status']], ['failed', 500]);
+  assert.equal((await fixture.attempts()).length, 1);
+  assert.equal(receiver.requests.length, 1);
+});
