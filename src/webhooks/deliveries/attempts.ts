@@ -207,15 +207,18 @@ export class Attempts {
 
   /** Never rejects. */
   async #send(delivery: ReadyDelivery): Promise<void> {
-    const { scheduler, recorder, databaseClock, log, sendOptions } = this.#deps;
+    const { scheduler, recorder, databaseClock, log, sendOptions, webhooks, onInactive } = this.#deps;
+    // The webhook may be disabled or deleted while a connection is opened.
+    const isWithdrawn = () => webhooks.get(delivery.webhookId)?.isActive === false;
     this.#running += 1;
     this.#bytes += delivery.body.length;
     try {
-      const result = await sendAttempt(delivery, sendOptions);
+      const result = await sendAttempt(delivery, sendOptions, isWithdrawn);
       scheduler.answered(delivery.id);
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) recorder.add(result);
       else this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() });
+      if (!result && isWithdrawn()) onInactive(webhooks.get(delivery.webhookId)!);
     } catch (error) {
       if (error instanceof UnreadableSecret) await this.#postpone(delivery, error);
       else {

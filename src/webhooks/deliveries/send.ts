@@ -37,17 +37,24 @@ export type SendOptions = {
 
 const USER_AGENT = `Verbatim/${packageJson.version}`;
 
-/** Signs, posts and classifies one attempt. Null when it did not start; nothing was sent then. */
-export async function sendAttempt(delivery: ReadyDelivery, options: SendOptions): Promise<FinishedAttempt | null> {
+/**
+ * Signs, posts and classifies one attempt. Null when nothing was sent.
+ * @param isWithdrawn  evaluated just before the request is sent: true, and nothing is sent
+ */
+export async function sendAttempt(
+  delivery: ReadyDelivery,
+  options: SendOptions,
+  isWithdrawn: () => boolean = () => false,
+): Promise<FinishedAttempt | null> {
   const { url, accountId, webhookId, body, isDegraded } = delivery;
   const signed = signedHeaders(delivery, options);
   if (delivery.headers === null) {
-    const report = await options.poster.post({ url, accountId, headers: signed, body, isDegraded });
+    const report = await options.poster.post({ url, accountId, headers: signed, body, isDegraded, isWithdrawn });
     return report && finish(delivery, signed, report, options);
   }
   const own = withoutServiceHeaders(options.headerReader.headersOf(webhookId, delivery.headers), signed);
   const headers = { ...signed, ...own };
-  const report = await options.poster.post({ url, accountId, headers, body, isDegraded });
+  const report = await options.poster.post({ url, accountId, headers, body, isDegraded, isWithdrawn });
   return report && finish(delivery, { ...signed, ...redacted(own) }, report, options);
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
@@ -607,5 +608,32 @@ test('an attempt whose delivery is dropped while it is in flight is logged with 
 
   assert.deepEqual([attempt!['status'], attempt!['response_status']], ['failed', 500]);
   assert.equal((await fixture.attempts()).length, 1);
+  assert.equal(receiver.requests.length, 1);
+});
+
+test('nothing is sent to a webhook that is deleted while its connection is opened', async () => {
+  await using environment = await openEnvironment({}, { webhookTimeoutMs: 10_000 });
+  const { fixture, account, receiver } = environment;
+  const connected = Promise.withResolvers<net.Socket>();
+  const tunnel = net.createServer((socket) => connected.resolve(socket)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => tunnel.once('listening', resolve));
+  const { port } = tunnel.address() as net.AddressInfo;
+  const gone = await fixture.webhook(account, `https://127.0.0.1:${port}/`);
+  const deliverer = await environment.start([port]);
+  await fixture.emit(account);
+  await fixture.emit(account, { firstDelayMs: 3_600_000 });
+  const socket = await connected.promise;
+  await receiver.waitFor(1);
+  const dropped = async () => (await environment.states()).filter((state) => state === 'dropped').length;
+
+  await fixture.db.run({ text: 'delete from webhooks where id = $1', values: [gone.id] });
+  fixture.db.notify('webhook_changed', gone.id);
+  await until('the deliverer to know of the deletion', async () => (await dropped()) === 1);
+  const answered = net.connect(receiver.port, '127.0.0.1');
+  socket.pipe(answered).pipe(socket);
+  await until('the delivery to be dropped', async () => (await dropped()) === 2);
+  await deliverer.stop();
+  tunnel.close();
+
   assert.equal(receiver.requests.length, 1);
 });

@@ -28,7 +28,12 @@ export type PostReport = {
 /** Where a URL points; the rules have allowed it, and its address when it has one. */
 export type Destination = { target: UrlTarget; origin: string; path: string };
 
-export type AttemptRequest = Destination & { headers: Record<string, string>; body: Buffer };
+export type AttemptRequest = Destination & {
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Whether the request is not to be sent any more. */
+  isWithdrawn: () => boolean;
+};
 
 /** What all attempts of a poster share. */
 export type AttemptContext = {
@@ -39,6 +44,9 @@ export type AttemptContext = {
   secureContext: tls.SecureContext;
   proxy: EgressProxy | null;
 };
+
+/** The request was withdrawn before it was sent. */
+class Withdrawn extends Error {}
 
 /** One attempt, from the DNS lookup to the response, within one deadline. */
 export class Attempt {
@@ -66,10 +74,12 @@ export class Attempt {
     this.#deadline = context.deadlines.start(context.timeoutMs);
   }
 
-  async run(): Promise<PostReport> {
+  /** Null when the request was withdrawn before it was sent. */
+  async run(): Promise<PostReport | null> {
     try {
       return this.#report({ kind: 'answered', status: await this.#send() });
     } catch (cause) {
+      if (cause instanceof Withdrawn) return null;
       return this.#report(transportResult(cause));
     } finally {
       if (this.#connection) this.#context.pool.discard(this.#connection);
@@ -78,7 +88,7 @@ export class Attempt {
     }
   }
 
-  /** The status of the response. @throws TransportError */
+  /** The status of the response. @throws TransportError, or Withdrawn */
   async #send(): Promise<number> {
     const addresses = this.#lookup ? await this.#resolve(this.#lookup) : [this.#request.target.hostname];
     if (this.#connection && addresses.includes(this.#connection.address)) {
@@ -87,6 +97,7 @@ export class Attempt {
       } catch (cause) {
         // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
         if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
+        if (this.#request.isWithdrawn()) throw cause;
       }
     }
     // The name may have another address now. The old one was checked by an earlier attempt, not by this one.
@@ -137,9 +148,10 @@ export class Attempt {
     return connection;
   }
 
-  #exchangeOn(connection: Connection): Promise<HttpResponse> {
+  async #exchangeOn(connection: Connection): Promise<HttpResponse> {
+    if (this.#request.isWithdrawn()) throw new Withdrawn();
     this.#trace.remoteAddress = connection.address;
-    return exchange(connection.client, this.#request, this.#deadline);
+    return await exchange(connection.client, this.#request, this.#deadline);
   }
 
   /** The status of a response. A connection that can carry another request is given back. */

@@ -20,10 +20,12 @@ export type PostRequest = {
   body: Buffer;
   /** The receiver has been failing, or is new: it waits behind the others for a connection. */
   isDegraded?: boolean;
+  /** Evaluated just before the request is sent: true, and nothing is sent. */
+  isWithdrawn?: () => boolean;
 };
 
 export type Poster = {
-  /** Makes one attempt; never rejects. Null when it did not start, because a limit was reached for too long. */
+  /** Makes one attempt; never rejects. Null when nothing was sent, because it was withdrawn or a limit was reached for too long. */
   post(request: PostRequest): Promise<PostReport | null>;
   /** Ends all attempts in progress. */
   close(): void;
@@ -81,7 +83,8 @@ class HttpsPoster implements Poster {
     };
   }
 
-  async post({ url, accountId, headers, body, isDegraded = false }: PostRequest): Promise<PostReport | null> {
+  async post(request: PostRequest): Promise<PostReport | null> {
+    const { url, accountId, headers, body, isDegraded = false, isWithdrawn = never } = request;
     const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
     const acquired = this.#isClosed ? null : await this.#context.pool.acquire(destination.origin);
@@ -98,7 +101,7 @@ class HttpsPoster implements Poster {
       turn.opened();
       return null;
     }
-    return await new Attempt(this.#context, { ...destination, headers, body }, { turn, lookup }).run();
+    return await new Attempt(this.#context, { ...destination, headers, body, isWithdrawn }, { turn, lookup }).run();
   }
 
   close(): void {
@@ -132,6 +135,10 @@ class HttpsPoster implements Poster {
     if (connection || !permit) opened();
     return permit && { connection, opened };
   }
+}
+
+function never(): boolean {
+  return false;
 }
 
 function splitUrl(target: UrlTarget): Destination {
