@@ -83,6 +83,25 @@ describe('the verbatim command', () => {
     assert.deepEqual(JSON.parse(stdout), [pid, ['a b'], 'yes']);
   });
 
+  test('is stopped by a signal to the npm that started it, which ends with its exit code', async () => {
+    const { scripts } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+    await using folder = openFolder({
+      'package.json': JSON.stringify({ scripts: { start: scripts.start } }),
+      'bin/verbatim':
+        'process.on("SIGTERM", () => process.exit(7)); setInterval(() => {}, 1e6); console.log(process.pid)',
+    });
+    const npm = spawn('npm', ['start', '--silent'], { cwd: folder.path, stdio: ['ignore', 'pipe', 'ignore'] });
+    const [line] = (await once(npm.stdout, 'data')) as [Buffer];
+    try {
+      npm.kill('SIGTERM');
+
+      assert.deepEqual(await once(npm, 'exit'), [7, null]);
+      assert.throws(() => process.kill(Number(line), 0), { code: 'ESRCH' });
+    } finally {
+      spawnSync('kill', ['-9', line.toString().trim()]);
+    }
+  });
+
   test('is a shell program too, which may be started by a link', async () => {
     await using folder = openFolder({});
     const link = path.join(folder.path, 'verbatim');
