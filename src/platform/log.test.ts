@@ -48,3 +48,24 @@ test('lines are written while the process runs', async () => {
 
   assert.match(line.toString(), /"msg":"one"/);
 });
+
+for (const [when, code] of [
+  ['with lines to write', `log.info('two'); process.exit(0);`],
+  ['after a line that could not be written', `log.warn('two'); setTimeout(() => process.exit(0), 100);`],
+] as const) {
+  test(`a process whose standard output was closed ends ${when}`, async () => {
+    const child = startLogging(
+      `process.once('SIGUSR2', () => { ${code} }); setInterval(() => undefined, 1_000); log.warn('one');`,
+    );
+    try {
+      await once(child.stdout, 'data');
+      child.stdout.destroy();
+
+      child.kill('SIGUSR2');
+
+      assert.deepEqual(await once(child, 'exit', { signal: AbortSignal.timeout(10_000) }), [0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+}

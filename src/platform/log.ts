@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import type { DestinationStream, Logger } from 'pino';
 import { pino } from 'pino';
 
@@ -10,6 +11,9 @@ const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_WRITE_BYTES = 1024 * 1024;
 // A write for each line costs more than the line: 5 % of the processor time of a job.
 const GATHER_MS = 50;
+// How long a process that ends waits for a reader that is slow to take the last lines.
+const EXIT_WRITE_MS = 1_000;
+const EXIT_RETRY_MS = 10;
 
 /**
  * JSON lines on standard output: one wide line per request, job and failed attempt. `error` means that a person must act,
@@ -45,6 +49,7 @@ function openStandardOutput(): LineStream {
   let lines = '';
   let isWriting = false;
   let isClosed = false;
+  let hasFailed = false;
   const write = () => {
     if (isWriting || isClosed || lines === '') return;
     isWriting = true;
@@ -58,12 +63,22 @@ function openStandardOutput(): LineStream {
   };
   // Without a listener the error would end the process, and the whole service with its parent.
   output
-    .on('drain', written)
-    .on('error', written)
+    .on('drain', () => {
+      hasFailed = false;
+      written();
+    })
+    .on('error', () => {
+      hasFailed = true;
+      written();
+    })
     .on('close', () => {
       isClosed = true;
     });
-  process.prependListener('exit', () => isClosed || output.write(lines));
+  process.prependListener('exit', () => {
+    if (isClosed) return;
+    // pino repeats a write that fails, to a closed pipe or a full disk, until it succeeds: the process would never end.
+    if (hasFailed || !writeBeforeExit(lines)) output.destroy();
+  });
   return {
     // pino then sets the level of each line before it writes the line.
     [Symbol.for('pino.metadata')]: true,
@@ -75,4 +90,20 @@ function openStandardOutput(): LineStream {
       if (this.lastLevel >= pino.levels.values['warn']!) write();
     },
   };
+}
+
+/** Writes the text to standard output, waiting for a slow reader. False when that fails, or takes longer than `EXIT_WRITE_MS`. */
+function writeBeforeExit(text: string): boolean {
+  const endsAtMs = performance.now() + EXIT_WRITE_MS;
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > endsAtMs) return false;
+      Atomics.wait(pause, 0, 0, EXIT_RETRY_MS);
+    }
+  }
+  return true;
 }
