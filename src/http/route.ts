@@ -116,6 +116,8 @@ export type Route = Access & {
   /** With auth `key` only; absent: `default`. */
   bucket?: Bucket;
   upload?: boolean;
+  /** A saved answer is sent again to the key that asked first only: it shows what other keys of the account may not have. */
+  replaysToSameKey?: boolean;
   summary: string;
   /** Markdown for the API reference, in addition to the summary. */
   description?: string;

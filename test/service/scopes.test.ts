@@ -64,3 +64,21 @@ test('every endpoint refuses a key that lacks its scope, and names it', async ()
     assert.equal(scope!.endsWith(':read'), isRead && scope !== 'keys:write', `${method} ${path}`);
   }
 });
+
+test('an Idempotency-Key shows the key that it created to its creator only, not to a key of fewer scopes', async () => {
+  await using service = await openService({ ROLES: 'api' });
+  const { key } = await service.account();
+  const makeKey = async (apiKey: string, body: object, idempotencyKey: string) => {
+    const headers = { 'x-api-key': apiKey, 'idempotency-key': idempotencyKey, 'content-type': 'application/json' };
+    const answer = await fetch(`${service.baseUrl}/v1/keys`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: answer.status, ...((await answer.json()) as Answer) };
+  };
+  const limited = await makeKey(key, { scopes: ['keys:write'] }, 'limited');
+
+  const first = await makeKey(key, { name: 'ci' }, 'k');
+  const again = await makeKey(key, { name: 'ci' }, 'k');
+  const other = await makeKey(limited.key!, { name: 'ci' }, 'k');
+
+  assert.deepEqual([again.status, again.key], [201, first.key]);
+  assert.deepEqual([other.status, other.error?.type, other.key], [409, 'conflict', undefined]);
+});

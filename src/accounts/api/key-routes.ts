@@ -56,6 +56,7 @@ export function keyRoutes({ db, callers }: KeyDeps): Route[] {
       path: '/v1/keys',
       auth: 'key',
       scope: 'keys:write',
+      replaysToSameKey: true,
       summary: 'Create a key with at most the scopes of this one; the key is shown only in this answer',
       links: { delete_keys_id: { id: '$response.body#/id' } },
       tag: TAG,

@@ -54,7 +54,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
     },
     preValidation: async (request, reply) => {
       const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-      const before = endpoint.upload ? null : request.context.idempotency?.identify(fingerprintOf(bytes));
+      const before = endpoint.upload ? null : request.context.idempotency?.identify(fingerprintOfCall(request, bytes));
       if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
       checkParams(request.params as Record<string, string>);
       request.query = readQuery(request.query as Record<string, unknown>, querySchema);
@@ -77,6 +77,11 @@ export async function endLeaseAndSend(
 ): Promise<FastifyReply> {
   const isConnected = !reply.raw.destroyed;
   return sendAnswer(request, reply, (await request.context.idempotency?.end(answer, isConnected)) ?? answer);
+}
+
+function fingerprintOfCall({ context, routeOptions }: FastifyRequest, body: Buffer): string {
+  const key = routeOptions.config.endpoint?.replaysToSameKey ? context.key : null;
+  return fingerprintOf(key ? Buffer.concat([Buffer.from(`${key.id} `), body]) : body);
 }
 
 function refuseEncoded(request: FastifyRequest): void {
