@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../api-error.ts';
 import { Type } from '../schema.ts';
-import { readQuery, strictSchema } from './request-values.ts';
+import { checkQueryEncoding, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
+import { describeInvalid } from './validation-errors.ts';
 
 const SCHEMA = strictSchema(Type.Object({ whole: Type.Integer(), number: Type.Number(), text: Type.String() }));
 
@@ -22,4 +24,52 @@ for (const [name, given, value] of READ) {
   test(`${name}=${given} is read as ${JSON.stringify(value)}`, () => {
     assert.deepEqual(readQuery({ [name]: given }, SCHEMA), { [name]: value });
   });
+}
+
+for (const [body, param] of [
+  [{ reason: 'x' }, 'reason'],
+  [{ '': 1 }, ''],
+  [[], undefined],
+  [null, undefined],
+] as const) {
+  test(`a route without a body refuses ${JSON.stringify(body)}`, () => {
+    const { status, param: named } = refusalOf(() => readBodyOrNothing(body, false));
+
+    assert.deepEqual([status, named], [400, param]);
+  });
+}
+
+test('a route without a body accepts none, and an empty object', () => {
+  assert.equal(readBodyOrNothing(undefined, false), undefined);
+  assert.equal(readBodyOrNothing({}, false), undefined);
+});
+
+for (const query of ['%zz', '%', 'q=%ff', 'q=a&%c3%28=1']) {
+  test(`the query ${query} is refused`, () => {
+    assert.equal(refusalOf(() => checkQueryEncoding(`/v1/jobs?${query}`)).status, 400);
+  });
+}
+
+for (const url of ['/v1/jobs', '/v1/jobs?', '/v1/jobs?q=%C3%A9+%25&metadata[a]=b', '/v1/jobs/%zz']) {
+  test(`the query of ${url} is accepted`, () => {
+    assert.doesNotThrow(() => checkQueryEncoding(url));
+  });
+}
+
+test('an unknown field with an empty name is named', () => {
+  const unknown = { keyword: 'additionalProperties', instancePath: '', params: { additionalProperty: '' } };
+
+  const { message, param } = describeInvalid([unknown], 'body');
+
+  assert.deepEqual([message, param], ['There is no field "" here; leave it out.', '']);
+});
+
+function refusalOf(call: () => unknown): ApiError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
 }

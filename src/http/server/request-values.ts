@@ -3,6 +3,8 @@ import { ApiError } from '../api-error.ts';
 
 type ObjectSchema = { type: 'object'; properties: Record<string, { type?: string }>; additionalProperties: unknown };
 
+const MAX_PARAM_LENGTH = 200;
+
 /** The schema with `additionalProperties: false`, unless it sets the keyword itself; without a schema that of `{}`. */
 export function strictSchema(schema: TSchema | undefined): ObjectSchema {
   return { additionalProperties: false, type: 'object', properties: {}, ...schema } as ObjectSchema;
@@ -48,6 +50,16 @@ function readValue(value: unknown, type: string | undefined): unknown {
   return value;
 }
 
+/** @throws ApiError  400 for a query that is not percent-encoded UTF-8 */
+export function checkQueryEncoding(url: string): void {
+  const begin = url.indexOf('?');
+  try {
+    if (begin >= 0) decodeURIComponent(url.slice(begin + 1));
+  } catch (cause) {
+    throw new ApiError('invalid_request', 'The query is not valid percent-encoding; encode it as UTF-8.', { cause });
+  }
+}
+
 /** @throws ApiError  404 for control characters, which must not reach the database */
 export function checkParams(params: Record<string, string>): void {
   if (Object.values(params).some((value) => /[\u0000-\u001f\u007f]/.test(value))) {
@@ -62,7 +74,11 @@ export function checkParams(params: Record<string, string>): void {
  */
 export function readBodyOrNothing(body: unknown, takesBody: boolean): unknown {
   if (takesBody) return body === undefined ? {} : body;
-  const isNothing = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
-  if (!isNothing) throw new ApiError('invalid_request', 'This request takes no body; leave it out.');
-  return undefined;
+  if (body === undefined) return undefined;
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  const [field] = isObject ? Object.keys(body) : [];
+  if (isObject && field === undefined) return undefined;
+  throw new ApiError('invalid_request', 'This request takes no body; leave it out.', {
+    ...(field !== undefined && { param: field.slice(0, MAX_PARAM_LENGTH) }),
+  });
 }

@@ -7,7 +7,7 @@ import { fingerprintOf } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
 import { sendAnswer } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
-import { checkParams, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
+import { checkParams, checkQueryEncoding, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
 
 type RouteOptions = {
   routes: Route[];
@@ -57,6 +57,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
       const before = endpoint.upload ? null : request.context.idempotency?.identify(fingerprintOfCall(request, bytes));
       if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
       checkParams(request.params as Record<string, string>);
+      checkQueryEncoding(request.raw.url ?? '');
       request.query = readQuery(request.query as Record<string, unknown>, querySchema);
       if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
     },

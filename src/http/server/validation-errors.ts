@@ -23,7 +23,9 @@ export function describeInvalid(errors: SchemaError[], place: string): ApiError 
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
   const param = fieldAtFault(error);
   if (error.keyword === 'minProperties') return nothingToChange(error);
-  if (param === '') return new ApiError('invalid_request', 'The body must be a JSON object.');
+  // A field may have the empty name.
+  const isOfBody = param === '' && error.keyword !== 'additionalProperties';
+  if (isOfBody) return new ApiError('invalid_request', 'The body must be a JSON object.');
   return new ApiError('invalid_request', sentence(error, param, place), { param });
 }
 
