@@ -3,12 +3,15 @@ import { Option } from 'commander';
 import type { Account } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
+import { UsageError } from '../../exit.ts';
 import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
 import { number } from '../../options.ts';
 import { credits, facts } from '../../terminal/format.ts';
 
 type NewAccount = { plan: 'lite' | 'pro'; credits?: number };
+
+type AccountChange = { name?: string; plan?: 'lite' | 'pro' };
 
 /** `verbatim accounts`, for operators */
 export function define(command: Command, io: Io): void {
@@ -34,6 +37,13 @@ export function define(command: Command, io: Io): void {
         show(session, await (await session.admin()).accounts.get(id));
       }),
     );
+  command
+    .command('update')
+    .description('change the name or the plan of an account')
+    .argument('<account>')
+    .option('--name <name>', 'its new name')
+    .addOption(new Option('--plan <plan>', 'what it may use from now on').choices(['lite', 'pro']))
+    .action(action<[string], AccountChange>(io, updateAccount));
   command
     .command('credit')
     .description('add credits; a negative amount takes them away')
@@ -66,6 +76,12 @@ async function listAccounts(session: Session, options: ListOptions & { query?: s
     id: ({ id }) => id,
     empty: 'No accounts.',
   });
+}
+
+async function updateAccount(session: Session, { name, plan }: AccountChange, id: string): Promise<void> {
+  if (name === undefined && plan === undefined) throw new UsageError('Give --name, --plan or both.');
+  const { accounts } = await session.admin();
+  show(session, await accounts.update(id, { name, plan }));
 }
 
 async function addCredits(session: Session, { note }: { note?: string }, id: string, amount: number): Promise<void> {

@@ -69,6 +69,17 @@ test('accounts and keys are made, listed, credited and revoked', async () => {
   assert.ok(audit.some((line) => /operator +127\.0\.0\.1 +key\.deleted/.test(line) && line.includes(key.id)));
 });
 
+test('an account gets another name and plan', async () => {
+  await using fixture = await openEnvironment();
+  const account = JSON.parse(await fixture.outputOf('accounts create Ada --plan lite --json'));
+
+  const renamed = await fixture.outputOf(`accounts update ${account.id} --name Grace`);
+  const changed = JSON.parse(await fixture.outputOf(`accounts update ${account.id} --plan pro --json`));
+
+  assert.match(renamed, /^name +Grace\nplan +lite$/m);
+  assert.deepEqual([changed.name, changed.plan], ['Grace', 'pro']);
+});
+
 test('a list goes through all pages', async () => {
   await using fixture = await openEnvironment();
   await Promise.all(Array.from({ length: 101 }, (_, i) => fixture.outputOf(`accounts create a${i}`)));
@@ -98,6 +109,7 @@ for (const [line, code, message] of [
   ['accounts create Ada --credits many', 2, /It must be a number/],
   ['accounts create Ada --note x', 2, /unknown option '--note'/],
   ['accounts create Ada --plan gold', 2, /Allowed choices are lite, pro/],
+  ['accounts update acct_x', 2, /Give --name, --plan or both/],
   ['accounts show acct_x', 5, /There is no such account/],
 ] as const) {
   test(`"${line}" ends with ${code} and what is wrong`, async () => {
