@@ -160,7 +160,7 @@ function changeAccount({ db, callers, rates }: AdminDeps): Route {
   });
 }
 
-function addCredits({ db }: AdminDeps): Route {
+function addCredits({ db, callers }: AdminDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/admin/v1/accounts/:id/credits',
@@ -183,13 +183,15 @@ function addCredits({ db }: AdminDeps): Route {
       const account = await accountOr404(db, params.id);
       const units = unitsFromCredits(amount);
       refuseCredit(account, units);
-      return await db.transaction(async (tx) => {
+      const answer = await db.transaction(async (tx) => {
         const entry = await addCredit(tx, { account, units, note: note ?? null });
         if (!entry) throw notFound();
         const change = { accountId: account.id, targetId: entry.id, details: { amount } };
         await recordChange(tx, actor, { action: 'credits.added', ...change });
         return await idempotency.saveAnswer(tx, { status: 201, body: showEntry(account.id, entry) });
       });
+      callers.forgetAll();
+      return answer;
     },
   });
 }

@@ -4,6 +4,7 @@ import { openAccountFixture, openAccountNode, RATES } from '../../../test/fixtur
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openDatabase } from '../../db/database.ts';
+import type { Route } from '../../http/route.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { openLimits } from '../rate-limits/limits.ts';
@@ -268,4 +269,29 @@ test('a changed plan is in force at once', async () => {
   const onPro = await create();
 
   assert.deepEqual([onLite, onPro], [403, 201]);
+});
+
+test('credits that are taken away are in force for the next upload', async () => {
+  const found: (boolean | undefined)[] = [];
+  const more: Route = {
+    method: 'GET',
+    path: '/v1/credit',
+    auth: 'key',
+    scope: 'any',
+    summary: 'credit',
+    tag: 'Test',
+    schema: { answers: { 204: null } },
+    async handle({ account }) {
+      found.push(account.hadCredit);
+      return { status: 204 };
+    },
+  };
+  await using fixture = await openAccountFixture({ more: () => [more] });
+  const { id, key } = await fixture.account(5);
+
+  await fixture.askAs(key, 'GET', '/v1/credit');
+  await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -5 });
+  await fixture.askAs(key, 'GET', '/v1/credit');
+
+  assert.deepEqual(found, [true, false]);
 });
