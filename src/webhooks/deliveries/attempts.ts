@@ -42,6 +42,8 @@ const READ_AGAIN_MS = 1_000;
 const BODIES_PER_READ = 64;
 const MIN_POSTPONE_MS = 60_000;
 const MAX_POSTPONE_MS = 3_600_000;
+// Many more than events are erased during an attempt.
+const MAX_ERASED = 10_000;
 // One error line is logged for each of this many webhooks; more lines add nothing.
 const MAX_UNREADABLE = 1_000;
 
@@ -52,6 +54,8 @@ type Started = { delivery: WaitingDelivery; body: Buffer | null; epoch: number }
 export class Attempts {
   readonly #deps: AttemptsDeps;
   readonly #unreadableWebhooks = new Set<string>();
+  /** The events that were erased last. */
+  readonly #erased = new Set<string>();
   readonly #stopping = new AbortController();
   #incomplete: Started[] = [];
   #completing: Promise<void> | null = null;
@@ -90,6 +94,14 @@ export class Attempts {
     this.#settle({ id, shard }, retry);
     if (end.kind === 'refused') void this.#readAgain({ id: webhookId, shard });
     if (this.#waitsForRecorder) this.start();
+  }
+
+  /** An attempt of the event that is still opening its connection is not sent. */
+  eraseEvent(id: string): void {
+    if (this.#running === 0) return;
+    this.#erased.add(id);
+    const [oldest] = this.#erased;
+    if (this.#erased.size > MAX_ERASED) this.#erased.delete(oldest!);
   }
 
   /**
@@ -208,17 +220,18 @@ export class Attempts {
   /** Never rejects. */
   async #send(delivery: ReadyDelivery): Promise<void> {
     const { scheduler, recorder, databaseClock, log, sendOptions, webhooks, onInactive } = this.#deps;
-    // The webhook may be disabled or deleted while a connection is opened.
-    const isWithdrawn = () => webhooks.get(delivery.webhookId)?.isActive === false;
+    // While a connection is opened, the webhook may be disabled or deleted, and the event erased.
+    const isInactive = () => webhooks.get(delivery.webhookId)?.isActive === false;
+    const isErased = () => this.#erased.has(delivery.eventId);
     this.#running += 1;
     this.#bytes += delivery.body.length;
     try {
-      const result = await sendAttempt(delivery, sendOptions, isWithdrawn);
+      const result = await sendAttempt(delivery, sendOptions, () => isInactive() || isErased());
       scheduler.answered(delivery.id);
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) recorder.add(result);
-      else this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() });
-      if (!result && isWithdrawn()) onInactive(webhooks.get(delivery.webhookId)!);
+      else this.#settle(delivery, isErased() ? null : { ...delivery, nextAtMs: databaseClock.nowMs() });
+      if (!result && isInactive()) onInactive(webhooks.get(delivery.webhookId)!);
     } catch (error) {
       if (error instanceof UnreadableSecret) await this.#postpone(delivery, error);
       else {

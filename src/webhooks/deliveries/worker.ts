@@ -112,7 +112,10 @@ class Deliverer {
     this.#unlisten = await Promise.all([
       db.listen('deliveries_due', (shard) => this.#reader.notify(shard)),
       db.listen('webhook_changed', (id) => this.#refresh(id)),
-      db.listen('event_erased', (id) => this.#scheduler.dropEvents([id])),
+      db.listen('event_erased', (id) => {
+        this.#scheduler.dropEvents([id]);
+        this.#attempts.eraseEvent(id);
+      }),
     ]);
     await this.#recorder.warmUp();
     this.#reader.start();
