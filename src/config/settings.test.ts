@@ -66,6 +66,20 @@ test('every setting has a unique name and a meaning', () => {
   assert.ok(Object.values(SETTINGS).every(({ env, meaning }) => /^[A-Z0-9_]+$/.test(env) && meaning.length > 5));
 });
 
+for (const [env, isMistake] of [
+  [{ PORT: '9000', ADMIN_PORT: '9000' }, true],
+  [{ PORT: '9000', ADMIN_PORT: '9000', HOST: '0.0.0.0' }, true],
+  [{ PORT: '9000', ADMIN_PORT: '9000', HOST: '10.0.0.1', ADMIN_HOST: '10.0.0.1' }, true],
+  [{ PORT: '9000', ADMIN_PORT: '9000', HOST: '10.0.0.1' }, false],
+  [{ PORT: '9000', ADMIN_PORT: '9001' }, false],
+  [{ PORT: '0', ADMIN_PORT: '0' }, false],
+] as const) {
+  test(`${JSON.stringify(env)} ${isMistake ? 'is a mistake' : 'is right'}`, () => {
+    if (isMistake) assert.throws(() => readConfig(env), /ADMIN_PORT must be another port than PORT/);
+    else assert.doesNotThrow(() => readConfig(env));
+  });
+}
+
 test('all paths are inside the data directory', () => {
   assert.ok(Object.values(dataPaths('/data')).every((place) => place.startsWith('/data/')));
 });
@@ -82,6 +96,21 @@ const READERS: Row[] = [
     read.text,
     [
       ['a', 'a'],
+      ['', MISTAKE],
+      [null, MISTAKE],
+    ],
+  ],
+  [
+    'host',
+    read.host,
+    [
+      ['0.0.0.0', '0.0.0.0'],
+      ['::1', '::1'],
+      ['localhost', 'localhost'],
+      ['node-1.example.com', 'node-1.example.com'],
+      ['not a host', MISTAKE],
+      ['http://h', MISTAKE],
+      ['h:80', MISTAKE],
       ['', MISTAKE],
       [null, MISTAKE],
     ],
@@ -182,6 +211,7 @@ const READERS: Row[] = [
       ['postgresql:///d?host=/tmp', 'postgresql:///d?host=/tmp'],
       ['mysql://h/d', MISTAKE],
       ['h/d', MISTAKE],
+      ['postgres://h:65536/d', MISTAKE],
       [null, MISTAKE],
     ],
   ],

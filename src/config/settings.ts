@@ -27,19 +27,22 @@ function setting<Value>(
   return { env, fallback, meaning, read: reader, fallbackInWords };
 }
 
+/** Where ADMIN_PORT is set without ADMIN_HOST. */
+export const ADMIN_HOST = '127.0.0.1';
+
 /**
  * All settings: name, default, meaning, reader. `docs/configuration.md` is generated from this table.
  * A null default means that the setting may be absent.
  */
 export const SETTINGS = {
-  host: setting('HOST', '127.0.0.1', 'address to listen on', read.text),
+  host: setting('HOST', '127.0.0.1', 'address to listen on', read.host),
   port: setting('PORT', '8080', 'port to listen on', read.integer(0, 65_535)),
   adminHost: setting(
     'ADMIN_HOST',
     null,
     'address of a separate listener for /admin, /metrics and the operator console; needs ADMIN_PORT',
-    read.optional(read.text),
-    '`127.0.0.1` where `ADMIN_PORT` is set',
+    read.optional(read.host),
+    `\`${ADMIN_HOST}\` where \`ADMIN_PORT\` is set`,
   ),
   adminPort: setting(
     'ADMIN_PORT',
@@ -353,6 +356,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
   }
   if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
+  const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);
+  if (config['adminPort'] && config['adminPort'] === config['port'] && isSameHost) {
+    mistakes.push('ADMIN_PORT must be another port than PORT');
+  }
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config as Config;
 }

@@ -61,9 +61,16 @@ export function listOf<Choice extends string>(choices: readonly Choice[]): Reade
   };
 }
 
-export const databaseUrl: Reader<string> = (given) => {
-  return /^postgres(ql)?:\/\//.test(given ?? '') ? { value: given! } : { mistake: 'must begin with postgres://' };
-};
+/** An IP address or a host name to listen on. */
+export const host: Reader<string> = (given) =>
+  net.isIP(given ?? '') || /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i.test(given ?? '')
+    ? { value: given! }
+    : { mistake: 'must be an IP address or a host name' };
+
+export const databaseUrl: Reader<string> = (given) =>
+  /^postgres(ql)?:\/\//.test(given ?? '') && URL.canParse(given!)
+    ? { value: given! }
+    : { mistake: 'must be postgres://<user>:<password>@<host>:<port>/<database>' };
 
 export const storageUrl: Reader<string> = (given) => {
   return /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\x21-\x7e]*)?$/.test(given ?? '')

@@ -5,6 +5,7 @@ import { findValidKeys } from '../../accounts/keys/key-store.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { ADMIN_HOST } from '../../config/settings.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
 import type { IdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
@@ -31,7 +32,6 @@ const NO_API: Api = { routes: [], operator: [], close: async () => undefined };
 
 // SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.
 const CLOSE_GRACE_MS = 6_000;
-const ADMIN_HOST = '127.0.0.1';
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
