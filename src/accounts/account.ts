@@ -8,7 +8,7 @@ export type Account = {
   name: string;
   plan: 'lite' | 'pro';
   unlimited: boolean;
-  /** Whether something was left to spend when the key was looked up, at most 5 s ago; absent where it is not known. */
+  /** Whether something was left to spend when the key was looked up, less than a second ago; absent where it is not known. */
   hadCredit?: boolean;
 };
 

@@ -131,6 +131,23 @@ test('while notifications arrive, a key is looked up once in 5 s', async () => {
   assert.deepEqual([before, await isLookedUp()], [1, true]);
 });
 
+test('900 ms after its look-up, a key no longer shows whether its account has credit', async () => {
+  await using environment = await openListeningEnvironment();
+  const { db, callers, clock, count, hearProbe } = environment;
+  await db.run({ text: 'update accounts set unlimited = false, amount = 1' });
+  const startedAtMs = clock.ms;
+  await hearProbe();
+  await hearProbe();
+
+  clock.ms = startedAtMs + 899;
+  const early = await callers.find(hashOf(1));
+  clock.ms += 1;
+  const late = await callers.find(hashOf(1));
+
+  assert.deepEqual([early?.account.hadCredit, late?.account.hadCredit, count.lookUps], [true, undefined, 1]);
+  assert.equal(late?.account.id, ACCOUNT.id);
+});
+
 test('900 ms after the last probe that came back, keys are looked up again', async () => {
   await using environment = await openListeningEnvironment();
   const { clock, hearProbe, isLookedUp, stopListening } = environment;

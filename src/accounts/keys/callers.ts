@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Caller } from '../account.ts';
+import type { Account, Caller } from '../account.ts';
 import type { AccountName } from './key-store.ts';
 import { CALLERS_CHANGED, findCallerByKeyHash, noteKeyUse } from './key-store.ts';
 
@@ -15,6 +15,8 @@ type CallersDeps = {
 /** A look-up, under way or answered. */
 type Entry = {
   caller: Promise<Caller | null>;
+  /** The caller without what jobs change without a notification. */
+  lasting: Promise<Caller | null>;
   startedAtMs: number;
   endsAtMs: number;
   /** The account of the key, which never changes; null until it is known. */
@@ -70,9 +72,10 @@ export class Callers {
     const nowMs = this.#monotonicMs();
     this.#sendProbe(nowMs);
     const known = this.#entries.get(name);
-    if (known && nowMs < known.endsAtMs && nowMs < Math.max(known.startedAtMs, this.#heardAtMs) + MAX_UNHEARD_MS)
-      return known.caller;
-    return this.#add(name, keyHash, known?.owner ?? null);
+    const isKnownUntilMs = known ? Math.max(known.startedAtMs, this.#heardAtMs) + MAX_UNHEARD_MS : 0;
+    if (!known || nowMs >= known.endsAtMs || nowMs >= isKnownUntilMs)
+      return this.#add(name, keyHash, known?.owner ?? null);
+    return nowMs < known.startedAtMs + MAX_UNHEARD_MS ? known.caller : known.lasting;
   }
 
   /**
@@ -103,7 +106,10 @@ export class Callers {
     const startedAtMs = this.#monotonicMs();
     const lookUp = this.#lookUp(keyHash, owner);
     const caller = lookUp.then((found) => found?.caller ?? null);
-    const entry: Entry = { caller, startedAtMs, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
+    const lasting = caller.then((found) => found && { ...found, account: withoutCredit(found.account) });
+    // A failed look-up is reported to those who wait for `caller`.
+    lasting.catch(() => undefined);
+    const entry: Entry = { caller, lasting, startedAtMs, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     if (this.#entries.size > MAX_ENTRIES) this.#removeOldest();
@@ -142,4 +148,8 @@ export class Callers {
     const [oldest] = this.#entries.keys();
     this.#entries.delete(oldest!);
   }
+}
+
+function withoutCredit({ hadCredit: _, ...account }: Account): Account {
+  return account;
 }
