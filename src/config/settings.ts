@@ -27,7 +27,6 @@ function setting<Value>(
   return { env, fallback, meaning, read: reader, fallbackInWords };
 }
 
-/** Where ADMIN_PORT is set without ADMIN_HOST. */
 export const ADMIN_HOST = '127.0.0.1';
 
 /**
@@ -357,9 +356,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   }
   if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
   const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);
-  if (config['adminPort'] && config['adminPort'] === config['port'] && isSameHost) {
-    mistakes.push('ADMIN_PORT must be another port than PORT');
-  }
+  const isSamePort = Number(config['adminPort']) > 0 && config['adminPort'] === config['port'];
+  if (isSameHost && isSamePort) mistakes.push('ADMIN_PORT must be another port than PORT');
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config as Config;
 }

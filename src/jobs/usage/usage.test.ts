@@ -184,6 +184,8 @@ test('the figures of hours are deleted after their time, those of days are not',
   const now = new Date('2031-06-01T00:30:00.000Z');
   for (const bucket of ['hour', 'day'] as const) await insertRow(account, bucket, '2031-03-01T00:00:00.000Z');
   const sweep = (at: Date) => deleteOldHours(fixture.db, { shard: account.shard, keepDays: 92, limit: 500, now: at });
+  // Of other accounts of the shard.
+  await fixture.db.run({ text: 'delete from job_usage where account_id <> $1', values: [account.id] });
 
   const early = await sweep(new Date(now.getTime() - 3_600_000));
   const due = await sweep(now);
