@@ -9,7 +9,6 @@ import { makeId } from '../../platform/clock.ts';
 import type { IdPrefix } from '../../rules/ids.ts';
 import { isId } from '../../rules/ids.ts';
 import { unitsFromCredits } from '../../rules/jobs/price.ts';
-import { notifyCallersChanged } from '../keys/key-store.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
@@ -151,7 +150,6 @@ function changeAccount({ db, callers, rates }: AdminDeps): Route {
         const changed = await store.updateAccount(tx, id, change);
         if (!changed) throw notFound();
         await recordChange(tx, actor, { accountId: id, action: 'account.changed', targetId: id, details });
-        await notifyCallersChanged(tx);
         return changed;
       });
       callers.forgetAll();

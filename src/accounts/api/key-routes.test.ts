@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture, openAccountNode } from '../../../test/fixtures/account.ts';
-import { until } from '../../../test/fixtures/until.ts';
 import { hashKey } from '../../http/authentication.ts';
-import { CALLERS_CHANGED, findValidKeys } from '../keys/key-store.ts';
+import { findValidKeys } from '../keys/key-store.ts';
 
 const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
 const IN_TWO_HOURS = new Date(Date.now() + 7_200_000).toISOString();
@@ -118,20 +117,6 @@ test('a revoked key is not valid', async () => {
   await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
   assert.equal((await findValidKeys(fixture.db, [{ shard: row!.shard, id: keyId }])).size, 0);
-});
-
-test('a revoked key and a changed account are announced to every node', async () => {
-  await using fixture = await openAccountFixture();
-  const { id, keyId } = await fixture.account();
-  const heard: string[] = [];
-  const stopListening = await fixture.db.listen(CALLERS_CHANGED, (word) => heard.push(word));
-  const announcements = () => heard.filter((word) => word === 'changed').length;
-
-  await fixture.ask('PATCH', `/admin/v1/accounts/${id}`, { plan: 'lite' });
-  await until('the change to be announced', () => announcements() === 1);
-  await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
-  await until('the revocation to be announced', () => announcements() === 2);
-  await stopListening();
 });
 
 test('a key may delete itself whatever its scopes, and no other without keys:write', async () => {

@@ -188,7 +188,6 @@ async function revokeKey(
     const owner = await store.deleteKey(tx, id, accountId);
     if (owner === null) throw notFound('key');
     await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId: id });
-    await store.notifyCallersChanged(tx);
   });
   callers.forgetAll();
   return { status: 204 };

@@ -25,14 +25,6 @@ const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 // A key's use is written only when the stored time is older than this: at most twice a minute per key.
 const USE_NOTED_SECONDS = 30;
 
-/** The channel of changes to keys and accounts. */
-export const CALLERS_CHANGED = 'callers_changed';
-
-/** Notifies every node of a change to a key or an account, with the commit of its transaction: no crash can come between. */
-export async function notifyCallersChanged(tx: Sql): Promise<void> {
-  await tx.run({ text: 'select pg_notify($1, $2)', values: [CALLERS_CHANGED, 'changed'] });
-}
-
 /** Names an account; `shard` is that of its id. */
 export type AccountName = { shard: number; id: string };
 

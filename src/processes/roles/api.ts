@@ -100,8 +100,7 @@ async function openApi(
   { storage, metrics, callers }: { storage: AudioStorage; metrics: Metrics; callers: Callers },
 ): Promise<Api> {
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
-  const [stopListening, completions, notifications, accountChanges] = await Promise.all([
-    callers.listen(),
+  const [completions, notifications, accountChanges] = await Promise.all([
     openCompletionWaiter({ db, clock, log }),
     openJobNotifications({ db, clock, log }),
     openAccountChanges({ db, clock, log }),
@@ -123,8 +122,7 @@ async function openApi(
     ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
     async close() {
       idempotency.close();
-      const listeners = [completions, notifications, accountChanges, streams];
-      await Promise.all([stopListening(), ...listeners.map((listener) => listener.close())]);
+      await Promise.all([completions.close(), notifications.close(), accountChanges.close(), streams.close()]);
     },
   };
 }
