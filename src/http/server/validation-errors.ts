@@ -1,4 +1,5 @@
 import { ApiError } from '../api-error.ts';
+import { MAX_PARAM_LENGTH } from './request-values.ts';
 
 /** The fields of an Ajv error (verbose) that are used. */
 export type SchemaError = {
@@ -38,7 +39,7 @@ function nothingToChange({ parentSchema }: SchemaError): ApiError {
 function fieldAtFault(error: SchemaError): string {
   const path = error.instancePath.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
   const inner = error.params['additionalProperty'] ?? error.params['missingProperty'];
-  return [...path, ...(inner === undefined ? [] : [String(inner)])].join('.').slice(0, 200);
+  return [...path, ...(inner === undefined ? [] : [String(inner)])].join('.').slice(0, MAX_PARAM_LENGTH);
 }
 
 function sentence(error: SchemaError, param: string, place: string): string {

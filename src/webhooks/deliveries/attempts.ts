@@ -42,7 +42,7 @@ const READ_AGAIN_MS = 1_000;
 const BODIES_PER_READ = 64;
 const MIN_POSTPONE_MS = 60_000;
 const MAX_POSTPONE_MS = 3_600_000;
-// Many more than events are erased during an attempt.
+// The ids of erased events in memory: more than are erased while an attempt opens its connection.
 const MAX_ERASED = 10_000;
 // One error line is logged for each of this many webhooks; more lines add nothing.
 const MAX_UNREADABLE = 1_000;
@@ -54,7 +54,7 @@ type Started = { delivery: WaitingDelivery; body: Buffer | null; epoch: number }
 export class Attempts {
   readonly #deps: AttemptsDeps;
   readonly #unreadableWebhooks = new Set<string>();
-  /** The events that were erased last. */
+  /** The ids of the events that were erased last, for attempts that are still opening their connection. */
   readonly #erased = new Set<string>();
   readonly #stopping = new AbortController();
   #incomplete: Started[] = [];
@@ -96,7 +96,7 @@ export class Attempts {
     if (this.#waitsForRecorder) this.start();
   }
 
-  /** An attempt of the event that is still opening its connection is not sent. */
+  /** To be called when an event was erased: its attempts that are still opening a connection send nothing. */
   eraseEvent(id: string): void {
     if (this.#running === 0) return;
     this.#erased.add(id);

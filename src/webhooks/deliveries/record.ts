@@ -132,6 +132,7 @@ export class Recorder {
       const settled = new Map(result.settled.map(({ id, nextAtMs }) => [id, nextAtMs]));
       for (const streak of result.streaks) this.#reportStreak(streak);
       for (const streak of result.streaks) onStreak(streak);
+      // A delivery may have been dropped while its attempt was in flight: the log shows the result nevertheless.
       const refused = attempts.filter(({ deliveryId }) => !settled.has(deliveryId));
       await this.#retry(refused, () => finishDroppedAttempts(db, refused));
       for (const attempt of attempts) {

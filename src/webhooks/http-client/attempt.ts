@@ -97,6 +97,7 @@ export class Attempt {
       } catch (cause) {
         // A receiver may close an idle connection just when it is reused. The attempt continues on a new one, once.
         if (!(cause instanceof TransportError) || cause.reason !== 'reset' || this.#deadline.isExpired) throw cause;
+        // The receiver may have got the request: the failure of this attempt is recorded.
         if (this.#request.isWithdrawn()) throw cause;
       }
     }

@@ -84,7 +84,7 @@ class HttpsPoster implements Poster {
   }
 
   async post(request: PostRequest): Promise<PostReport | null> {
-    const { url, accountId, headers, body, isDegraded = false, isWithdrawn = never } = request;
+    const { url, accountId, headers, body, isDegraded = false, isWithdrawn = () => false } = request;
     const destination = this.#destinationOf(url);
     if (!destination) return forbiddenReport();
     const acquired = this.#isClosed ? null : await this.#context.pool.acquire(destination.origin);
@@ -135,10 +135,6 @@ class HttpsPoster implements Poster {
     if (connection || !permit) opened();
     return permit && { connection, opened };
   }
-}
-
-function never(): boolean {
-  return false;
 }
 
 function splitUrl(target: UrlTarget): Destination {
