@@ -8,6 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;
 const STOP_WAIT_MS = 15_000;
+// Linux gives out ports from 32768 on, macOS and Windows from 49152 on. `fetch` refuses 10080.
+const FIRST_PORT = 11_000;
+const NUMBER_OF_PORTS = 21_000;
+const PORTS_PER_PROCESS = 16;
 
 export type DemoService = {
   pid: number;
@@ -85,16 +89,26 @@ function lastLines(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-8).join('\n');
 }
 
-/** The port if nobody listens on it, else one that the system picks. */
-export async function freePort(wanted: number): Promise<number> {
-  const tryPort = (port: number) =>
-    new Promise<number | null>((resolve) => {
-      const server = net.createServer();
-      server.once('error', () => resolve(null));
-      server.listen(port, '127.0.0.1', () => {
-        const taken = (server.address() as net.AddressInfo).port;
-        server.close(() => resolve(taken));
-      });
-    });
-  return (await tryPort(wanted)) ?? (await tryPort(0))!;
+/**
+ * The port if nobody listens on it, else a free one below those that the system gives to connections and to port 0: one of
+ * those could be given away again before the caller listens. Processes with neighbouring pids start at different ports.
+ */
+export async function freePort(wanted = 0): Promise<number> {
+  if (wanted > 0 && (await canListen(wanted))) return wanted;
+  for (;;) {
+    const port = FIRST_PORT + ((process.pid * PORTS_PER_PROCESS + portsTried++) % NUMBER_OF_PORTS);
+    if (await canListen(port)) return port;
+  }
+}
+
+let portsTried = 0;
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer();
+    server.once('error', (cause: NodeJS.ErrnoException) =>
+      cause.code === 'EADDRINUSE' || cause.code === 'EACCES' ? resolve(false) : reject(cause),
+    );
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

@@ -56,7 +56,7 @@ export async function openServiceUnderLoad(
   dataDir = temporaryFolder(),
 ): Promise<ServiceUnderLoad> {
   const outside = kind === 'external' ? await openOutside(path.join(dataDir, 'outside')) : null;
-  const port = await freePort(0);
+  const port = await freePort();
   // Every start adds listeners that forward signals to its service.
   process.setMaxListeners(0);
   const settings = { ...settingsFor(receiver, dataDir), ...(outside && { DATABASE_URL: outside.url() }), ...env };
@@ -102,7 +102,7 @@ export async function openServiceUnderLoad(
     },
     logText: () => readFileSync(path.join(dataDir, 'service.log'), 'utf8'),
     async addNode(roles, files = dataDir) {
-      const node = await startService({ dataDir: files, port: await freePort(0), env: { ...settings, ROLES: roles } });
+      const node = await startService({ dataDir: files, port: await freePort(), env: { ...settings, ROLES: roles } });
       nodes.push(node);
       return node;
     },

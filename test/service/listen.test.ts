@@ -25,7 +25,7 @@ const CLI = path.join(import.meta.dirname, '../../cli/main.ts');
 const METADATA = '{ "order": 12345678901234567890,\n"b":1 }';
 
 const folder = temporaryFolder();
-const port = await freePort(0);
+const port = await freePort();
 let db: TestDatabase;
 let service: DemoService;
 let account: Awaited<ReturnType<typeof makeStreamAccount>>;
@@ -176,7 +176,7 @@ test('--json prints each frame and each attempt as an object in a line', async (
 });
 
 test('when nothing listens on the target, that is said in words', async () => {
-  const closed = `127.0.0.1:${await freePort(0)}`;
+  const closed = `127.0.0.1:${await freePort()}`;
 
   const { stderr } = await listenUntil(
     ['--forward-to', closed],

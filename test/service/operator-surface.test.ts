@@ -12,7 +12,7 @@ import { until } from '../fixtures/until.ts';
 const MAIN = new URL('../../src/processes/main.ts', import.meta.url).pathname;
 
 test('ADMIN_PORT moves /admin and /metrics to a listener of their own', async () => {
-  const adminPort = await freePort(0);
+  const adminPort = await freePort();
   await using service = await openService({ ROLES: 'api', ADMIN_HOST: '127.0.0.2', ADMIN_PORT: String(adminPort) });
   const admin = `http://127.0.0.2:${adminPort}`;
   const headers = { authorization: `Bearer ${service.adminToken}` };
@@ -58,7 +58,7 @@ test('wrong admin tokens are refused for a while by address, and the right one a
 });
 
 test('/readyz does not tell strangers where a speech server is, the log and the admin API tell operators', async () => {
-  const [port, dead, dataDir] = [await freePort(0), await freePort(0), temporaryFolder()];
+  const [port, dead, dataDir] = [await freePort(), await freePort(), temporaryFolder()];
   const engine = `openai:http://127.0.0.1:${dead}/v1#m`;
   const env = { ROLES: 'transcriber', DATA_DIR: dataDir, PORT: String(port), ENGINE_LITE: engine, ENGINE_PRO: engine };
   const child = spawn(process.execPath, [MAIN], {

@@ -26,7 +26,7 @@ export async function openFailingReceivers(): Promise<FailingReceivers> {
   const [tls, reset, protocol] = await Promise.all(
     (['selfSigned', 'reset', 'garbage'] as const).map((mode) => openHostileReceiver(mode)),
   );
-  const closed = await freePort(0);
+  const closed = await freePort();
   const at = (path: string) => new URL(path, answering.url).href;
   return {
     ports: [answering.port, closed, tls!.port, reset!.port, protocol!.port],
