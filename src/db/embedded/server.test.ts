@@ -112,6 +112,23 @@ describe('the embedded PostgreSQL', () => {
     assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
   });
 
+  test('ends when one of its processes crashes, after which it can be started again', async () => {
+    await using fixture = openEnvironment();
+    const first = await fixture.start();
+    await query(first.url, 'create table kept as select 1 as n');
+    const client = new pg.Client({ connectionString: first.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const backend = (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
+    const died = new Promise<string>((resolve) => first.onExit(resolve));
+
+    process.kill(backend, 'SIGKILL');
+
+    assert.match(await died, /^code 1: /);
+    const server = await fixture.start();
+    assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
+  });
+
   test('does not report a stop as a death', async () => {
     await using fixture = openEnvironment();
     const server = await fixture.start();

@@ -63,6 +63,9 @@ const SETTINGS = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   jit: 'off',
+  // After a crash of one process PostgreSQL ends, and its owner starts it again. Within itself, PostgreSQL 18.4 may stay in
+  // recovery for ever when the recovery fails too, as on a full disk: it does not notice that the startup process has ended.
+  restart_after_crash: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Only lines about the server: a statement or a row may contain a client's text.
