@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;
 const STOP_WAIT_MS = 15_000;
-// Linux gives out ports from 32768 on, macOS and Windows from 49152 on. `fetch` refuses 10080.
+// Linux assigns ports from 32768 on, macOS and Windows from 49152 on. `fetch` refuses 10080.
 const FIRST_PORT = 11_000;
 const NUMBER_OF_PORTS = 21_000;
 const PORTS_PER_PROCESS = 16;
@@ -90,8 +90,8 @@ function lastLines(file: string): string {
 }
 
 /**
- * The port if nobody listens on it, else a free one below those that the system gives to connections and to port 0: one of
- * those could be given away again before the caller listens. Processes with neighbouring pids start at different ports.
+ * The wanted port if nobody listens on it, else a free one outside the range from which the system assigns ports: it could
+ * assign a port of that range to another socket before the caller listens. Each process tries other ports first.
  */
 export async function freePort(wanted = 0): Promise<number> {
   if (wanted > 0 && (await canListen(wanted))) return wanted;

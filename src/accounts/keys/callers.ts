@@ -19,7 +19,7 @@ type Entry = {
   owner: AccountName | null;
 };
 
-// A key that another node revokes must be refused within 1 s, also when no notification arrives.
+// A key that another node revokes must be refused within 1 s.
 const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 

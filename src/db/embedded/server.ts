@@ -63,8 +63,8 @@ const SETTINGS = {
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   jit: 'off',
-  // After a crash of one process PostgreSQL ends, and its owner starts it again. Within itself, PostgreSQL 18.4 may stay in
-  // recovery for ever when the recovery fails too, as on a full disk: it does not notice that the startup process has ended.
+  // When one of its processes crashes, PostgreSQL ends, and its owner starts it again. By default it recovers without a restart;
+  // where that recovery fails too, as on a full disk, version 18.4 may run on and refuse connections for ever.
   restart_after_crash: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
