@@ -12,7 +12,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY bin bin
 RUN bin/verbatim prepare packages
 COPY . .
-RUN node scripts/build-console.ts
+RUN bin/verbatim prepare bundle && node scripts/build-console.ts
 # The software bill of materials. For npm, packages for development that are in package.json and not installed are an error.
 ENV npm_config_sbom_format=cyclonedx \
     npm_config_sbom_type=application
@@ -37,7 +37,6 @@ WORKDIR /opt/verbatim
 ENV DATA_DIR=/data \
     HOME=/data \
     HOST=0.0.0.0 \
-    NODE_COMPILE_CACHE=/opt/verbatim/.compile-cache \
     NODE_ENV=production \
     VERBATIM_INSTALL=off
 VOLUME /data
@@ -54,20 +53,17 @@ COPY bin bin
 RUN VERBATIM_INSTALL=on bin/verbatim prepare tools \
  && rm -rf /var/lib/apt/lists/*
 
-# The service starts once, as its user: a test of the image, and the compiled code of all processes for later starts.
-FROM tools AS warm
+# The service starts once, as its user, from files that it cannot change: a test of the image.
+FROM tools AS tested
 COPY --from=build /opt/verbatim ./
-RUN install -d -o 10001 -g 10001 .compile-cache
 USER 10001:10001
-RUN DATA_DIR=/tmp/verbatim node scripts/fill-compile-cache.ts
+RUN DATA_DIR=/tmp/verbatim node scripts/start-once.ts
 
 FROM base AS slim
 COPY --from=slim-build /opt/verbatim ./
-COPY --from=warm --chown=0:0 /opt/verbatim/.compile-cache .compile-cache
 ENV ROLES=deliverer,janitor
 USER 10001:10001
 
 FROM tools AS full
-COPY --from=build /opt/verbatim ./
-COPY --from=warm --chown=0:0 /opt/verbatim/.compile-cache .compile-cache
+COPY --from=tested /opt/verbatim ./
 USER 10001:10001

@@ -2,6 +2,7 @@
 // Installs what a command needs, then runs it under Node 24. Plain JavaScript, because Node 20 must run it.
 
 const path = require('node:path');
+const { prepareBundle } = require('./prepare/bundle.js');
 const { preparePackages } = require('./prepare/packages.js');
 const { prepareNode24 } = require('./prepare/node24.js');
 const { prepareParts } = require('./prepare/parts.js');
@@ -13,11 +14,18 @@ const { runAll } = require('./run.js');
 const ROOT = path.resolve(__dirname, '..');
 const ALL_TOOLS = ['ffmpeg', ...SANDBOX, 'pocketsphinx'];
 
-/** The commands that are separate programs: the Node programs that each runs in order, whether it needs the development packages, and the system tools that it needs. */
+/**
+ * The commands that are separate programs: the Node programs that each runs in order, whether they run the service, whether the
+ * command needs the development packages, and the system tools that it needs.
+ */
 const PROGRAMS = {
-  serve: { programs: (args) => [['src/processes/main.ts', ...args]], tools: () => wantedTools(process.env) },
-  demo: { programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
-  test: { needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
+  serve: {
+    runsService: true,
+    programs: (args, service) => [[service, ...args]],
+    tools: () => wantedTools(process.env),
+  },
+  demo: { runsService: true, programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
+  test: { runsService: true, needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
   check: {
     needsDev: true,
     programs: () => [
@@ -43,19 +51,34 @@ async function main([name, ...args]) {
 }
 
 async function runProgram(command, args) {
-  const programs = command.programs(args);
   await preparePackages(ROOT, { withDev: command.needsDev === true });
   const node = await prepareNode24();
   preparePostgres(ROOT);
+  const bundle = command.runsService ? await bundleOrNull() : null;
+  const programs = command.programs(args, bundle ?? 'src/processes/main.ts');
   const defaults = {
     // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
     UV_THREADPOOL_SIZE: '16',
     // glibc would keep memory for several of these threads: 1 to 3 MB more in each process at rest.
     MALLOC_ARENA_MAX: '1',
-    NODE_COMPILE_CACHE: COMPILE_CACHE,
+    // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
+    ...(programs[0][0] !== bundle && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };
-  const env = { ...defaults, ...process.env, ...(command.tools ? await prepareTools(command.tools()) : {}) };
-  process.exitCode = await runAll(node, programs, { root: ROOT, env });
+  const found = {
+    ...(bundle !== null && { VERBATIM_MAIN: path.join(ROOT, bundle) }),
+    ...(command.tools ? await prepareTools(command.tools()) : {}),
+  };
+  process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...found } });
+}
+
+/** The program of the bundled service, relative to ROOT. Null where none can be made: the service then runs from its sources. */
+async function bundleOrNull() {
+  try {
+    return await prepareBundle(ROOT);
+  } catch (error) {
+    process.stderr.write(`verbatim: the service is not bundled, and takes more memory: ${error.message}\n`);
+    return null;
+  }
 }
 
 /** The commands of src/cli, and the help: in this process where it is Node 24, which saves a start. */

@@ -1,4 +1,5 @@
 'use strict';
+const { prepareBundle } = require('./bundle.js');
 const { prepareNode24 } = require('./node24.js');
 const { preparePackages } = require('./packages.js');
 const { preparePostgres } = require('./postgres.js');
@@ -11,6 +12,9 @@ const PARTS = {
     await prepareNode24();
     preparePostgres(root);
   },
+  async bundle(root) {
+    await prepareBundle(root);
+  },
   async tools() {
     const wanted = wantedTools(process.env);
     const { VERBATIM_TOOLS: unpacked } = await prepareTools(wanted);
@@ -22,7 +26,8 @@ const PARTS = {
 /**
  * Installs what the service needs with the settings of the environment, and runs nothing: for images and for installations
  * that are finished before the first start.
- * @param names  of parts: `packages` (npm packages and Node 24), `tools` (ffmpeg, its sandbox, pocketsphinx); none: all
+ * @param names  of parts: `packages` (npm packages and Node 24), `bundle` (the service, after `packages`), `tools` (ffmpeg, its
+ *   sandbox, pocketsphinx); none: all
  * @throws Error  when something could not be installed
  */
 async function prepareParts(root, names) {

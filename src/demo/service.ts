@@ -25,7 +25,8 @@ export type DemoService = {
 };
 
 /**
- * Starts the service in a separate process and waits until it is ready. Its log goes to `service.log` in the data directory.
+ * Starts the service in a separate process and waits until it is ready: the bundle that VERBATIM_MAIN names, as bin/verbatim
+ * sets it, else the sources. Its log goes to `service.log` in the data directory.
  * @throws Error  with the last lines of that log when it ends early or does not become ready
  */
 export async function startService(options: {
@@ -35,7 +36,7 @@ export async function startService(options: {
 }): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
-  const main = new URL('../processes/main.ts', import.meta.url).pathname;
+  const main = process.env['VERBATIM_MAIN'] ?? new URL('../processes/main.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [main], {
     // The service stops when this channel closes, so it never outlives this process.
     stdio: ['ignore', log, log, 'ipc'],

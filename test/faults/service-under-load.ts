@@ -147,7 +147,7 @@ function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
 }
 
 function isRole({ arguments: args }: ProcessEntry): boolean {
-  return args.some((argument) => argument.endsWith('roles/role-process.ts'));
+  return args.some((argument) => /\/role-process\.[jt]s$/.test(argument));
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {

@@ -93,7 +93,7 @@ async function askUntil(service: TestService, key: string, stopped: AbortSignal)
 
 const httpProcess = (service: TestService) =>
   descendantsOf(service.pid)
-    .filter(({ arguments: args }) => args.includes('http') && args.some((arg) => arg.endsWith('process.ts')))
+    .filter(({ arguments: args }) => args.includes('http') && args.some((arg) => /process\.[jt]s$/.test(arg)))
     .map(({ pid }) => pid);
 
 test('odd requests that end in a reset harm neither the process nor what other clients ask and follow', async () => {

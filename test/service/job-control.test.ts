@@ -74,10 +74,10 @@ test('a job that takes its transcriber down three times fails, and the next one 
       });
       return job!.attempts === attempt && pidsOf(service, /ffmpeg/).length > 0;
     });
-    const [transcriber] = pidsOf(service, /process\.ts transcriber/);
+    const [transcriber] = pidsOf(service, /process\.[jt]s transcriber/);
     process.kill(transcriber!, 'SIGKILL');
     await until('the transcriber to be back', () => {
-      const [fresh] = pidsOf(service, /process\.ts transcriber/);
+      const [fresh] = pidsOf(service, /process\.[jt]s transcriber/);
       return fresh !== undefined && fresh !== transcriber;
     });
     // As if its lease had run out.

@@ -1,0 +1,115 @@
+'use strict';
+const { createHash } = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const CACHE = path.join('node_modules', '.cache', 'verbatim');
+const KEPT = 10;
+const MAIN = path.join('src', 'processes', 'main.ts');
+// A module with a process or thread of its own, or a place relative to the module.
+const PLACES = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.url/g;
+const OTHER_META = /import\.meta\.(?!url\b|resolve\b)\w+/;
+
+/**
+ * Bundles the service with esbuild: a file for each of its processes, and some that they share, in place of 500 modules.
+ * The last ten bundles are kept, each by a hash of the sources; nothing is done where there is one already.
+ * @param root  folder of the project, with its npm packages
+ * @returns  the program that runs the service, relative to `root`
+ * @throws Error  when a source is wrong, or nothing can be written there
+ */
+async function prepareBundle(root) {
+  const sources = readSources(root);
+  const folder = path.join(CACHE, `service-${hashOf(root, sources)}`);
+  if (!fs.existsSync(path.join(root, folder))) await bundle(root, folder, sources);
+  return path.join(folder, 'main.js');
+}
+
+/** All modules of the service, and of the SDK, which it uses, by their paths; no tests. */
+function readSources(root) {
+  return ['src', path.join('sdk', 'src')].flatMap((folder) =>
+    fs
+      .readdirSync(path.join(root, folder), { recursive: true })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+      .sort()
+      .map((name) => path.join(root, folder, name))
+      .map((file) => ({ file, text: fs.readFileSync(file, 'utf8') })),
+  );
+}
+
+/** Of all that the bundle is made from; package.json names the version of esbuild. */
+function hashOf(root, sources) {
+  const hash = createHash('sha256');
+  for (const { file, text } of sources) hash.update(`${path.relative(root, file)}\n${text.length}\n${text}`);
+  for (const file of [__filename, path.join(root, 'package.json')]) hash.update(fs.readFileSync(file));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function bundle(root, folder, sources) {
+  const outdir = path.join(root, folder);
+  removeOldBundles(path.dirname(outdir));
+  const temporary = `${outdir}.${process.pid}`;
+  const { build } = require('esbuild');
+  await build({
+    absWorkingDir: root,
+    entryPoints: [...entriesOf(root, sources)],
+    outdir: temporary,
+    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node24', packages: 'external' },
+    // In one folder, so that all files have the same way to the sources.
+    ...{ entryNames: '[name]', chunkNames: '[name]-[hash]', charset: 'utf8', logLevel: 'silent' },
+    plugins: [keepPlaces(outdir)],
+  });
+  try {
+    fs.renameSync(temporary, outdir);
+  } catch (error) {
+    fs.rmSync(temporary, { recursive: true, force: true });
+    // Another process was faster.
+    if (!fs.existsSync(outdir)) throw error;
+  }
+}
+
+/** All but the last ones: the service may still run from the one before. */
+function removeOldBundles(cache) {
+  if (!fs.existsSync(cache)) return;
+  const bundles = fs.readdirSync(cache).filter((name) => name.startsWith('service-'));
+  const byAge = bundles.map((name) => path.join(cache, name)).sort((a, b) => modifiedMs(b) - modifiedMs(a));
+  for (const old of byAge.slice(KEPT - 1)) fs.rmSync(old, { recursive: true, force: true });
+}
+
+/** 0 for what another process has just removed or renamed. */
+function modifiedMs(file) {
+  return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** The modules that processes and threads start with. */
+function entriesOf(root, sources) {
+  const entries = new Set([path.join(root, MAIN)]);
+  for (const { file, text } of sources) {
+    for (const [, module] of text.matchAll(PLACES)) {
+      if (module !== undefined) entries.add(path.resolve(path.dirname(file), `${module}.ts`));
+    }
+  }
+  return entries;
+}
+
+/** Lets modules find the files beside their source, and the bundled entries. Relative, so that the project can be moved. */
+function keepPlaces(outdir) {
+  return {
+    name: 'keep-places',
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
+        const text = fs.readFileSync(file, 'utf8');
+        const [unknown] = OTHER_META.exec(text) ?? [];
+        if (unknown) throw new Error(`${file}: ${unknown} is not known in a bundle; use import.meta.url`);
+        const place = JSON.stringify(path.relative(outdir, file).split(path.sep).join('/'));
+        const contents = text.replace(PLACES, (_, module) =>
+          module === undefined
+            ? `new URL(${place}, import.meta.url).href`
+            : `new URL('./${path.basename(module)}.js', import.meta.url)`,
+        );
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+module.exports = { prepareBundle };
