@@ -76,7 +76,7 @@ async function bundleOrNull() {
   try {
     return await prepareBundle(ROOT);
   } catch (error) {
-    process.stderr.write(`verbatim: the service is not bundled, and takes more memory: ${error.message}\n`);
+    process.stderr.write(`verbatim: the service runs from its sources, which takes more memory: ${error.message}\n`);
     return null;
   }
 }

@@ -2,6 +2,7 @@
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
+const { capture } = require('./step.js');
 
 const CACHE = path.join('node_modules', '.cache', 'verbatim');
 const KEPT = 10;
@@ -20,7 +21,7 @@ const OTHER_META = /import\.meta\.(?!url\b|resolve\b)\w+/;
 async function prepareBundle(root) {
   const sources = readSources(root);
   const folder = path.join(CACHE, `service-${hashOf(root, sources)}`);
-  if (!fs.existsSync(path.join(root, folder))) await bundle(root, folder, sources);
+  if (!fs.existsSync(path.join(root, folder))) await bundle(root, path.join(root, folder));
   return path.join(folder, 'main.js');
 }
 
@@ -44,27 +45,41 @@ function hashOf(root, sources) {
   return hash.digest('hex').slice(0, 16);
 }
 
-async function bundle(root, folder, sources) {
-  const outdir = path.join(root, folder);
+async function bundle(root, outdir) {
   removeOldBundles(path.dirname(outdir));
+  // In a process of its own: that of esbuild would stay with the service, which takes the place of this process.
+  const { code, output } = await capture(process.execPath, [__filename, root, outdir]);
+  if (code !== 0) throw new Error(output.trim());
+}
+
+async function build(root, outdir) {
   const temporary = `${outdir}.${process.pid}`;
-  const { build } = require('esbuild');
-  await build({
-    absWorkingDir: root,
-    entryPoints: [...entriesOf(root, sources)],
-    outdir: temporary,
-    ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node24', packages: 'external' },
-    // In one folder, so that all files have the same way to the sources.
-    ...{ entryNames: '[name]', chunkNames: '[name]-[hash]', charset: 'utf8', logLevel: 'silent' },
-    plugins: [keepPlaces(outdir)],
-  });
+  fs.mkdirSync(temporary, { recursive: true });
   try {
+    await require('esbuild').build({
+      absWorkingDir: root,
+      entryPoints: [...entriesOf(root, readSources(root))],
+      outdir: temporary,
+      ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node24', packages: 'external' },
+      // In one folder, so that all files have the same way to the sources.
+      ...{ entryNames: '[name]', chunkNames: '[name]-[hash]', charset: 'utf8', logLevel: 'silent' },
+      plugins: [keepPlaces(outdir)],
+    });
+    // After a power failure the folder has its name only if its files are whole.
+    for (const name of fs.readdirSync(temporary)) syncFile(path.join(temporary, name));
+    syncFile(temporary);
     fs.renameSync(temporary, outdir);
   } catch (error) {
     fs.rmSync(temporary, { recursive: true, force: true });
     // Another process was faster.
     if (!fs.existsSync(outdir)) throw error;
   }
+}
+
+function syncFile(name) {
+  const file = fs.openSync(name, 'r');
+  fs.fsyncSync(file);
+  fs.closeSync(file);
 }
 
 /** All but the last ones: the service may still run from the one before. */
@@ -110,6 +125,14 @@ function keepPlaces(outdir) {
       });
     },
   };
+}
+
+if (require.main === module) {
+  const [root, outdir] = process.argv.slice(2);
+  build(root, outdir).catch((error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  });
 }
 
 module.exports = { prepareBundle };

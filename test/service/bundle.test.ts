@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { childProcesses } from '../fixtures/processes/children.ts';
 
 const { prepareBundle } = createRequire(import.meta.url)('../../bin/prepare/bundle.js') as {
   prepareBundle(root: string): Promise<string>;
@@ -52,6 +53,7 @@ test('a bundle runs with its child process, its lazy modules and its files, also
 
   const program = await prepareBundle(project.root);
 
+  assert.deepEqual(childProcesses(), []);
   assert.equal(outputOf(project.root, program), 'Hello, you from a file Hello, child\n');
   const moved = path.join(project.folder, 'moved');
   fs.renameSync(project.root, moved);
@@ -94,5 +96,5 @@ test('a source that is wrong, or asks for its place in a way that a bundle does 
   project.write('src/processes/lazy.ts', 'export const = 1;');
   await assert.rejects(prepareBundle(project.root), /src\/processes\/lazy\.ts/);
 
-  assert.equal(fs.existsSync(path.join(project.root, 'node_modules')), false);
+  assert.deepEqual(project.bundles(), []);
 });
