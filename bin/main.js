@@ -56,19 +56,20 @@ async function runProgram(command, args) {
   preparePostgres(ROOT);
   const bundle = command.runsService ? await bundleOrNull() : null;
   const programs = command.programs(args, bundle ?? 'src/processes/main.ts');
+  const isBundle = programs[0][0] === bundle;
   const defaults = {
     // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
     UV_THREADPOOL_SIZE: '16',
     // glibc would keep memory for several of these threads: 1 to 3 MB more in each process at rest.
     MALLOC_ARENA_MAX: '1',
     // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
-    ...(programs[0][0] !== bundle && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
+    ...(!isBundle && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };
-  const found = {
+  const prepared = {
     ...(bundle !== null && { VERBATIM_MAIN: path.join(ROOT, bundle) }),
     ...(command.tools ? await prepareTools(command.tools()) : {}),
   };
-  process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...found } });
+  process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...prepared } });
 }
 
 /** The program of the bundled service, relative to ROOT. Null where none can be made: the service then runs from its sources. */

@@ -5,10 +5,10 @@ const path = require('node:path');
 const { capture } = require('./step.js');
 
 const CACHE = path.join('node_modules', '.cache', 'verbatim');
-const KEPT = 10;
+const KEPT_BUNDLES = 10;
 const MAIN = path.join('src', 'processes', 'main.ts');
-// A module with a process or thread of its own, or a place relative to the module.
-const PLACES = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.url/g;
+// The module that a process or thread starts with, or a path relative to the module that names it.
+const MODULE_URLS = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.url/g;
 const OTHER_META = /import\.meta\.(?!url\b|resolve\b)\w+/;
 
 /**
@@ -46,10 +46,10 @@ function hashOf(root, sources) {
 }
 
 async function bundle(root, outdir) {
-  removeOldBundles(path.dirname(outdir));
   // In a process of its own: that of esbuild would stay with the service, which takes the place of this process.
   const { code, output } = await capture(process.execPath, [__filename, root, outdir]);
   if (code !== 0) throw new Error(output.trim());
+  removeOldBundles(path.dirname(outdir));
 }
 
 async function build(root, outdir) {
@@ -63,7 +63,7 @@ async function build(root, outdir) {
       ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node24', packages: 'external' },
       // In one folder, so that all files have the same way to the sources.
       ...{ entryNames: '[name]', chunkNames: '[name]-[hash]', charset: 'utf8', logLevel: 'silent' },
-      plugins: [keepPlaces(outdir)],
+      plugins: [rewriteUrls(outdir)],
     });
     // After a power failure the folder has its name only if its files are whole.
     for (const name of fs.readdirSync(temporary)) syncFile(path.join(temporary, name));
@@ -84,10 +84,9 @@ function syncFile(name) {
 
 /** All but the last ones: the service may still run from the one before. */
 function removeOldBundles(cache) {
-  if (!fs.existsSync(cache)) return;
   const bundles = fs.readdirSync(cache).filter((name) => name.startsWith('service-'));
   const byAge = bundles.map((name) => path.join(cache, name)).sort((a, b) => modifiedMs(b) - modifiedMs(a));
-  for (const old of byAge.slice(KEPT - 1)) fs.rmSync(old, { recursive: true, force: true });
+  for (const old of byAge.slice(KEPT_BUNDLES)) fs.rmSync(old, { recursive: true, force: true });
 }
 
 /** 0 for what another process has just removed or renamed. */
@@ -99,24 +98,24 @@ function modifiedMs(file) {
 function entriesOf(root, sources) {
   const entries = new Set([path.join(root, MAIN)]);
   for (const { file, text } of sources) {
-    for (const [, module] of text.matchAll(PLACES)) {
+    for (const [, module] of text.matchAll(MODULE_URLS)) {
       if (module !== undefined) entries.add(path.resolve(path.dirname(file), `${module}.ts`));
     }
   }
   return entries;
 }
 
-/** Lets modules find the files beside their source, and the bundled entries. Relative, so that the project can be moved. */
-function keepPlaces(outdir) {
+/** Modules still find the files beside their source, and the bundled modules of processes. Relative: the project can be moved. */
+function rewriteUrls(outdir) {
   return {
-    name: 'keep-places',
+    name: 'rewrite-urls',
     setup(build) {
       build.onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
         const text = fs.readFileSync(file, 'utf8');
         const [unknown] = OTHER_META.exec(text) ?? [];
         if (unknown) throw new Error(`${file}: ${unknown} is not known in a bundle; use import.meta.url`);
         const place = JSON.stringify(path.relative(outdir, file).split(path.sep).join('/'));
-        const contents = text.replace(PLACES, (_, module) =>
+        const contents = text.replace(MODULE_URLS, (_, module) =>
           module === undefined
             ? `new URL(${place}, import.meta.url).href`
             : `new URL('./${path.basename(module)}.js', import.meta.url)`,

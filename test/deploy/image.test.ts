@@ -32,7 +32,7 @@ test('the service runs from the files that the image has, and writes to none of 
   for (const file of files) fs.cpSync(path.join(ROOT, file), path.join(copy, file));
   linkPackages(path.join(copy, 'node_modules'));
 
-  // The last step of the Dockerfile before the image: starts the service, opens its pages, and stops it.
+  // As the Dockerfile does: bundles the service, starts it, opens its pages, and stops it.
   const env = { ...process.env, DATA_DIR: data, VERBATIM_INSTALL: 'off' };
   await run(process.execPath, [path.join(copy, 'bin/verbatim'), 'prepare', 'bundle'], { cwd: copy, env });
   const before = listing(copy);

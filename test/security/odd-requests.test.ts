@@ -117,6 +117,7 @@ test('odd requests that end in a reset harm neither the process nor what other c
   const events = readEvents(stream.body!);
   await events.next();
   const before = httpProcess(service);
+  assert.equal(before.length, 1);
   const done = new AbortController();
   const asking = Promise.all([askUntil(service, key, done.signal), askUntil(service, key, done.signal)]);
 
