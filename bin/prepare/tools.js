@@ -39,12 +39,16 @@ async function prepareTools(names) {
   return {};
 }
 
+/** Another installation, such as the first updates of a new machine, may hold the lock of dpkg: apt-get then waits. */
+const LOCK_WAIT_SECONDS = 300;
+const WAIT_FOR_LOCK = ['-o', `DPkg::Lock::Timeout=${LOCK_WAIT_SECONDS}`];
+
 async function installAsRoot(packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   // Fails at once if the package lists are missing or outdated; then they are fetched.
   const known = await capture('apt-get', ['install', '--simulate', '--no-install-recommends', ...packages], { env });
   if (known.code !== 0) await step('updating the package lists', 'apt-get', ['update'], { env });
-  const args = ['install', '-y', '--no-install-recommends', ...packages];
+  const args = [...WAIT_FOR_LOCK, 'install', '-y', '--no-install-recommends', ...packages];
   const install = () => step(`installing ${packages.join(', ')} with apt-get`, 'apt-get', args, { env });
   if (known.code !== 0) return install();
   try {

@@ -13,18 +13,19 @@ import { freePort, startService } from './service.ts';
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
 const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
-const WANTED_PORT = 8080;
+const USUAL_PORT = 8080;
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
 async function main(file: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`There is no file ${file}. Usage: npm run demo -- my.mp3`);
+  const port = await demoPort(process.env['PORT']);
   const isFirstRun = !existsSync(DATA_DIR);
   mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
   if (isFirstRun) await pullModel();
   const certificates = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
   const receiver = await startReceiver({ key: certificates.key, cert: certificates.cert });
-  const service = await startDemoService(receiver, certificates.ca);
+  const service = await startDemoService(port, receiver, certificates.ca);
 
   const key = await makeAccount(service);
   const secret = await registerWebhook(service, key, receiver);
@@ -50,8 +51,25 @@ async function pullModel(): Promise<void> {
   });
 }
 
-async function startDemoService(receiver: DemoReceiver, caCertificate: string): Promise<DemoService> {
-  const port = await freePort(WANTED_PORT);
+/**
+ * The port of PORT, which must be free: whoever names a port expects the service there. Without PORT, 8080 or a free one.
+ * @throws Error  that says what to do, when PORT is no port or is in use
+ */
+async function demoPort(wanted: string | undefined): Promise<number> {
+  if (!wanted) return freePort(USUAL_PORT);
+  const port = Number(wanted);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new Error(`PORT must be a whole number from 1 to 65535, not "${wanted}".`);
+  }
+  if ((await freePort(port)) !== port) {
+    throw new Error(
+      `Port ${port} is in use. Set PORT to another one, or leave it out: then the demo takes a free one.`,
+    );
+  }
+  return port;
+}
+
+async function startDemoService(port: number, receiver: DemoReceiver, caCertificate: string): Promise<DemoService> {
   const caFile = path.join(DATA_DIR, 'demo-ca.pem');
   const usersCaFile = process.env['NODE_EXTRA_CA_CERTS'];
   const usersCas = usersCaFile && existsSync(usersCaFile) ? readFileSync(usersCaFile, 'utf8') : '';
@@ -67,6 +85,7 @@ async function startDemoService(receiver: DemoReceiver, caCertificate: string): 
       WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
       NODE_EXTRA_CA_CERTS: caFile,
     },
+    onWaiting: (reasons) => say(`Not ready yet: ${reasons}`),
   });
   say(`Ready after ${Date.now() - startedAtMs} ms`);
   return service;

@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;
+/** A start that takes longer says what it waits for. */
+const QUIET_START_MS = 3_000;
 const STOP_WAIT_MS = 15_000;
 // Linux assigns ports from 32768 on, macOS and Windows from 49152 on. `fetch` refuses 10080.
 const FIRST_PORT = 11_000;
@@ -33,6 +35,8 @@ export async function startService(options: {
   dataDir: string;
   port: number;
   env: Record<string, string>;
+  /** Called with the reasons why the service is not ready, when a start takes long and each time they change. */
+  onWaiting?: (reasons: string) => void;
 }): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
@@ -54,7 +58,10 @@ export async function startService(options: {
   };
   passSignals(child);
 
-  const outcome = await Promise.race([untilReady(baseUrl, child), ended.then(() => 'ended' as const)]);
+  const outcome = await Promise.race([
+    untilReady(baseUrl, child, options.onWaiting),
+    ended.then(() => 'ended' as const),
+  ]);
   if (outcome !== 'ready') {
     await service.stop();
     throw new Error(`The service did not become ready (${outcome}). The end of ${logFile}:\n${lastLines(logFile)}`);
@@ -63,16 +70,31 @@ export async function startService(options: {
   return service;
 }
 
-async function untilReady(baseUrl: string, child: ChildProcess): Promise<'ready' | string> {
-  const giveUpAtMs = Date.now() + READY_WAIT_MS;
-  let last = 'no answer';
-  while (Date.now() < giveUpAtMs && child.exitCode === null && child.signalCode === null) {
+async function untilReady(
+  baseUrl: string,
+  child: ChildProcess,
+  onWaiting: (reasons: string) => void = () => undefined,
+): Promise<'ready' | string> {
+  const startedAtMs = Date.now();
+  let [last, shown] = ['no answer', ''];
+  while (Date.now() < startedAtMs + READY_WAIT_MS && child.exitCode === null && child.signalCode === null) {
     const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
     if (answer?.ok) return 'ready';
-    if (answer) last = await answer.text();
+    if (answer) last = reasonsIn(await answer.text());
+    if (last !== shown && Date.now() > startedAtMs + QUIET_START_MS) onWaiting((shown = last));
     await delay(READY_POLL_MS);
   }
   return last;
+}
+
+/** The reasons of an answer of /readyz; the answer itself where it has none. */
+function reasonsIn(answer: string): string {
+  try {
+    const { reasons } = JSON.parse(answer) as { reasons?: string[] };
+    return reasons?.join(' ') || answer;
+  } catch {
+    return answer;
+  }
 }
 
 /** Ctrl-C stops the service in order; this process ends when the service has. A launcher may repeat the signal. */

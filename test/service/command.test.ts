@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
@@ -30,6 +31,27 @@ describe('the verbatim command', () => {
 
     assert.equal(status, 2);
     assert.equal(stderr, "error: unknown command 'toString'\n");
+  });
+
+  test('the demo refuses a PORT that is in use or is no port, before it makes anything', async () => {
+    const taken = net.createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    await using folder = openFolder({});
+    const dataDir = path.join(folder.path, 'data-demo');
+    const demo = (port: string) =>
+      spawnSync(process.execPath, [path.join(ROOT, 'src/demo/main.ts')], {
+        encoding: 'utf8',
+        env: { ...process.env, PORT: port, DEMO_DATA_DIR: dataDir },
+      });
+    const { port } = taken.address() as net.AddressInfo;
+
+    // The server's process answers nobody while the program runs: to be in use, a port needs a listener only.
+    const [used, wrong] = [demo(String(port)), demo('80x')];
+    taken.close();
+
+    assert.deepEqual([used.status, wrong.status, fs.existsSync(dataDir)], [1, 1, false]);
+    assert.match(used.stderr, new RegExp(`^Port ${port} is in use\\. Set PORT to another one`));
+    assert.match(wrong.stderr, /^PORT must be a whole number from 1 to 65535, not "80x"/);
   });
 
   test('ends with the exit code of the first program that failed, after running all', async () => {
