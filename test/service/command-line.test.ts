@@ -103,6 +103,21 @@ describe('verbatim transcribe', () => {
     assert.deepEqual([forced.code, forced.stdout], [0, '']);
   });
 
+  test('keeps the file extensions of files that differ in nothing else, and refuses two transcripts with one name', async () => {
+    const out = path.join(folder, 'alike');
+    const [other, elsewhere] = [path.join(folder, 'call.wave'), path.join(folder, 'elsewhere')];
+    fs.writeFileSync(other, toneWav('de'));
+    fs.mkdirSync(elsewhere);
+    fs.writeFileSync(path.join(elsewhere, 'call.wav'), toneWav('de'));
+
+    await outputOf(['transcribe', wav, other, '--out', out]);
+    const same = await run(['transcribe', wav, path.join(elsewhere, 'call.wav'), '--out', path.join(folder, 'same')]);
+
+    assert.deepEqual(fs.readdirSync(out).sort(), ['call.wav.txt', 'call.wave.txt']);
+    assert.equal(same.code, 2);
+    assert.match(same.stderr, /would both be written to .*call\.wav\.txt: use another --out/);
+  });
+
   test('prints several results in the order of the files, as text with names or as NDJSON', async () => {
     const words = ['transcribe', wav, path.join(folder, 'second.wav')];
     fs.writeFileSync(path.join(folder, 'second.wav'), toneWav('de'));

@@ -29,12 +29,23 @@ export type InputOptions = {
 };
 
 /**
- * The inputs that the arguments name: paths, URLs, and `-` for standard input.
+ * The inputs that the arguments name: paths, URLs, and `-` for standard input. Transcripts of inputs that differ in the
+ * ending only keep that ending in their names: `a.mp3.srt` and `a.wav.srt`.
  * @throws CommandError  if one cannot be read, or two would be written to the same file
  */
 export function resolveInputs(words: readonly string[], options: InputOptions): Input[] {
   if (words.filter((word) => word === '-').length > 1) throw new UsageError('Standard input can be read only once.');
-  const inputs = words.map((word) => resolveInput(word, options));
+  const named = words.map((word) => resolveInput(word, options));
+  const uses = Map.groupBy(named, ({ name }) => targetOf(name, options));
+  const inputs = named.map(({ name, ...input }) => {
+    const target = targetOf(name, options);
+    return { ...input, target: uses.get(target)!.length > 1 ? targetOf(name, options, 'with its ending') : target };
+  });
+  checkTargets(inputs, options);
+  return inputs;
+}
+
+function checkTargets(inputs: readonly Input[], { force }: InputOptions): void {
   const targets = new Map<string, string>();
   for (const { label, target } of inputs) {
     if (target === null) continue;
@@ -45,24 +56,26 @@ export function resolveInputs(words: readonly string[], options: InputOptions): 
       );
     }
     targets.set(target, label);
-    if (!options.force && fs.existsSync(target)) throw new UsageError(`${target} exists: --force replaces it.`);
+    if (!force && fs.existsSync(target)) throw new UsageError(`${target} exists: --force replaces it.`);
   }
-  return inputs;
 }
 
-function resolveInput(word: string, options: InputOptions): Input {
+/** An input, with the file name from which the name of its transcript is made. */
+type NamedInput = Omit<Input, 'target'> & { name: string };
+
+function resolveInput(word: string, options: InputOptions): NamedInput {
   if (word === '-') {
     const { name, stdin } = options;
-    return { label: name, audio: { stream: stdin, name }, isRepeatable: false, target: targetOf(name, options) };
+    return { label: name, audio: { stream: stdin, name }, isRepeatable: false, name };
   }
   if (/^https?:\/\//i.test(word)) return resolveUrl(word, options);
   const found = fs.statSync(word, { throwIfNoEntry: false });
   if (!found) throw new CommandError(`There is no file ${word}`, EXIT.notFound);
   if (found.isDirectory()) throw new UsageError(`${word} is a folder: name its files, such as ${path.join(word, '*')}`);
-  return { label: word, audio: { path: word }, isRepeatable: true, target: targetOf(path.basename(word), options) };
+  return { label: word, audio: { path: word }, isRepeatable: true, name: path.basename(word) };
 }
 
-function resolveUrl(text: string, options: InputOptions): Input {
+function resolveUrl(text: string, options: InputOptions): NamedInput {
   if (!URL.canParse(text)) throw new UsageError(`"${text}" is not a URL.`);
   const { origin, pathname } = new URL(text);
   const headers = options.urlHeaders;
@@ -71,12 +84,12 @@ function resolveUrl(text: string, options: InputOptions): Input {
     label: origin + pathname,
     audio: { url: text, ...(headers && { headers }) },
     isRepeatable: true,
-    target: targetOf(path.posix.basename(pathname).replace(/[^\p{L}\p{N}._ -]/gu, '_'), options),
+    name: path.posix.basename(pathname).replace(/[^\p{L}\p{N}._ -]/gu, '_'),
   };
 }
 
-function targetOf(name: string, { out, ending }: InputOptions): string | null {
+function targetOf(name: string, { out, ending }: InputOptions, how?: 'with its ending'): string | null {
   if (out === undefined) return null;
-  const stem = path.basename(name, path.extname(name)).replace(/^\.+/, '');
+  const stem = (how ? name : path.basename(name, path.extname(name))).replace(/^\.+/, '');
   return path.join(out, `${stem || 'audio'}.${ending}`);
 }

@@ -16,6 +16,7 @@ import type { Input } from './inputs.ts';
 import { speedOf } from './job-view.ts';
 import type { Phase, Progress } from './progress.ts';
 import { openProgress } from './progress.ts';
+import { wordLines } from './word-lines.ts';
 
 export type Wanted = {
   params: TranscribeParams;
@@ -121,7 +122,7 @@ async function createJob(
 
 async function renderTranscript(client: Verbatim, job: Job, answer: unknown, wanted: Wanted): Promise<string> {
   if (wanted.format === 'json') return `${JSON.stringify(answer, null, 2)}\n`;
-  if (wanted.format === 'txt') return `${job.text ?? ''}\n`;
+  if (wanted.format === 'txt') return wanted.params.timestamps === 'word' ? wordLines(job) : `${job.text ?? ''}\n`;
   return await client.jobs.transcript(job.id, textFormat(wanted.format), captionParams(wanted.captions));
 }
 
