@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
+import path from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { dataPaths } from '../config/settings.ts';
 import { keys32 } from '../config/values.ts';
+import { makeDurableFolder, syncFolder } from '../platform/files/durable-names.ts';
 import { openWritableFolder } from './writable-folder.ts';
 
 /** A new node id: kept in the data directory, or used by one process only. */
@@ -29,8 +31,8 @@ export type Secrets = { adminToken: string; secretsKeys: Buffer[] };
 export function prepareDataDir(config: Config): Secrets {
   openWritableFolder(config.dataDir);
   const paths = dataPaths(config.dataDir);
-  mkdirSync(paths.audio, { recursive: true, mode: 0o700 });
-  mkdirSync(paths.models, { recursive: true, mode: 0o700 });
+  makeDurableFolder(paths.audio, { mode: 0o700 });
+  makeDurableFolder(paths.models, { mode: 0o700 });
   const adminToken = config.adminToken ?? keptText(paths.adminToken, () => randomBytes(32).toString('base64url'));
   return { adminToken, secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey) };
 }
@@ -42,19 +44,31 @@ function keptKeys(file: string): Buffer[] {
   throw new Error(`${file} ${keys.mistake}; restore it from your backup`);
 }
 
-/** The text in a file, which is created when it does not exist. Two processes that start at once get the same text. */
+/**
+ * The text in a file, which is created when it does not exist, and is durable before it is used. Two processes that start at
+ * once get the same text.
+ */
 function keptText(file: string, make: () => string): string {
-  if (!existsSync(file)) {
+  if (!fs.existsSync(file)) {
     const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true });
+    fs.writeFileSync(draft, `${make()}\n`, { mode: 0o600, flush: true });
     try {
       // link, unlike rename, fails when the file exists; and the file is never partly written.
-      linkSync(draft, file);
+      fs.linkSync(draft, file);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    } finally {
-      rmSync(draft);
+      // Another process was first, and may have removed our draft.
+      if (!fs.existsSync(file)) throw error;
     }
   }
-  return readFileSync(file, 'utf8').trim();
+  removeDrafts(file);
+  // Also for a file that was there: the process that created it may have been killed before the sync.
+  syncFolder(path.dirname(file));
+  return fs.readFileSync(file, 'utf8').trim();
+}
+
+/** Drafts hold a secret, and outlive a process that was killed. Once the file exists, nobody needs one. */
+function removeDrafts(file: string): void {
+  const [folder, name] = [path.dirname(file), path.basename(file)];
+  const drafts = fs.readdirSync(folder).filter((entry) => entry.startsWith(`${name}.`) && /\.\d+$/.test(entry));
+  for (const draft of drafts) fs.rmSync(path.join(folder, draft), { force: true });
 }

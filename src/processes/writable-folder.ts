@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { makeDurableFolder } from '../platform/files/durable-names.ts';
 
 /** The service cannot write to DATA_DIR; the message says whose folder it is and what to do. */
 export class FolderError extends Error {
@@ -20,7 +21,7 @@ const REFUSALS = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'];
  */
 export function openWritableFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeDurableFolder(folder);
     if (isOurs(statSync(folder))) chmodSync(folder, 0o700);
     writeTestFile(folder);
   } catch (error) {

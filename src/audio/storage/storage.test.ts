@@ -20,6 +20,7 @@ import type { VersityGateway } from '../../../test/fixtures/servers/versity-gate
 import { openVersityGateway, WITHOUT_VERSITYGW } from '../../../test/fixtures/servers/versity-gateway.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { readConfig } from '../../config/settings.ts';
+import { FolderSync } from './folder-sync.ts';
 import { openStorage } from './open-storage.ts';
 import type { SharedStorage } from './storage.ts';
 import { StorageAwayError, UploadTooLargeError } from './storage.ts';
@@ -358,4 +359,16 @@ test('S3: copies of a killed process are deleted at the next start, those of a r
   await openStorage(fixture.config);
 
   assert.deepEqual(await readdir(folder), [`${process.ppid}.audio`]);
+});
+
+test('deleted audio stays deleted after a power failure', async (t) => {
+  await using fixture = await openFileFixture();
+  const { key, durable } = await fixture.storage.receive(chunksOf('audio'), { maxBytes: 100 });
+  await durable;
+  const synced: string[][] = [];
+  t.mock.method(FolderSync.prototype, 'sync', async () => void synced.push(await fixture.contents()));
+
+  await fixture.storage.remove(key);
+
+  assert.deepEqual(synced, [[]]);
 });

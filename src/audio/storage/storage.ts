@@ -5,7 +5,6 @@ import {
   constants,
   copyFile,
   link,
-  mkdir,
   opendir,
   open as openHandle,
   rename,
@@ -18,6 +17,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { ApiError } from '../../http/api-error.ts';
+import { makeDurableFolder } from '../../platform/files/durable-names.ts';
 import type { ByteRange } from '../../rules/byte-range.ts';
 import { FolderSync } from './folder-sync.ts';
 
@@ -89,14 +89,17 @@ const PARTIAL_AGE_MS = 300_000;
 
 /** Stores audio as one file per key in a folder that only this user can read; creates the folder. */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeDurableFolder(folder, { mode: 0o700 });
   const names = new FolderSync(folder);
   return {
     receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
     localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
     read: (key, bytes) => readFile(pathOf(folder, key), bytes),
     copy: (key) => copyWithin(folder, names, key),
-    remove: async (key) => removeFile(pathOf(folder, key)),
+    // Deleted audio must not be back after a power failure.
+    remove: async (key) => {
+      if (await removeFile(pathOf(folder, key))) await names.sync();
+    },
     listOlderThan: (ageMs) => listOlderThan(folder, ageMs),
     freeBytes: () => freeBytesAt(folder),
     // A process that dies before the name is removed leaves what the sweep takes for a partial upload.
@@ -212,11 +215,14 @@ function nullWhenMissing(cause: unknown): null {
   throw cause;
 }
 
-/** Does nothing for a missing file. `rm` would also check, in the event loop, that the path is not a folder. */
-async function removeFile(file: string): Promise<void> {
-  await unlink(file).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ENOENT') throw cause;
-  });
+/** Whether there was a file. `rm` would also check, in the event loop, that the path is not a folder. */
+async function removeFile(file: string): Promise<boolean> {
+  try {
+    await unlink(file);
+    return true;
+  } catch (cause) {
+    return nullWhenMissing(cause) !== null;
+  }
 }
 
 /** Removes old partial files as well, which killed processes have left. */

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeDurableFolder } from '../../platform/files/durable-names.ts';
 
 // The kernel's limit is 107 bytes (Linux) or 103 (macOS) for the folder and `/.s.PGSQL.5432` together.
 const SOCKET_FOLDER_MAX_BYTES = 85;
@@ -29,7 +30,7 @@ export function programPath(program: 'postgres' | 'initdb'): string {
  * not run PostgreSQL, the present owner of the folder, else `nobody`.
  */
 export function makeFolder(dir: string): void {
-  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDurableFolder(dir, { mode: 0o700 });
   const stat = fs.lstatSync(dir);
   if (!stat.isDirectory()) throw new Error(`${dir} must be a folder, not a link.`);
   const self = process.getuid?.() ?? stat.uid;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { syncFolder } from '../../platform/files/durable-names.ts';
 import { asPostgresUser, POSTGRES_ENVIRONMENT, programPath } from './place.ts';
 
 /** Owns the cluster; it cannot log in. */
@@ -45,7 +46,8 @@ export function serviceUrl(dir: string, socket: string): string {
   return `postgres://${SERVICE_ROLE}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socket)}`;
 }
 
-function passwordFile(dir: string): string {
+/** The file whose existence says that the cluster was made and has its role. */
+export function passwordFile(dir: string): string {
   return path.join(dir, 'service-password');
 }
 
@@ -112,10 +114,11 @@ async function runAsSuperuser({ dir, cluster, settings }: RolePlace, sql: string
   if (code !== 0) throw new Error(`The role of the service could not be made in ${cluster}: ${complaint.trim()}`);
 }
 
-/** Writes a file of mode 0600 atomically, and flushes it to the disk. */
+/** Writes a file of mode 0600 atomically, and makes its contents and its name durable. */
 function writeWhole(file: string, text: string, owner?: { uid: number; gid: number }): void {
   const draft = `${file}.new`;
   fs.writeFileSync(draft, text, { mode: 0o600, flush: true });
   if (owner && process.getuid?.() === 0) fs.chownSync(draft, owner.uid, owner.gid);
   fs.renameSync(draft, file);
+  syncFolder(path.dirname(file));
 }

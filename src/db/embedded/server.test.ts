@@ -9,6 +9,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { describe, test } from 'node:test';
 import pg from 'pg';
+import { recordNames } from '../../../test/fixtures/processes/recorded-names.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { asPostgresUser, makeFolder, programPath } from './place.ts';
 import { startEmbedded } from './server.ts';
@@ -225,6 +226,49 @@ describe('the embedded PostgreSQL', () => {
     const server = await fixture.start();
 
     assert.deepEqual(await query(server.url, 'select 1 as n'), [{ n: 1 }]);
+  });
+
+  test('syncs every name of a first start, the one of the cluster before the password', async (t) => {
+    await using fixture = openEnvironment();
+    const { unsynced, steps } = recordNames(t);
+
+    await fixture.start();
+
+    assert.deepEqual([...unsynced], []);
+    const names = steps.map(({ name }) => path.relative(fixture.dir, name));
+    assert.deepEqual(names, ['', 'pg18', 'pg18/pg_hba.conf', 'service-password']);
+    assert.deepEqual(
+      steps.flatMap((step) => step.unsyncedBefore),
+      [],
+    );
+  });
+
+  test('keeps the rows of a first start whose rename a power failure has undone', async () => {
+    await using fixture = openEnvironment();
+    const first = await fixture.start();
+    await query(first.url, 'create table kept as select 1 as n');
+    await first.stop();
+    fs.renameSync(fixture.cluster, `${fixture.cluster}.making`);
+
+    const server = await fixture.start();
+
+    assert.deepEqual(await query(server.url, 'select n from kept'), [{ n: 1 }]);
+  });
+
+  test('refuses to start where the cluster is gone and its password is left, and makes no new one', async () => {
+    await using fixture = openEnvironment();
+    await (await fixture.start()).stop();
+    fs.rmSync(fixture.cluster, { recursive: true });
+
+    await assert.rejects(
+      fixture.start(),
+      /pg18 is missing\. Restore it from your backup; .* remove \S+service-password/,
+    );
+
+    assert.deepEqual(
+      fs.readdirSync(fixture.dir).filter((name) => name.startsWith('pg18')),
+      [],
+    );
   });
 
   for (const made of [false, true]) {

@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
+import { syncFolder } from '../../platform/files/durable-names.ts';
 import { claimDirectory } from './folder-lock.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './place.ts';
-import { prepareRole, SUPERUSER, serviceUrl } from './role.ts';
+import { passwordFile, prepareRole, SUPERUSER, serviceUrl } from './role.ts';
 
 /** A PostgreSQL that belongs to this process. */
 export type EmbeddedDatabase = {
@@ -87,8 +88,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   try {
     const cluster = path.join(dir, 'pg18');
     const socket = socketFolder(dir);
+    if (!fs.existsSync(cluster)) finishCluster(dir, cluster);
     await clearLeftovers({ cluster, socket });
     if (!fs.existsSync(cluster)) await makeCluster(dir, cluster);
+    // Also for a start that was killed between a rename and the sync.
+    syncFolder(dir);
     const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: socket };
     await prepareRole({ dir, cluster, settings, mayCreateDatabases });
     const url = serviceUrl(dir, socket);
@@ -100,6 +104,21 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     claim.release();
     throw cause;
   }
+}
+
+/**
+ * Names the cluster of a complete first start whose rename a power failure has undone: the password is written last.
+ * @throws Error  when that cluster is gone; a new one in its place would hide the loss
+ */
+function finishCluster(dir: string, cluster: string): void {
+  const password = passwordFile(dir);
+  if (!fs.existsSync(password)) return;
+  if (!fs.existsSync(path.join(`${cluster}.making`, 'PG_VERSION'))) {
+    throw new Error(
+      `${dir} has had a database, and ${cluster} is missing. Restore it from your backup; to start with an empty database instead, remove ${password}.`,
+    );
+  }
+  fs.renameSync(`${cluster}.making`, cluster);
 }
 
 /** initdb writes into a temporary folder, which is renamed when it is complete: a kill leaves no partial cluster. */
