@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { dataPaths, readConfig } from '../config/settings.ts';
+import { FIRST_MODEL } from '../models/catalogue.ts';
 import { offerFirstModel } from '../models/offer.ts';
 import { makeCertificates } from './certificates.ts';
 import type { DemoReceiver } from './receiver.ts';
@@ -14,6 +15,7 @@ import { freePort, startService } from './service.ts';
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
 const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
 const USUAL_PORT = 8080;
+const FALLBACK_MODEL = 'pocketsphinx';
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
@@ -151,10 +153,18 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   }
   const event = verifyDelivery({ secret, headers, body });
   say('Signature verified: HMAC-SHA256 of timestamp + "." + body with the webhook\'s secret');
-  const { job } = (event as { data: { job: { text: string | null; error: { message: string } | null } } }).data;
+  const { job } = (event as { data: { job: DeliveredJob } }).data;
   say(`${event.type}, metadata ${/"metadata":(.*?),"data":/s.exec(body.toString())?.[1] ?? 'none'}`);
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
+  if (job.model === FALLBACK_MODEL) {
+    console.log(`That text is by pocketsphinx, the fallback engine, which mishears many words. A better model, once:
+
+    DATA_DIR=${path.relative('', DATA_DIR)} bin/verbatim models pull ${FIRST_MODEL}
+`);
+  }
 }
+
+type DeliveredJob = { text: string | null; model: string | null; error: { message: string } | null };
 
 /** The steps of the README, "Ten minutes", with the address and the key of this service. */
 function showWhatNext(service: DemoService, key: string): void {

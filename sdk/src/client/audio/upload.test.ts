@@ -156,7 +156,12 @@ test('a file that is missing, and a Response with an error, are mistakes of the 
   await using server = await openScriptedServer([JOB]);
   const { jobs } = clientOf(server);
 
-  await assert.rejects(jobs.create({ path: path.join(FOLDER, 'none.wav') }), (error) => !(error instanceof ApiError));
+  await assert.rejects(jobs.create({ path: path.join(FOLDER, 'none.wav') }), (error: NodeJS.ErrnoException) => {
+    assert.ok(!(error instanceof ApiError));
+    assert.equal(error.code, 'ENOENT');
+    return error.message.includes(path.join(FOLDER, 'none.wav'));
+  });
+  await assert.rejects(jobs.create({ path: FOLDER }), { message: `${FOLDER} is a folder, not a file.` });
   await assert.rejects(jobs.create(new Response('gone', { status: 404 })), /status 404/);
   await assert.rejects(jobs.create({} as AudioInput), TypeError);
   assert.equal(server.requests.length, 0);
