@@ -39,6 +39,11 @@ declare module 'undici/lib/core/errors.js' {
   export { errors as default } from 'undici';
 }
 
+declare module 'undici/lib/core/symbols.js' {
+  const symbols: { kParser: symbol };
+  export default symbols;
+}
+
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici';
 }

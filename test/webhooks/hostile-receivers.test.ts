@@ -27,6 +27,7 @@ const OUTCOMES: Record<HostileMode | 'blackHole', string> = {
     garbage: 'protocol',
     bigHeader: 'protocol',
     informational: 'protocol',
+    endlessContinue: 'protocol',
     upgrade: 'protocol',
     twoLengths: 'protocol',
   },

@@ -278,6 +278,17 @@ test('time in which the reader is slow does not count as a stall, and nothing is
   assert.equal(readBytes, total);
 });
 
+test('interim answers before the file are read over', async () => {
+  await using server = await openAudioServer((_request, response) => {
+    response.writeContinue();
+    response.writeProcessing();
+    response.writeEarlyHints({ link: '</a>; rel=preload' });
+    response.end(FILE);
+  });
+
+  assert.deepEqual(await fetcherFor([server.port]).get(`${server.origin}/a`), FILE);
+});
+
 const HOSTILE: Partial<Record<HostileMode, [string, number | null]>> = {
   hang: ['timeout', null],
   reset: ['connect', null],
@@ -285,6 +296,7 @@ const HOSTILE: Partial<Record<HostileMode, [string, number | null]>> = {
   dripHeader: ['timeout', null],
   bigHeader: ['connect', null],
   informational: ['timeout', null],
+  endlessContinue: ['timeout', null],
   upgrade: ['connect', null],
   brokenBody: ['connect', null],
   twoLengths: ['connect', null],

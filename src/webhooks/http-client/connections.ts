@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
+import { readOverContinue } from './interim-answers.ts';
 
 /** One persistent connection to one checked address. */
 export type Connection = {
@@ -188,7 +189,7 @@ function nothing(): void {}
 
 function clientOn(socket: TLSSocket, origin: string): Client {
   let unused: TLSSocket | null = socket;
-  return new Client(origin, {
+  const client = new Client(origin, {
     connect: (_options, callback) => {
       const given = unused;
       unused = null;
@@ -204,4 +205,6 @@ function clientOn(socket: TLSSocket, origin: string): Client {
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
   });
+  readOverContinue(client, socket);
+  return client;
 }

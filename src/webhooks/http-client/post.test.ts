@@ -132,6 +132,7 @@ const HOSTILE_MODES: [HostileMode, string][] = [
   ['garbage', 'protocol'],
   ['bigHeader', 'protocol'],
   ['informational', 'protocol'],
+  ['endlessContinue', 'protocol'],
   ['upgrade', 'protocol'],
   ['plainHttp', 'tls'],
   ['expired', 'tls'],
@@ -151,6 +152,20 @@ for (const [mode, reason] of HOSTILE_MODES) {
     assert.equal(report?.result.kind, 'transport_error');
     assert.equal(reasonOf(report), reason);
     assert.ok(reason !== 'tls' || receiver.requestBytes() === 0);
+  });
+}
+
+for (const interim of ['100 Continue', '102 Processing', '103 Early Hints']) {
+  test(`an interim answer ${interim} is read over, on a new connection and on a reused one`, async () => {
+    await using receiver = await openReceiver({ interim: `HTTP/1.1 ${interim}\r\nx-note: wait\r\n\r\n` });
+    using poster = testPoster(receiver.port);
+
+    for (const attempt of [1, 2, 3]) {
+      const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+      assert.deepEqual(report?.result, { kind: 'answered', status: 204 }, `attempt ${attempt}`);
+    }
+    assert.equal(receiver.connections(), 1);
   });
 }
 

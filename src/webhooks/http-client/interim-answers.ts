@@ -1,0 +1,24 @@
+import type { Duplex } from 'node:stream';
+import type { Client } from 'undici';
+import symbols from 'undici/lib/core/symbols.js';
+
+type Parser = { onHeadersComplete(status: number, ...rest: unknown[]): number };
+
+const CONTINUE = 100;
+const PROCESSING = 102;
+
+/**
+ * Lets a client read over `100 Continue`, as RFC 9110 section 15.2 asks for: undici ends the connection at this status when
+ * the request had no `Expect`, but reports every other interim answer. Its parser is told that the status was 102.
+ * @param socket  the connected socket of the client
+ */
+export function readOverContinue(client: Client, socket: Duplex): void {
+  client.once('connect', () => {
+    const parser = (socket as unknown as Record<symbol, Parser | undefined>)[symbols.kParser];
+    // Null after an early end of the socket.
+    if (!parser) return;
+    const onHeadersComplete = parser.onHeadersComplete.bind(parser);
+    parser.onHeadersComplete = (status, ...rest) =>
+      onHeadersComplete(status === CONTINUE ? PROCESSING : status, ...rest);
+  });
+}
