@@ -179,6 +179,8 @@ async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise
   const settings = [
     `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
     `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    // Compiling takes 100 ms, each time; the longest statement takes 20. The plan's costs would ask for it.
+    'set jit = off',
   ];
   // The plan must also be good after an empty table has grown: no plan that reads a whole table or index.
   if (plansOnce)
@@ -262,7 +264,7 @@ function beginOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled:
   }
   if (!isPooled) return 'begin';
   return `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS};
-    set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+    set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; set local jit = off`;
 }
 
 function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): Prepare | undefined {
