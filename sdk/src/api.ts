@@ -1934,6 +1934,12 @@ export interface GetJobsQuery {
     [k: string]: string;
   };
 }
+export interface GetJobsIdQuery {
+  /**
+   * Seconds: the answer comes when the job has ended, or after this time with the job as it is then.
+   */
+  wait?: number;
+}
 export interface GetJobsIdTranscriptQuery {
   format?: 'json' | 'text' | 'srt' | 'vtt';
   /**

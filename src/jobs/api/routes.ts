@@ -32,6 +32,7 @@ import { cancelJob, deleteJob } from './control.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
+import { JobWaits, MAX_WAIT_SECONDS } from './wait.ts';
 
 export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls' | 'config'> & {
   config: TranscribeDeps['config'] &
@@ -50,6 +51,12 @@ export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'audioUr
 
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
+
+const waitSchema = Type.Number({
+  minimum: 0,
+  maximum: MAX_WAIT_SECONDS,
+  description: 'Seconds: the answer comes when the job has ended, or after this time with the job as it is then.',
+});
 
 const ownJob = { id: '$response.body#/id' };
 const JOB_LINKS = {
@@ -75,7 +82,7 @@ export function jobRoutes(deps: JobRoutesDeps & TranscribeDeps): Route[] {
   return [
     transcribeRoute(deps),
     listRoute(deps),
-    readRoute(deps, positions),
+    readRoute(deps, positions, new JobWaits(deps)),
     deleteRoute(deps),
     cancelRoute(deps),
     eventsRoute(deps, positions),
@@ -104,7 +111,7 @@ function transcribeRoute(deps: TranscribeDeps): Route {
   });
 }
 
-function readRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
+function readRoute({ db }: JobRoutesDeps, positions: QueuePositions, waits: JobWaits): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id',
@@ -112,9 +119,9 @@ function readRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
     scope: 'jobs:read',
     summary: 'Read a job',
     tag: 'Transcription',
-    schema: { params: jobId, answers: { 200: jobSchema } },
-    async handle({ account, params }) {
-      const job = await jobOr404(db, account, params.id);
+    schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
+    async handle({ account, params: { id }, query: { wait = 0 }, signal }) {
+      const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(db, account, id);
       return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
     },
   });

@@ -1381,6 +1381,11 @@ class GetJobsQuery(TypedDict):
     """As `metadata[key]=value`: jobs whose metadata is an object with this string, number or boolean at its top level, compared as text."""
 
 
+class GetJobsIdQuery(TypedDict):
+    wait: NotRequired[float]
+    """Seconds: the answer comes when the job has ended, or after this time with the job as it is then."""
+
+
 class GetJobsIdTranscriptQuery(TypedDict):
     format: NotRequired[Literal["json", "text", "srt", "vtt"]]
     version: NotRequired[Literal["edited", "original"]]
