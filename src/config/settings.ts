@@ -55,6 +55,12 @@ export const SETTINGS = {
     'list of origins, such as https://intranet.example.com, whose pages may show the console and /docs in a frame',
     read.origins,
   ),
+  corsAllowedOrigins: setting(
+    'CORS_ALLOWED_ORIGINS',
+    '',
+    'list of origins, such as https://app.example.com, whose pages may call the API (/v1) from the browser',
+    read.origins,
+  ),
   maxConnections: setting(
     'MAX_CONNECTIONS',
     '10000',

@@ -13,6 +13,7 @@ import type { Answer, Route } from '../route.ts';
 import { WrongTokens } from '../wrong-tokens.ts';
 import { admitRequest, checkHeaders } from './admission.ts';
 import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
+import { allowOrigin, answerPreflight } from './cors.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
 import type { HttpMetrics } from './request-context.ts';
@@ -34,6 +35,8 @@ export type ServerOptions = {
   streams?: OpenStreams;
   /** Absent: none. */
   connections?: ConnectionLimits;
+  /** Origins whose pages may call `/v1`. Absent: none. */
+  corsAllowedOrigins?: readonly string[];
   /** Time for a JSON body to arrive. */
   bodyTimeoutMs?: number;
 };
@@ -52,7 +55,7 @@ const CLOSING_RETRY_SECONDS = '5';
 
 /** The HTTP server of a table of routes. The caller calls `listen`, and later `closeServer`. */
 export function buildServer(options: ServerOptions): FastifyInstance {
-  const { routes, log, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
+  const { routes, log, corsAllowedOrigins = [], bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
   const app = openFastify(options);
   const connections = limitConnections(app, options);
   const admission = { ...options, wrongTokens: new WrongTokens() };
@@ -68,8 +71,11 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     request.context = newRequestContext(connections.requestStarted(request.raw.socket));
     logEndOfRequest(request, reply, options);
+    allowOrigin(request, reply, corsAllowedOrigins);
     if (isClosing) throw closing();
     const endpoint = checkHeaders(request);
+    const preflight = answerPreflight(request, reply);
+    if (preflight) return preflight;
     // Answered here because Fastify fails on some of the methods that Node's parser accepts.
     if (!endpoint) return answerUnknown(request, reply, routes);
     await admitRequest(request, reply, endpoint, admission);
@@ -127,6 +133,8 @@ function openFastify(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       (request as FastifyRequest).context = newRequestContext();
       logEndOfRequest(request as FastifyRequest, reply as FastifyReply, options);
+      allowOrigin(request as FastifyRequest, reply as FastifyReply, options.corsAllowedOrigins ?? []);
+      if (answerPreflight(request as FastifyRequest, reply as FastifyReply)) return;
       sendProblem(request as FastifyRequest, reply as FastifyReply, error);
     },
   });

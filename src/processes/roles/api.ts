@@ -83,6 +83,7 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency, s
     ...(idempotency && { idempotency }),
     ...(streams && { streams }),
     connections: { max: config.maxConnections, maxPerAddress: config.maxConnectionsPerAddress },
+    corsAllowedOrigins: config.corsAllowedOrigins,
     log,
   };
 }
