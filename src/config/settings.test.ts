@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { engineSpec } from '../engines/engine-spec.ts';
-import { ConfigError, dataPaths, doubtsAbout, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
+import { doubtsAbout } from './doubts.ts';
+import { ConfigError, dataPaths, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
 

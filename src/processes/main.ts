@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { doubtsAbout } from '../config/doubts.ts';
 import type { Config } from '../config/settings.ts';
-import { ConfigError, dataPaths, doubtsAbout, readConfig } from '../config/settings.ts';
+import { ConfigError, dataPaths, readConfig } from '../config/settings.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
