@@ -68,6 +68,14 @@ export interface TranscribeByUrl {
    */
   response_format?: 'json' | 'text' | 'srt' | 'vtt';
   /**
+   * The events of this job go there too, under the rules for webhooks; it does not count as a webhook of the plan. JOB_WEBHOOKS says which accounts may.
+   */
+  webhook_url?: string;
+  /**
+   * Signs these deliveries: `whsec_` and the base64 of 24 to 64 random bytes. Without it one is made, and shown in the answer to this request only. Needs webhook_url.
+   */
+  webhook_secret?: string;
+  /**
    * Context for the engine, such as the subject or a text in the wanted style.
    */
   prompt?: string;
@@ -384,6 +392,10 @@ export interface Job {
    * 1 for the next to start; while it is queued.
    */
   queue_position?: number;
+  /**
+   * Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret.
+   */
+  webhook_secret?: string;
 }
 export interface ErrorBody {
   error: {
@@ -1100,6 +1112,10 @@ export interface NewKey {
 }
 export interface WebhookWithSecret {
   id: string;
+  /**
+   * Only of the webhook of one job, which gets the events of this job alone and is in no list.
+   */
+  job_id?: string;
   url: string;
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
@@ -1132,6 +1148,10 @@ export interface WebhookWithSecret {
 }
 export interface Webhook {
   id: string;
+  /**
+   * Only of the webhook of one job, which gets the events of this job alone and is in no list.
+   */
+  job_id?: string;
   url: string;
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
@@ -1606,6 +1626,10 @@ export interface JobSummaryList {
 }
 export interface AccountWebhook {
   id: string;
+  /**
+   * Only of the webhook of one job, which gets the events of this job alone and is in no list.
+   */
+  job_id?: string;
   url: string;
   events: ('transcription.completed' | 'transcription.failed' | 'webhook.test')[];
   description: string | null;
@@ -2182,6 +2206,10 @@ export interface GetDeliveriesQuery {
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
   event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
   event_id?: string;
+  /**
+   * Attempts of this job's event, to its own webhook and to all others.
+   */
+  job_id?: string;
   webhook_id?: string;
   /**
    * Why the attempt failed: `error.reason`.
@@ -2208,6 +2236,10 @@ export interface GetWebhooksIdDeliveriesQuery {
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
   event_type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
   event_id?: string;
+  /**
+   * Attempts of this job's event, to its own webhook and to all others.
+   */
+  job_id?: string;
   webhook_id?: string;
   /**
    * Why the attempt failed: `error.reason`.

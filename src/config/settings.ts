@@ -256,6 +256,12 @@ export const SETTINGS = {
     'list of CIDR[:port] to which deliveries are allowed although they are not public',
     read.allowedTargets,
   ),
+  jobWebhooks: setting(
+    'JOB_WEBHOOKS',
+    'pro',
+    'accounts whose jobs may have a webhook of their own (webhook_url): pro, all or off',
+    read.oneOf(['pro', 'all', 'off']),
+  ),
   webhookHeaderPrefix: setting(
     'WEBHOOK_HEADER_PREFIX',
     'X-Service-',

@@ -16,6 +16,7 @@ import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import type { WarningCode } from '../rules/jobs/warnings.ts';
 import { WARNING_MESSAGES } from '../rules/jobs/warnings.ts';
 import { FETCH_FAILURE_REASONS } from '../rules/network/fetch-failure.ts';
+import { urlField } from '../webhooks/endpoints/fields.ts';
 import { captionFields } from './caption-options.ts';
 import { JOB_ERROR_TYPES } from './job.ts';
 import { optionFormFields, optionJsonFields, shownOptionsSchema } from './options.ts';
@@ -74,6 +75,21 @@ const transcribeFields = {
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
   response_format: Type.Optional(
     oneOf(TRANSCRIPT_FORMATS, { default: 'json', description: 'Other than json only without async.' }),
+  ),
+  webhook_url: Type.Optional(
+    Type.Unsafe<string>({
+      ...urlField,
+      description:
+        'The events of this job go there too, under the rules for webhooks; it does not count as a webhook of the plan. JOB_WEBHOOKS says which accounts may.',
+    }),
+  ),
+  webhook_secret: Type.Optional(
+    Type.String({
+      description:
+        'Signs these deliveries: `whsec_` and the base64 of 24 to 64 random bytes. Without it one is made, and shown in the answer to this request only. Needs webhook_url.',
+      examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
+      [DOCUMENTED]: { pattern: '^whsec_[A-Za-z0-9+/]{43}=$' },
+    }),
   ),
   ...optionFormFields,
   ...captionFields,
@@ -274,6 +290,12 @@ export const jobSchema = Type.Object(
     ...jobTail,
     queue_position: Type.Optional(
       Type.Integer({ minimum: 1, description: '1 for the next to start; while it is queued.' }),
+    ),
+    webhook_secret: Type.Optional(
+      Type.String({
+        description:
+          'Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret.',
+      }),
     ),
   },
   component('Job', JOB_EXAMPLE),

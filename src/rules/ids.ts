@@ -1,5 +1,5 @@
-/** What an id names: webhook, event, delivery attempt, job, account, key, request, ledger entry, delivery row, audit entry. */
-export type IdPrefix = 'wh' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl' | 'aud';
+/** What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, request, ledger entry, delivery row, audit entry. */
+export type IdPrefix = 'wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl' | 'aud';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;
@@ -18,6 +18,16 @@ export function newId(prefix: IdPrefix, nowMs: number, random: Uint8Array): stri
 /** Whether a text has the shape of an id with this prefix. Says nothing about whether it exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1));
+}
+
+/** The id of a job's own webhook: that of the job with another prefix. In SQL: `WEBHOOK_ID_OF_JOB`. */
+export function webhookIdOfJob(jobId: string): string {
+  return `whj_${jobId.slice('job_'.length)}`;
+}
+
+/** The job of a webhook; null for the webhook of an account. */
+export function jobIdOfWebhook(webhookId: string): string | null {
+  return isId('whj', webhookId) ? `job_${webhookId.slice('whj_'.length)}` : null;
 }
 
 /** When an id was made, in milliseconds since the epoch. */

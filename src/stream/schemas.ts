@@ -26,7 +26,7 @@ export const accountStreamSchema = Type.Object(
     resend: Type.Object(
       {
         ...eventFrame,
-        webhook_id: idSchema('wh', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
+        webhook_id: idSchema('whj?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
         delivery_id: idSchema('dlv', 'dlv_01kamz2f3q8r5t7v9wxyzabcde', { description: 'Of that attempt.' }),
       },
       { description: 'An event that was redelivered or recovered, at its first attempt.' },

@@ -22,6 +22,8 @@ export type RequestFlags = {
   metadata?: string;
   metadataFile?: string;
   deleteAfter?: number;
+  webhookUrl?: string;
+  webhookSecret?: string;
 };
 
 /** Adds the options that go to the API. */
@@ -43,7 +45,9 @@ export function addRequestOptions(command: Command): Command {
     .addOption(option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement))
     .addOption(option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText))
     .addOption(option('--metadata-file <file>', 'the same from a file').conflicts('metadata'))
-    .addOption(option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber));
+    .addOption(option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber))
+    .addOption(option('--webhook-url <url>', 'where the events of this job go too'))
+    .addOption(option('--webhook-secret <secret>', 'signs them; without it one is made that is not shown'));
 }
 
 /** The fields of the request. */
@@ -55,6 +59,7 @@ export function requestParams(flags: RequestFlags): TranscribeParams {
     ...{ multichannel: flags.multichannel, audio_track: readTrack(flags.audioTrack), translate_to: flags.translateTo },
     ...{ prompt: flags.prompt, keywords: flags.keyword, replacements: flags.replace },
     ...{ metadataText: readMetadata(flags), delete_after_seconds: flags.deleteAfter },
+    ...{ webhook_url: flags.webhookUrl, webhook_secret: flags.webhookSecret },
   };
 }
 

@@ -330,6 +330,7 @@ create table plan_engines (
 
 create table webhooks (
   shard smallint not null,
+  -- wh_…: gets the events of its account. whj_… and the rest of a job's id: gets those of the job, and is deleted with it.
   id text not null,
   account_id text not null,
   url text not null,
@@ -359,7 +360,7 @@ create table webhooks (
     check (active = (disabled_reason is null) and active = (disabled_at is null))
 );
 -- shard last: the planner would otherwise use this index to look up a webhook by its id.
-create index webhooks_by_account on webhooks (account_id, id desc, shard);
+create index webhooks_by_account on webhooks (account_id, id desc, shard) where id like 'wh\_%';
 -- For the backlog: deliveries of these may wait.
 create index webhooks_limited on webhooks (shard, id) where max_per_second is not null;
 
@@ -412,6 +413,8 @@ create index deliveries_due_by_webhook on deliveries (shard, webhook_id, next_at
 -- For the waiting deliveries in the delivery log. On an expression, to keep reads in the order of next_at off this index:
 -- without statistics the planner underestimates the cost of sorting.
 create index deliveries_waiting on deliveries (shard, (webhook_id || ''), attempt_id) where attempt_id > '';
+-- The same for the webhooks of jobs, of which an account may have many.
+create index deliveries_of_jobs on deliveries (shard, account_id, attempt_id) where webhook_id like 'whj\_%';
 
 -- Processes that deliver. Few rows, each updated every second: no shard.
 create table deliverers (
@@ -466,6 +469,8 @@ create table attempts (
 create index attempts_by_event on attempts (shard, event_id);
 -- For filters of the log that few entries pass: most attempts are the first one and succeed.
 create index attempts_unusual on attempts (shard, webhook_id, id) where status <> 'succeeded' or attempt > 1;
+-- For the log over all webhooks of jobs, of which an account may have many.
+create index attempts_of_jobs on attempts (shard, account_id, id) where webhook_id like 'whj\_%';
 -- For the streams of accounts: in the order in which attempts are recorded.
 create index attempts_by_completion on attempts (shard, account_id, completed_at, id);
 

@@ -8,10 +8,12 @@ import type { IdempotencyHandle } from '../../http/route.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
+import { insertWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import type { NewJob } from './accept-store.ts';
 import { acceptFetch, acceptJob } from './accept-store.ts';
+import type { JobWebhook } from './job-webhook.ts';
 import type { JobRequest } from './request.ts';
 
 /** Audio in the storage. */
@@ -37,6 +39,8 @@ export type NewJobOrder = {
   keyId: string | null;
   request: JobRequest;
   audio: NewAudio;
+  /** Null or absent: it has none of its own. */
+  webhook?: JobWebhook | null;
   /** Credits per minute on the request's plan. */
   rate: number;
   /** A job is made once for each Idempotency-Key. */
@@ -53,10 +57,10 @@ export async function createJob(
 ): Promise<Job> {
   const { audio } = order;
   try {
-    // Without a key there is one statement only, which needs no transaction.
-    if (!order.idempotency.hasKey) return await acceptOrder(db, order);
+    // Without a key and a webhook there is one statement only, which needs no transaction.
+    if (!order.idempotency.hasKey && !order.webhook) return await acceptOrder(db, order);
     return await db.transaction(async (tx) => {
-      await order.idempotency.bindJob(tx, order.id);
+      if (order.idempotency.hasKey) await order.idempotency.bindJob(tx, order.id);
       return await acceptOrder(tx, order);
     });
   } catch (cause) {
@@ -68,11 +72,12 @@ export async function createJob(
 }
 
 /**
- * Inserts the job; holds the cost of audio that is stored.
+ * Inserts the job, and its own webhook; holds the cost of audio that is stored.
  * @throws ApiError  402
  */
 export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
-  const { id, audio } = order;
+  const { id, audio, account, webhook } = order;
+  if (webhook) await insertWebhookOfJob(sql, { shard: account.shard, accountId: account.id }, webhook.rowFor(id));
   if (audio.kind === 'stored') return await acceptStored(sql, order, audio);
   return await acceptFetch(sql, { ...newJob(order), audioSource: audio.source, request: audio.sealFor(id) });
 }

@@ -10,6 +10,7 @@ test('without fields, the plan is that of the account and the answer is synchron
     plan: 'lite',
     isAsync: false,
     audioUrl: null,
+    webhook: null,
     metadata: null,
     language: null,
     wordTimes: false,

@@ -11,6 +11,8 @@ import type { RequestFields } from '../request-fields.ts';
 import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import type { TranscriptFormat } from '../transcript.ts';
 import { TRANSCRIPT_FORMATS } from '../transcript.ts';
+import type { GivenJobWebhook } from './job-webhook.ts';
+import { JOB_WEBHOOK_FIELD_BYTES, readJobWebhook } from './job-webhook.ts';
 
 /** The validated parameters of a job. */
 export type JobRequest = {
@@ -28,6 +30,8 @@ export type UploadRequest = JobRequest & {
   isAsync: boolean;
   /** Null for audio that is uploaded. */
   audioUrl: AudioUrl | null;
+  /** Null or absent: the job has no webhook of its own. */
+  webhook?: GivenJobWebhook | null;
   /** Whether the answer needs the words of a job that does not show them; false when absent. */
   readsWords?: boolean;
 };
@@ -47,6 +51,7 @@ const METADATA_BYTES = 4096;
 /** The form's fields, with the maximum size of each in bytes of UTF-8. */
 export const FIELD_BYTES = {
   ...AUDIO_URL_FIELD_BYTES,
+  ...JOB_WEBHOOK_FIELD_BYTES,
   plan: WORD_BYTES,
   async: WORD_BYTES,
   metadata: METADATA_BYTES,
@@ -60,7 +65,7 @@ export const FIELD_BYTES = {
 /** The fields that are strings in a JSON body. Metadata is echoed as it was written, which only its own text shows. */
 export const TEXT_FIELDS = [
   ...['audio_url', 'plan', 'metadata', 'language', 'timestamps', 'response_format'],
-  ...['prompt', 'keywords', 'translate_to'],
+  ...['prompt', 'keywords', 'translate_to', 'webhook_url', 'webhook_secret'],
 ] as const satisfies (keyof typeof FIELD_BYTES)[];
 
 /**
@@ -74,11 +79,16 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
   if (isAsync && responseFormat !== 'json') {
     throw refusal('response_format', 'response_format must be json when async is true; ask the job for other formats.');
   }
+  const webhook = readJobWebhook(fields);
+  if (webhook?.secret === null && responseFormat !== 'json') {
+    throw refusal('webhook_secret', 'Give a webhook_secret: an answer in this response_format cannot show a new one.');
+  }
   const captions = readCaptionFields(fields, responseFormat);
   return {
     plan: readPlan(fields, accountPlan),
     isAsync,
     audioUrl: readAudioUrl(fields),
+    webhook,
     metadata: readMetadata(fields),
     language: readLanguage(fields),
     wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',

@@ -29,20 +29,29 @@ import type { JobNotifications } from '../stream/job-notifications.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
 import { cancelJob, deleteJob } from './control.ts';
+import { JobWebhooks } from './job-webhook.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from './wait.ts';
 
-export type JobRoutesDeps = Omit<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls' | 'config'> & {
+type UploadGuards = Pick<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls' | 'jobWebhooks'>;
+
+export type JobRoutesDeps = Omit<TranscribeDeps, 'config' | keyof UploadGuards> & {
   config: TranscribeDeps['config'] &
     Pick<
       Config,
-      'maxQueuedJobs' | 'maxUploadsPerAccount' | 'audioRetentionHours' | 'audioUrl' | 'audioUrlAllowedTargets'
+      | 'maxQueuedJobs'
+      | 'maxUploadsPerAccount'
+      | 'audioRetentionHours'
+      | 'audioUrl'
+      | 'audioUrlAllowedTargets'
+      | 'jobWebhooks'
+      | 'webhookAllowedTargets'
     >;
-  /** Encrypts URLs and headers of audio that is to be fetched. */
-  secretBox: Pick<SecretBox, 'seal'>;
-  /** Resolves the names in `audio_url`. */
+  /** Encrypts URLs and headers of audio that is to be fetched, and the secrets of jobs' webhooks. */
+  secretBox: Pick<SecretBox, 'seal' | 'open'>;
+  /** Resolves the names in `audio_url` and `webhook_url`. */
   lookup?: Lookup;
   notifications: JobNotifications;
   /** Counts the jobs that are canceled. */
@@ -67,12 +76,13 @@ const JOB_LINKS = {
 };
 
 /** The limits of uploads and the guard of URLs, which all upload endpoints share. */
-export function openUploadLimits(deps: JobRoutesDeps): Pick<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls'> {
+export function openUploadLimits(deps: JobRoutesDeps): UploadGuards {
   const cores = os.availableParallelism();
   return {
     probes: openFairSemaphore({ permits: 2 * cores, perOwner: cores }),
     uploads: openUploadAdmission(deps),
     audioUrls: openAudioUrlGuard(deps),
+    jobWebhooks: new JobWebhooks(deps),
   };
 }
 

@@ -31,6 +31,7 @@ import { showError, showJob } from '../view.ts';
 import type { NewAudio } from './create.ts';
 import { createJob } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
+import type { JobWebhook, JobWebhooks } from './job-webhook.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
 import { FIELD_BYTES, readTranscribeRequest, TEXT_FIELDS } from './request.ts';
 import type { UploadAdmission } from './upload-admission.ts';
@@ -55,6 +56,7 @@ export type TranscribeDeps = {
   probes: FairSemaphore;
   uploads: UploadAdmission;
   audioUrls: AudioUrlGuard;
+  jobWebhooks: JobWebhooks;
 };
 
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
@@ -81,10 +83,13 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
    * @throws ApiError
    */
   openEarly?(request: Request, key: JobKey & { accountId: string }, call: UploadCall): EarlyAnswer<Result> | null;
-  answerCompleted(job: Job, request: Request): Result;
+  answerCompleted(job: Job, request: Request, secret: ShownSecret): Result;
   /** The answer to an asynchronous request, or to one whose job did not end in time. */
-  answerOpen(job: Job): Result;
+  answerOpen(job: Job, secret: ShownSecret): Result;
 };
+
+/** The secret of the job's own webhook, where the service has made it. */
+type ShownSecret = { webhook_secret?: string };
 
 /** The answer to a request whose job has not ended. Disposing it before `answer` is called frees what it holds. */
 export type EarlyAnswer<Result extends Answer> = Disposable & { answer(job: Job): Result };
@@ -101,10 +106,15 @@ export const VERBATIM_FORMAT: RequestFormat<TranscribeRequest, TranscribeAnswer>
   insteadOfFile: 'audio_url',
   textFields: TEXT_FIELDS,
   readRequest: readTranscribeRequest,
-  answerOpen: (job) => ({ status: 202, body: showJob(job), headers: { location: locationOf(job) } }),
-  answerCompleted(job, { responseFormat, captions, captionNames }) {
+  answerOpen: (job, secret) => ({
+    status: 202,
+    body: { ...showJob(job), ...secret },
+    headers: { location: locationOf(job) },
+  }),
+  answerCompleted(job, { responseFormat, captions, captionNames }, secret) {
     const style = { shape: captions, hasNames: captionNames };
-    const rendered = responseFormat === 'json' ? { body: showJob(job) } : renderTranscript(job, responseFormat, style);
+    const isJson = responseFormat === 'json';
+    const rendered = isJson ? { body: { ...showJob(job), ...secret } } : renderTranscript(job, responseFormat, style);
     return { status: 200, ...rendered, headers: { location: locationOf(job) } };
   },
 };
@@ -130,16 +140,18 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
-  if (request.isAsync) return format.answerOpen(job);
+  const { madeSecret } = received;
+  const secret = madeSecret === null ? {} : { webhook_secret: madeSecret };
+  if (request.isAsync) return format.answerOpen(job, secret);
   await waitAtMost(deps.clock, completion.ended, deps.config.syncWaitMs, call.signal);
   const key = { shard: account.shard, accountId: account.id, id };
   const ended = await findJob(deps.db, key, { withWords: request.readsWords ?? false });
-  return answerEnded(ended ?? job, request, format);
+  return answerEnded(ended ?? job, { request, secret }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
-  async function create({ audio, durable }: NewUpload<Request, Result>): Promise<Job> {
+  async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
     const keyId = actor.key?.id ?? null;
-    const creating = createJob(deps, { id, account, keyId, request, rate, idempotency, audio });
+    const creating = createJob(deps, { id, account, keyId, request, rate, idempotency, audio, webhook });
     const [created] = await Promise.all([creating, durable]).catch(rethrowDiskFull);
     return created;
   }
@@ -157,13 +169,23 @@ type NewUpload<Request, Result extends Answer> = {
   request: Request;
   early: EarlyAnswer<Result> | null;
   audio: NewAudio;
+  webhook: JobWebhook | null;
+  /** The secret of its webhook, where the service has made it. */
+  madeSecret: string | null;
   durable: Promise<void> | undefined;
 };
 
 type UploadResult<Request, Result extends Answer> =
   | NewUpload<Request, Result>
   /** The job of an earlier request with the same Idempotency-Key, which was not answered. */
-  | { kind: 'resume'; id: string; request: Request; early: EarlyAnswer<Result> | null; job: Job }
+  | {
+      kind: 'resume';
+      id: string;
+      request: Request;
+      early: EarlyAnswer<Result> | null;
+      job: Job;
+      madeSecret: string | null;
+    }
   | { kind: 'replay'; answer: Answer };
 
 /** Stores the upload, reads its fields and probes the audio. Removes the file unless the upload becomes a new job. */
@@ -189,11 +211,14 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
       await discard();
-      return { kind: 'resume', id: job.id, request, early: early(job.id), job };
+      const madeSecret = request.webhook ? await deps.jobWebhooks.madeSecretOf(request.webhook, job) : null;
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job, madeSecret };
     }
+    const webhook = request.webhook ? await deps.jobWebhooks.permit(request.webhook, account) : null;
     const audio = await audioOf(deps, account, { file, request });
     const id = makeId('job', deps.clock);
-    return { kind: 'new', id, request, early: early(id), audio, durable: file?.durable };
+    const madeSecret = webhook?.madeSecret ?? null;
+    return { kind: 'new', id, request, early: early(id), audio, webhook, madeSecret, durable: file?.durable };
   } catch (cause) {
     await discard();
     throw cause;
@@ -295,24 +320,24 @@ async function probeFile(deps: TranscribeDeps, account: Account, key: string, wa
 
 function answerEnded<Request extends UploadRequest, Result extends Answer>(
   job: Job,
-  request: Request,
+  { request, secret }: { request: Request; secret: ShownSecret },
   format: RequestFormat<Request, Result>,
 ): Result {
   switch (job.state) {
     case 'queued':
     case 'processing':
-      return format.answerOpen(job);
+      return format.answerOpen(job, secret);
     case 'completed':
-      return format.answerCompleted(job, request);
+      return format.answerCompleted(job, request, secret);
     case 'failed':
     case 'canceled':
-      throw failureOf(job);
+      throw failureOf(job, secret);
   }
 }
 
 /** The error that answers for a job that failed or was canceled. */
-export function failureOf(job: Job): ApiError {
-  const extra = { job_id: job.id };
+export function failureOf(job: Job, secret: ShownSecret = {}): ApiError {
+  const extra = { job_id: job.id, ...secret };
   const error = showError(job);
   if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
   const { type, message, ...reason } = error;

@@ -1,13 +1,14 @@
 import type { Sql } from '../../db/database.ts';
 import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts';
 import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
+import { deleteWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { eraseEvents } from '../../webhooks/events/erase.ts';
 import type { Job } from '../job.ts';
 import { showJob } from '../view.ts';
 import { deleteEndedJob } from './retention-store.ts';
 
 /**
- * Erases a job that has ended, in the transaction that has locked it: its row, its words in the search index, and the
+ * Erases a job that has ended, in the transaction that has locked it: its row, its own webhook, its words in the search index, and the
  * transcript and metadata in its events and in saved answers. Deliveries that still wait are dropped. The caller removes
  * the audio after the commit: the sweep removes a file without a job, but a job without its file would fail.
  */
@@ -15,6 +16,7 @@ export async function eraseJob(tx: Sql, job: Job): Promise<void> {
   const { shard, id: jobId } = job;
   await dropWaitingOfJob(tx, { shard, jobId });
   await eraseEvents(tx, { shard, jobId, job: { ...showJob(erased(job)), deleted: true } });
+  await deleteWebhookOfJob(tx, { shard, jobId });
   await deleteAnswersOfJob(tx, { shard, jobId });
   await deleteEndedJob(tx, job);
 }

@@ -1,4 +1,6 @@
 import type { Sql } from '../../db/database.ts';
+import { WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
+import { deleteWebhooksOf } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { Job } from '../job.ts';
 import { deleteChunksOf } from '../search/chunk-store.ts';
 import { deletePairsOf } from '../search/metadata-store.ts';
@@ -32,6 +34,8 @@ export async function deleteOldJobs(sql: Sql, { shard, keepDays, limit, now = nu
       deleted_chunks as (${deleteChunksOf('array(select id from deleted)')}
       ),
       deleted_pairs as (${deletePairsOf('array(select id from deleted)')}
+      ),
+      deleted_webhooks as (${deleteWebhooksOf(`array(select ${WEBHOOK_ID_OF_JOB('id')} from deleted)`)}
       )
       select count(*) as jobs
       from deleted`,

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
+import { jobIdOfWebhook } from '../../rules/ids.ts';
 import type { EventType } from '../events/event-types.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
 
@@ -37,12 +38,14 @@ export async function findMissedEvents(
   { shard, accountId, webhookId }: Resend,
   { after, until, eventType, status }: Missed,
 ): Promise<{ ids: string[]; next: EventPlace | null }> {
+  const jobId = jobIdOfWebhook(webhookId);
   const rows = await tx.rows<EventPlace & { isMissed: boolean }>({
     text: `with batch as materialized (
         select e.id, e.type, e.webhook_id, e.created_at
         from events e
         where e.shard = $1 and e.account_id = $2
           and (e.created_at, e.id) > ($4::timestamptz, $5) and ($6::timestamptz is null or e.created_at <= $6)
+          and ($10::text is null or e.job_id = $10)
         order by e.created_at, e.id
         limit $7
       )
@@ -67,7 +70,7 @@ export async function findMissedEvents(
       from batch e
       join webhooks w on w.shard = $1 and w.id = $3
       order by e.created_at, e.id`,
-    values: [shard, accountId, webhookId, after.at, after.id, until, BATCH, eventType, status],
+    values: [shard, accountId, webhookId, after.at, after.id, until, BATCH, eventType, status, jobId],
   });
   const last = rows.at(-1);
   return {

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import type { WebhookRow } from './store.ts';
 import { COLUMNS } from './store.ts';
 
@@ -17,7 +18,7 @@ export async function listAllWebhooks(
       -- every shard: a list for the operator
       select ${COLUMNS}, account_id as "accountId"
       from webhooks
-      where ($1::boolean is null or active = $1) and ($2::text is null or id < $2)
+      where ${IS_OF_ACCOUNT} and ($1::boolean is null or active = $1) and ($2::text is null or id < $2)
         and ($4::text is null or account_id = $4)
       order by id desc
       limit $3`,
@@ -31,7 +32,8 @@ export async function countAllWebhooks(sql: Sql): Promise<{ active: number; disa
     text: `
       -- every shard: a figure for the operator
       select count(*) filter (where active) as active, count(*) filter (where not active) as disabled
-      from webhooks`,
+      from webhooks
+      where ${IS_OF_ACCOUNT}`,
   });
   return row!;
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import type { EventType } from '../events/event-types.ts';
 
 type DisabledReason = 'manual' | 'consecutive_failures';
@@ -38,7 +39,7 @@ export const COLUMNS = `id, url, events, description, header_names as "headerNam
 /** Disabled ones count. */
 export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {
   const rows = await tx.rows<{ number: number }>({
-    text: 'select count(*) as number from webhooks where shard = $1 and account_id = $2',
+    text: `select count(*) as number from webhooks where shard = $1 and account_id = $2 and ${IS_OF_ACCOUNT}`,
     values: [shard, accountId],
   });
   return rows[0]!.number;
@@ -86,7 +87,7 @@ export async function listWebhooks(
     isBrief: true,
     text: `select ${COLUMNS}
       from webhooks
-      where shard = $1 and account_id = $2 and ($3::text is null or id < $3)
+      where shard = $1 and account_id = $2 and ${IS_OF_ACCOUNT} and ($3::text is null or id < $3)
       order by id desc
       limit $4`,
     values: [shard, accountId, beforeId, limit],

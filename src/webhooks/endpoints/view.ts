@@ -1,5 +1,6 @@
 import type { Static } from '../../http/schema.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { jobIdOfWebhook } from '../../rules/ids.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import type { WebhookRow } from './store.ts';
 
@@ -23,7 +24,12 @@ export const WEBHOOK_EXAMPLE = {
 };
 
 const webhookFields = {
-  id: idSchema('wh', WEBHOOK_EXAMPLE.id),
+  id: idSchema('whj?', WEBHOOK_EXAMPLE.id),
+  job_id: Type.Optional(
+    idSchema('job', 'job_01kamz2f3q8r5t7v9wxyzabcde', {
+      description: 'Only of the webhook of one job, which gets the events of this job alone and is in no list.',
+    }),
+  ),
   url: Type.String(),
   events: Type.Array(eventTypeSchema),
   description: nullable(Type.String()),
@@ -51,8 +57,10 @@ export const webhookListSchema = pageSchema('WebhookList', webhookSchema);
 
 /** A webhook as the API and `webhook.test` show it. */
 export function showWebhook(row: WebhookRow): Static<typeof webhookSchema> {
+  const jobId = jobIdOfWebhook(row.id);
   return {
     id: row.id,
+    ...(jobId !== null && { job_id: jobId }),
     url: row.url,
     events: row.events,
     description: row.description,

@@ -18,7 +18,7 @@ export const DELIVERY_STATUSES = ['succeeded', 'failed', 'pending', 'dropped'] a
 
 export const deliveryFields = {
   id: idSchema('dlv', 'dlv_01kamz2f3q8r5t7v9wxyzabcde'),
-  webhook_id: idSchema('wh', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
+  webhook_id: idSchema('whj?', 'wh_01kamz2f3q8r5t7v9wxyzabcde'),
   event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'),
   event_type: oneOf(EVENT_TYPES),
   url: nullable(Type.String(), 'Null when the webhook is deleted and the attempt was never made.'),

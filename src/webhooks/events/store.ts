@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { plainArray } from '../../db/statements/plain-array.ts';
+import { IS_OF_ACCOUNT, WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
 import { makeId, systemClock } from '../../platform/clock.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import type { EventType } from './event-types.ts';
@@ -28,7 +29,7 @@ const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
 
 /**
  * The CTEs `receivers`, `event` and `delivery` of a statement on one shard. They insert an event, and one waiting delivery
- * for each webhook that is active and subscribes to its type, due after `$firstDelayMs`. The parameters' values are those of
+ * for each webhook of the account, and of the event's job, that is active and subscribes to its type, due after `$firstDelayMs`. The parameters' values are those of
  * `eventValues`.
  * @param condition  SQL: nothing is inserted unless it is true
  */
@@ -36,7 +37,13 @@ export const insertEventIf = (condition: string): string => `
       receivers as materialized (
         select id
         from webhooks
-        where shard = $shard and account_id = $accountId and active and $eventType = any(events) and ${condition}
+        where shard = $shard and account_id = $accountId and ${IS_OF_ACCOUNT} and active and $eventType = any(events)
+          and ${condition}
+        union all
+        select id
+        from webhooks
+        where shard = $shard and id = ${WEBHOOK_ID_OF_JOB('$jobId::text')} and active and $eventType = any(events)
+          and ${condition}
       ), event as (
         insert into events (shard, id, account_id, type, job_id, body, created_at)
         select $shard::smallint, $eventId, $accountId, $eventType, $jobId, $body, $eventCreatedAt

@@ -123,7 +123,7 @@ export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
 
 /** The secrets of the account's webhooks, those of this webhook first. One that no key opens has signed nothing lately. */
 async function readSecrets(db: Database, account: Account, webhookId: string, box: SecretBox): Promise<KnownSecret[]> {
-  const rows = await listSealedOf(db, ownerOf(account));
+  const rows = await listSealedOf(db, ownerOf(account), webhookId);
   const known = rows.flatMap(({ id, secret, previousSecret }) => [
     { secret: openOrNull(box, id, secret), of: id === webhookId ? 'this_webhook' : 'another_webhook' } as const,
     { secret: id === webhookId ? openOrNull(box, id, previousSecret) : null, of: 'previous' } as const,

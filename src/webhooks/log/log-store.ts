@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { newId, timeOfId } from '../../rules/ids.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
@@ -6,8 +7,11 @@ import type { LoggedAttempt } from '../events/log-store.ts';
 /** One webhook's log; the caller has checked that the account owns the webhook. */
 export type LogPlace = { shard: number; webhookId: string };
 
-/** The logs of an account's webhooks, or of one of them. */
-export type LogScope = { shard: number; accountId: string; webhookId: string | null };
+/**
+ * The log of one webhook; with null of the account's webhooks, or of those of its jobs. The account's webhooks are few, and
+ * are read one by one; its jobs may be many.
+ */
+export type LogScope = { shard: number; accountId: string; webhookId: string | null; ofJobs?: boolean };
 
 export type LogFilter = {
   status: LoggedAttempt['status'] | null;
@@ -47,18 +51,23 @@ export const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as
     when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at
   end as "nextAttemptAt"`;
 
-/**
- * Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. Filters that few attempts
- * pass name the condition of the index attempts_unusual.
- */
-export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
-  return await sql.rows<LoggedAttempt>({
-    text: `select ${ATTEMPT_COLUMNS}
-      from webhooks w
-      cross join lateral (
+/** SQL of the log's rows in a scope. @param select  makes the query for the rows of a place @param name  of the rows */
+function rowsOf({ webhookId, ofJobs }: LogScope, select: (place: string) => string, name: 'a' | 'd'): string {
+  if (webhookId === null && ofJobs) {
+    return `(${select("account_id = $2 and webhook_id like 'whj\\_%' and $3::text is null")}
+      ) ${name}
+      left join webhooks w on w.shard = $1 and w.id = ${name}.webhook_id`;
+  }
+  return `webhooks w
+      join lateral (${select(name === 'd' ? "webhook_id || '' = w.id" : 'webhook_id = w.id')}
+      ) ${name} on w.shard = $1 and w.account_id = $2
+        and ${webhookId === null ? `w.${IS_OF_ACCOUNT} and $3::text is null` : 'w.id = $3'}`;
+}
+
+const selectAttempts = (place: string): string => `
         select *
         from attempts
-        where shard = $1 and webhook_id = w.id
+        where shard = $1 and ${place}
           and ($4::text is null or status = $4)
           and ($5::text is null or event_type = $5)
           and ($6::text is null or event_id = $6)
@@ -70,10 +79,17 @@ export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter)
           and ($11::timestamptz is null or created_at < $11)
           and ($12::text is null or id < $12)
         order by id desc
-        limit $13
-      ) a
+        limit $13`;
+
+/**
+ * Attempts made or dropped, newest first. Ids sort by the time of creation, so pages go by id. Filters that few attempts
+ * pass name the condition of the index attempts_unusual.
+ */
+export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
+  return await sql.rows<LoggedAttempt>({
+    text: `select ${ATTEMPT_COLUMNS}
+      from ${rowsOf(scope, selectAttempts, 'a')}
       left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
-      where w.shard = $1 and w.account_id = $2 and ($3::text is null or w.id = $3)
       order by a.id desc
       limit $13`,
     values: [
@@ -84,17 +100,10 @@ export async function listAttempts(sql: Sql, scope: LogScope, filter: LogFilter)
   });
 }
 
-/** The attempts that wait or are under way, newest first. None of them has an answer or a reason. */
-export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
-  const { status, reason, statusClass } = filter;
-  if ((status ?? 'pending') !== 'pending' || reason !== null || statusClass !== null) return [];
-  const rows = await sql.rows<LoggedAttempt>({
-    text: `select ${PENDING_COLUMNS}
-      from webhooks w
-      cross join lateral (
+const selectPending = (place: string): string => `
         select *
         from deliveries
-        where shard = $1 and attempt_id > '' and webhook_id || '' = w.id
+        where shard = $1 and attempt_id > '' and ${place}
           and ($4::text is null or event_type = $4)
           and ($5::text is null or event_id = $5)
           and ($6::int is null or attempt = $6)
@@ -102,9 +111,15 @@ export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter):
           and ($8::text is null or attempt_id < $8)
           and ($9::text is null or attempt_id < $9)
         order by attempt_id desc
-        limit $10
-      ) d
-      where w.shard = $1 and w.account_id = $2 and ($3::text is null or w.id = $3)
+        limit $10`;
+
+/** The attempts that wait or are under way, newest first. None of them has an answer or a reason. */
+export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter): Promise<LoggedAttempt[]> {
+  const { status, reason, statusClass } = filter;
+  if ((status ?? 'pending') !== 'pending' || reason !== null || statusClass !== null) return [];
+  const rows = await sql.rows<LoggedAttempt>({
+    text: `select ${PENDING_COLUMNS}
+      from ${rowsOf(scope, selectPending, 'd')}
       order by d.attempt_id desc
       limit $10`,
     values: [

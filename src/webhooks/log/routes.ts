@@ -10,8 +10,10 @@ import { RawJson } from '../../platform/json.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
+import type { LoggedAttempt } from '../events/log-store.ts';
+import { listEvents } from '../events/log-store.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
-import type { LoggedExchange } from './log-store.ts';
+import type { LoggedExchange, LogScope } from './log-store.ts';
 import { listAttempts, listPending } from './log-store.ts';
 import type { ResendDeps } from './resend-routes.ts';
 import { entryOr404, resendRoutes } from './resend-routes.ts';
@@ -24,6 +26,9 @@ const logQuery = Type.Object({
   status: Type.Optional(oneOf(DELIVERY_STATUSES)),
   event_type: Type.Optional(oneOf(EVENT_TYPES)),
   event_id: Type.Optional(Type.String({ maxLength: 100 })),
+  job_id: Type.Optional(
+    Type.String({ maxLength: 100, description: "Attempts of this job's event, to its own webhook and to all others." }),
+  ),
   webhook_id: Type.Optional(Type.String({ maxLength: 100 })),
   reason: Type.Optional(oneOf(FAILURE_REASONS, { description: 'Why the attempt failed: `error.reason`.' })),
   status_class: Type.Optional(
@@ -104,12 +109,12 @@ function listDeliveries({ db }: DeliveryDeps): Route {
 /** @param webhookId  null for the log over all webhooks */
 async function readPage(db: Database, account: Account, query: Static<typeof logQuery>, webhookId: string | null) {
   const wanted = query.webhook_id ?? webhookId;
-  if (wanted !== (webhookId ?? wanted)) return pageOf([], query.limit, showAttempt);
-  const scope = { ...ownerOf(account), webhookId: wanted };
+  const eventId = await eventOf(db, account, query);
+  if (wanted !== (webhookId ?? wanted) || eventId === 'none') return pageOf([], query.limit, showAttempt);
   const filter = {
     status: query.status ?? null,
     eventType: query.event_type ?? null,
-    eventId: query.event_id ?? null,
+    eventId,
     reason: query.reason ?? null,
     statusClass: query.status_class ? 100 * Number(query.status_class[0]) : null,
     attempt: query.attempt ?? null,
@@ -118,12 +123,32 @@ async function readPage(db: Database, account: Account, query: Static<typeof log
     limit: query.limit + 1,
     beforeId: decodeCursor('dlv', query.cursor),
   };
-  // In this order: an attempt that ends in between is in both lists, and the recorded entry replaces the pending one.
-  const pending = await listPending(db, scope, filter);
-  const made = await listAttempts(db, scope, filter);
-  const entries = new Map([...pending, ...made].map((entry) => [entry.id, entry]));
+  const found: LoggedAttempt[] = [];
+  for (const scope of scopesOf(account, wanted)) {
+    // In this order: an attempt that ends in between is in both lists, and the recorded entry replaces the pending one.
+    found.push(...(await listPending(db, scope, filter)), ...(await listAttempts(db, scope, filter)));
+  }
+  const entries = new Map(found.map((entry) => [entry.id, entry]));
   const newest = [...entries.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
   return pageOf(newest, query.limit, showAttempt);
+}
+
+function scopesOf(account: Account, webhookId: string | null): LogScope[] {
+  const scope = { ...ownerOf(account), webhookId };
+  return webhookId === null ? [scope, { ...scope, ofJobs: true }] : [scope];
+}
+
+/** The event whose entries are wanted; null: of any event. A job has one event at most. */
+async function eventOf(
+  db: Database,
+  account: Account,
+  query: Static<typeof logQuery>,
+): Promise<string | 'none' | null> {
+  const { event_id: eventId, job_id: jobId } = query;
+  if (jobId === undefined) return eventId ?? null;
+  const filter = { type: null, jobId, limit: 1, beforeId: null };
+  const [event] = await listEvents(db, ownerOf(account), filter);
+  return event && (eventId ?? event.id) === event.id ? event.id : 'none';
 }
 
 function getDelivery({ db }: DeliveryDeps): Route {

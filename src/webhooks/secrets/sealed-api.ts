@@ -13,10 +13,8 @@ export type SealedDeps = { db: Database; secretBox: SecretBox; batch?: number };
 // One UPDATE each: 0.1 s for all, without locks that deliveries wait for.
 const BATCH = 100;
 
-const ID_PREFIX = 'wh_';
-
 const cursorSchema = Type.String({
-  pattern: '^([1-5]?[0-9]|6[0-3])_[0-9a-hjkmnp-tv-z]{26}$',
+  pattern: '^([1-5]?[0-9]|6[0-3])_whj?_[0-9a-hjkmnp-tv-z]{26}$',
   errorMessage: 'is not one of this list; pass on the next_cursor of the answer before',
   description: '`next_cursor` of the answer before; absent to begin. Opaque.',
 });
@@ -88,12 +86,12 @@ function resealed({ id, secret, previousSecret, headers }: SealedRow, box: Secre
 }
 
 function writePlace({ shard, id }: SealedPlace): string {
-  return `${shard}_${id.slice(ID_PREFIX.length)}`;
+  return `${shard}_${id}`;
 }
 
 /** @param cursor  matches the pattern of the schema */
 function readPlace(cursor: string | undefined): SealedPlace | null {
   if (cursor === undefined) return null;
-  const [shard, unique] = cursor.split('_');
-  return { shard: Number(shard), id: `${ID_PREFIX}${unique}` };
+  const end = cursor.indexOf('_');
+  return { shard: Number(cursor.slice(0, end)), id: cursor.slice(end + 1) };
 }

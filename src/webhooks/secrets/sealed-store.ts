@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 
 /** A webhook's secrets and headers as they are stored. */
 export type SealedRow = Sealed & { shard: number; id: string };
@@ -14,18 +15,19 @@ const NOT_CURRENT = `(
   or substring(headers from 1 for length($1::bytea)) <> $1
 )`;
 
-/** The webhooks of an account with their secrets as they are stored. */
+/** The webhooks of an account, and one of its jobs' webhooks, with their secrets as they are stored. */
 export async function listSealedOf(
   sql: Sql,
   { shard, accountId }: { shard: number; accountId: string },
+  webhookId: string,
 ): Promise<Omit<SealedRow, 'headers'>[]> {
   return await sql.rows<Omit<SealedRow, 'headers'>>({
     text: `
       select shard, id, secret, previous_secret as "previousSecret"
       from webhooks
-      where shard = $1 and account_id = $2
+      where shard = $1 and account_id = $2 and (${IS_OF_ACCOUNT} or id = $3)
       order by id`,
-    values: [shard, accountId],
+    values: [shard, accountId, webhookId],
   });
 }
 

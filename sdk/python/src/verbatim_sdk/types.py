@@ -36,6 +36,8 @@ TranscribeByUrl = TypedDict(
         "language": "NotRequired[str]",
         "timestamps": "NotRequired[Literal['segment', 'word']]",
         "response_format": "NotRequired[Literal['json', 'text', 'srt', 'vtt']]",
+        "webhook_url": "NotRequired[str]",
+        "webhook_secret": "NotRequired[str]",
         "prompt": "NotRequired[str]",
         "keywords": "NotRequired[list[str]]",
         "replacements": "NotRequired[list[TranscribeByUrlReplacementsItem]]",
@@ -208,6 +210,8 @@ class Job(TypedDict):
     """From when on the job is erased; null without delete_after_seconds, and until it has ended."""
     queue_position: NotRequired[int]
     """1 for the next to start; while it is queued."""
+    webhook_secret: NotRequired[str]
+    """Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret."""
 
 
 class ErrorBodyError(TypedDict):
@@ -786,6 +790,8 @@ class NewKey(TypedDict):
 
 class WebhookWithSecret(TypedDict):
     id: str
+    job_id: NotRequired[str]
+    """Only of the webhook of one job, which gets the events of this job alone and is in no list."""
     url: str
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
@@ -809,6 +815,8 @@ class WebhookWithSecret(TypedDict):
 
 class Webhook(TypedDict):
     id: str
+    job_id: NotRequired[str]
+    """Only of the webhook of one job, which gets the events of this job alone and is in no list."""
     url: str
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
@@ -1150,6 +1158,8 @@ class JobSummaryList(TypedDict):
 
 class AccountWebhook(TypedDict):
     id: str
+    job_id: NotRequired[str]
+    """Only of the webhook of one job, which gets the events of this job alone and is in no list."""
     url: str
     events: list[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     description: str | None
@@ -1539,6 +1549,8 @@ class GetDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
     event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     event_id: NotRequired[str]
+    job_id: NotRequired[str]
+    """Attempts of this job's event, to its own webhook and to all others."""
     webhook_id: NotRequired[str]
     reason: NotRequired[Literal["http_status", "redirect", "timeout", "dns", "forbidden_address", "connect", "tls", "reset", "protocol"]]
     """Why the attempt failed: `error.reason`."""
@@ -1557,6 +1569,8 @@ class GetWebhooksIdDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
     event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     event_id: NotRequired[str]
+    job_id: NotRequired[str]
+    """Attempts of this job's event, to its own webhook and to all others."""
     webhook_id: NotRequired[str]
     reason: NotRequired[Literal["http_status", "redirect", "timeout", "dns", "forbidden_address", "connect", "tls", "reset", "protocol"]]
     """Why the attempt failed: `error.reason`."""
@@ -1755,6 +1769,10 @@ class TranscribeParams(TypedDict):
     language: NotRequired[str]
     """BCP 47 code such as en; absent: detected where the model can."""
     timestamps: NotRequired[Literal["segment", "word"]]
+    webhook_url: NotRequired[str]
+    """The events of this job go there too, under the rules for webhooks; it does not count as a webhook of the plan. JOB_WEBHOOKS says which accounts may."""
+    webhook_secret: NotRequired[str]
+    """Signs these deliveries: `whsec_` and the base64 of 24 to 64 random bytes. Without it one is made, and shown in the answer to this request only. Needs webhook_url."""
     prompt: NotRequired[str]
     """Context for the engine, such as the subject or a text in the wanted style."""
     keywords: NotRequired[list[str]]

@@ -1,0 +1,53 @@
+import type { Sql } from '../../db/database.ts';
+import { webhookIdOfJob } from '../../rules/ids.ts';
+import type { EventType } from '../events/event-types.ts';
+import { notifyWebhookChanged } from './store.ts';
+
+const JOB_EVENTS: EventType[] = ['transcription.completed', 'transcription.failed'];
+
+/** @property secret  sealed for the id */
+export type NewJobWebhook = { id: string; url: string; secret: Buffer };
+
+/** Inserts the webhook of a job, in the transaction that inserts the job. It subscribes to every event of a job. */
+export async function insertWebhookOfJob(
+  tx: Sql,
+  { shard, accountId }: { shard: number; accountId: string },
+  { id, url, secret }: NewJobWebhook,
+): Promise<void> {
+  await tx.run({
+    name: 'insert_webhook_of_job',
+    text: `
+      insert into webhooks (shard, account_id, id, url, events, secret, created_at, updated_at)
+      select $1, $2, $3, $4, $5, $6, moment, moment
+      from (select clock_timestamp() as moment) as clock`,
+    values: [shard, accountId, id, url, JOB_EVENTS, secret],
+  });
+}
+
+/** SQL that deletes webhooks. @param ids  SQL of an array of ids; the statement's `$1` is the shard */
+export const deleteWebhooksOf = (ids: string): string => `
+        delete from webhooks
+        where shard = $1 and id = any(${ids})`;
+
+/** Deletes the webhook of a job, if it has one; what waits for it is dropped when it is due. */
+export async function deleteWebhookOfJob(tx: Sql, { shard, jobId }: { shard: number; jobId: string }): Promise<void> {
+  const id = webhookIdOfJob(jobId);
+  const deleted = await tx.run({
+    name: 'delete_webhook_of_job',
+    text: deleteWebhooksOf('array[$2::text]'),
+    values: [shard, id],
+  });
+  if (deleted > 0) notifyWebhookChanged(tx, id);
+}
+
+/** The sealed secret of a job's webhook; null when the job has none. */
+export async function findSecretOfJob(
+  sql: Sql,
+  { shard, jobId }: { shard: number; jobId: string },
+): Promise<Buffer | null> {
+  const [row] = await sql.rows<{ secret: Buffer }>({
+    text: 'select secret from webhooks where shard = $1 and id = $2',
+    values: [shard, webhookIdOfJob(jobId)],
+  });
+  return row?.secret ?? null;
+}
