@@ -97,6 +97,7 @@ function storageOf(file: string): AudioStorage {
     receive: () => Promise.reject(new Error('nothing is uploaded here')),
     localPath: async () => ({ path: file, [Symbol.asyncDispose]: async () => undefined }),
     read: async () => null,
+    isComplete: async () => true,
     copy: async () => null,
     remove: async () => undefined,
     async *listOlderThan() {},

@@ -1,3 +1,4 @@
+import { ApiError } from '../http/api-error.ts';
 import type { Static } from '../http/schema.ts';
 import { RawJson } from '../platform/json.ts';
 import { channelsOf } from '../rules/channels/audio-tracks.ts';
@@ -78,6 +79,19 @@ export function showError(job: Job) {
     ...(job.errorReason !== null && { reason: job.errorReason }),
     ...(job.errorHttpStatus !== null && { http_status: job.errorHttpStatus }),
   };
+}
+
+/** The secret of the job's own webhook, where the service has made it. */
+export type ShownSecret = { webhook_secret?: string };
+
+/** The error that answers for a job that failed or was canceled. */
+export function failureOf(job: Job, secret: ShownSecret = {}): ApiError {
+  const extra = { job_id: job.id, ...secret };
+  const error = showError(job);
+  if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
+  const { type, message, ...reason } = error;
+  const isOfService = type === 'engine_error' || type === 'engine_timeout';
+  return new ApiError(isOfService ? 'internal' : type, message, { extra: { ...extra, ...reason } });
 }
 
 function rawOrNull(text: string | null): RawJson | null {

@@ -95,7 +95,8 @@ test('a process that is killed between the job and its answer: the retry is answ
   assert.equal(((await retry.json()) as { id: string }).id, job!.id);
   assert.equal(again.headers.get('idempotent-replayed'), 'true');
   assert.deepEqual(await fixture.jobs(), [job]);
-  assert.deepEqual(filesOf(fixture.two), []);
+  // Without a bucket the audio of the first node is out of reach: the job has what came to this one.
+  assert.equal(filesOf(fixture.two).length, 1);
 });
 
 test('a large upload of the same size with one other byte is another request, and nothing of it stays', async () => {

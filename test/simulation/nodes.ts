@@ -208,6 +208,7 @@ export const STORAGE: AudioStorage = {
   receive: () => Promise.reject(new Error('uploads are not simulated')),
   localPath: async (key) => ({ path: key, [Symbol.asyncDispose]: async () => undefined }),
   read: async () => null,
+  isComplete: async () => true,
   copy: async (key) => key,
   remove: async () => undefined,
   async *listOlderThan() {},

@@ -45,6 +45,7 @@ export async function openS3Storage(location: S3Location): Promise<SharedStorage
     receive: (bytes, { maxBytes }) => receive(store, bytes, maxBytes),
     localPath: (key) => download(store, key),
     read: (key, bytes) => read(store, key, bytes),
+    isComplete: (key, sizeBytes) => isComplete(store, key, sizeBytes),
     copy: (key) => copy(store, key),
     remove: (key) => remove(store, key),
     listOlderThan: (ageMs) => listOlderThan(store, ageMs),
@@ -144,6 +145,11 @@ async function read(store: Store, key: string, { first, last }: ByteRange): Prom
   return (answer?.Body as Readable | undefined) ?? null;
 }
 
+async function isComplete(store: Store, key: string, sizeBytes: number): Promise<boolean> {
+  const answer = await store.client.send(new store.sdk.HeadObjectCommand(objectOf(store, key))).catch(nullWithoutKey);
+  return answer?.ContentLength === sizeBytes;
+}
+
 /** S3 copies objects of up to 5 GB in one request; larger ones are refused. */
 async function copy(store: Store, key: string): Promise<string | null> {
   const copied = randomUUID();
@@ -153,8 +159,9 @@ async function copy(store: Store, key: string): Promise<string | null> {
   return (await store.client.send(command).catch(nullWithoutKey)) === null ? null : copied;
 }
 
+/** A response to HEAD has no error code: its error has a name of its own. */
 function nullWithoutKey(cause: Error): null {
-  if (cause.name === 'NoSuchKey') return null;
+  if (cause.name === 'NoSuchKey' || cause.name === 'NotFound') return null;
   throw away(cause);
 }
 

@@ -125,6 +125,17 @@ for (const [name, openEnvironment, skip] of OPENERS) {
     assert.deepEqual([large.sizeBytes, empty.sizeBytes], [12 * MEBIBYTE, 0]);
   });
 
+  test(`${name}: audio of another size, and that of a deleted key, is not complete`, { skip }, async () => {
+    await using fixture = await openEnvironment();
+    const { storage } = fixture;
+    const { key } = await storage.receive(chunksOf('0123456789'), { maxBytes: 10 });
+
+    const answers = [await storage.isComplete(key, 10), await storage.isComplete(key, 11)];
+    await storage.remove(key);
+
+    assert.deepEqual([...answers, await storage.isComplete(key, 10)], [true, false, false]);
+  });
+
   test(`${name}: a part of the audio is read, and nothing of a deleted key`, { skip }, async () => {
     await using fixture = await openEnvironment();
     const { storage } = fixture;

@@ -36,6 +36,8 @@ export type AudioStorage = {
   localPath(key: string): Promise<{ path: string } & AsyncDisposable>;
   /** The bytes from the first to the last, both included; null for a deleted key. */
   read(key: string, bytes: ByteRange): Promise<Readable | null>;
+  /** Whether so many bytes of the audio are stored; they survive a power failure then. False for a deleted key. */
+  isComplete(key: string, sizeBytes: number): Promise<boolean>;
   /** Makes the same audio available under a second key, which is deleted on its own; null for a deleted key. */
   copy(key: string): Promise<string | null>;
   /** Deletes the audio; does nothing for a deleted key. */
@@ -95,6 +97,7 @@ export async function openFileStorage(folder: string): Promise<AudioStorage> {
     receive: (bytes, { maxBytes }) => receive(folder, names, bytes, maxBytes),
     localPath: async (key) => ({ path: pathOf(folder, key), [Symbol.asyncDispose]: async () => undefined }),
     read: (key, bytes) => readFile(pathOf(folder, key), bytes),
+    isComplete: (key, sizeBytes) => isComplete(pathOf(folder, key), names, sizeBytes),
     copy: (key) => copyWithin(folder, names, key),
     // Deleted audio must not be back after a power failure.
     remove: async (key) => {
@@ -187,6 +190,16 @@ async function readFile(file: string, { first, last }: ByteRange): Promise<Reada
   } catch (cause) {
     return nullWhenMissing(cause);
   }
+}
+
+/** Syncs the file: the process that wrote it may have been killed before it did. */
+async function isComplete(file: string, names: FolderSync, sizeBytes: number): Promise<boolean> {
+  const handle = await openHandle(file).catch(nullWhenMissing);
+  if (handle === null) return false;
+  await using opened = handle;
+  if ((await opened.stat()).size !== sizeBytes) return false;
+  await Promise.all([opened.sync(), names.sync()]);
+  return true;
 }
 
 /** A hard link: the audio is stored once, until both names are removed. A copy where the file system has no links. */

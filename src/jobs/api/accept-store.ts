@@ -139,3 +139,20 @@ export async function acceptFetch(sql: Sql, job: NewJob & AudioToFetch, now: Dat
   const { request: _request, ...given } = job;
   return { ...given, ...NO_AUDIO, ...NOT_STARTED, ...accepted! };
 }
+
+/** Gives a queued job other stored audio; false when a transcriber has started the job, or its audio has changed. */
+export async function replaceAudio(
+  sql: Sql,
+  { shard, id, audioKey }: Pick<Job, 'shard' | 'id' | 'audioKey'>,
+  freshKey: string,
+): Promise<boolean> {
+  const replaced = await sql.run({
+    name: 'replace_audio',
+    text: `
+      update jobs
+      set audio_key = $4
+      where shard = $1 and id = $2 and audio_key = $3 and state = 'queued'`,
+    values: [shard, id, audioKey, freshKey],
+  });
+  return replaced > 0;
+}

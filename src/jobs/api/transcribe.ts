@@ -27,13 +27,15 @@ import type { JobKey } from '../store.ts';
 import { findJob } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
-import { showError, showJob } from '../view.ts';
+import type { ShownSecret } from '../view.ts';
+import { failureOf, showJob } from '../view.ts';
 import type { NewAudio } from './create.ts';
 import { createJob } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
 import type { JobWebhook, JobWebhooks } from './job-webhook.ts';
 import type { TranscribeRequest, UploadRequest } from './request.ts';
 import { FIELD_BYTES, readTranscribeRequest, TEXT_FIELDS } from './request.ts';
+import { findResumable, keepOneAudio } from './resume.ts';
 import type { UploadAdmission } from './upload-admission.ts';
 
 export type TranscribeDeps = {
@@ -88,9 +90,6 @@ export type RequestFormat<Request extends UploadRequest, Result extends Answer> 
   answerOpen(job: Job, secret: ShownSecret): Result;
 };
 
-/** The secret of the job's own webhook, where the service has made it. */
-type ShownSecret = { webhook_secret?: string };
-
 /** The answer to a request whose job has not ended. Disposing it before `answer` is called frees what it holds. */
 export type EarlyAnswer<Result extends Answer> = Disposable & { answer(job: Job): Result };
 
@@ -137,6 +136,7 @@ export async function transcribe<Request extends UploadRequest, Result extends A
   using completion = deps.completions.subscribe({ shard: account.shard, id });
   const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
   const job = received.kind === 'resume' ? received.job : await create(received);
+  if (received.kind === 'resume') await keepOneAudio(deps, received).catch(rethrowDiskFull);
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
@@ -184,11 +184,13 @@ type UploadResult<Request, Result extends Answer> =
       request: Request;
       early: EarlyAnswer<Result> | null;
       job: Job;
+      /** The audio that came again. */
+      file: StoredFile | null;
       madeSecret: string | null;
     }
   | { kind: 'replay'; answer: Answer };
 
-/** Stores the upload, reads its fields and probes the audio. Removes the file unless the upload becomes a new job. */
+/** Stores the upload, reads its fields and probes the audio. Removes the file unless a job may need it. */
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
   deps: TranscribeDeps,
   call: UploadCall,
@@ -210,9 +212,8 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
-      await discard();
       const madeSecret = request.webhook ? await deps.jobWebhooks.madeSecretOf(request.webhook, job) : null;
-      return { kind: 'resume', id: job.id, request, early: early(job.id), job, madeSecret };
+      return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, madeSecret };
     }
     const webhook = request.webhook ? await deps.jobWebhooks.permit(request.webhook, account) : null;
     const audio = await audioOf(deps, account, { file, request });
@@ -289,12 +290,6 @@ export async function permitByEngine(
   );
 }
 
-/** Null when the job was deleted, or failed by a fault of the service: the audio is then transcribed again. */
-async function findResumable({ db }: TranscribeDeps, account: Account, id: string): Promise<Job | null> {
-  const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
-  return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
-}
-
 async function probe(
   deps: TranscribeDeps,
   account: Account,
@@ -333,16 +328,6 @@ function answerEnded<Request extends UploadRequest, Result extends Answer>(
     case 'canceled':
       throw failureOf(job, secret);
   }
-}
-
-/** The error that answers for a job that failed or was canceled. */
-export function failureOf(job: Job, secret: ShownSecret = {}): ApiError {
-  const extra = { job_id: job.id, ...secret };
-  const error = showError(job);
-  if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
-  const { type, message, ...reason } = error;
-  const isOfService = type === 'engine_error' || type === 'engine_timeout';
-  return new ApiError(isOfService ? 'internal' : type, message, { extra: { ...extra, ...reason } });
 }
 
 /** The path of a job. */

@@ -6,13 +6,14 @@ import { component, Type } from '../../http/schema.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import type { EarlyAnswer, UploadCall } from '../api/transcribe.ts';
-import { failureOf, locationOf } from '../api/transcribe.ts';
+import { locationOf } from '../api/transcribe.ts';
 import type { Job } from '../job.ts';
 import type { JobKey } from '../store.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import type { TextEvent } from '../stream/text-stream.ts';
 import { streamText } from '../stream/text-stream.ts';
+import { failureOf } from '../view.ts';
 import { diarizedSegmentSchema, diarizedSegments, usageOf, usageSchema } from './answer.ts';
 import type { OpenAiRequest } from './request.ts';
 
