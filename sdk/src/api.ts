@@ -417,6 +417,7 @@ export interface ErrorBody {
       | 'insufficient_balance'
       | 'plan_limit'
       | 'missing_scope'
+      | 'suspended'
       | 'not_found'
       | 'method_not_allowed'
       | 'conflict'
@@ -1504,6 +1505,10 @@ export interface Account {
   name: string;
   plan: 'lite' | 'pro';
   balance: Balance;
+  /**
+   * Since then its keys are refused and its deliveries wait; null: it is not suspended.
+   */
+  suspended_at: string | null;
   created_at: string;
 }
 export interface AccountList {
@@ -1735,6 +1740,8 @@ export interface AuditEntry {
   action:
     | 'account.created'
     | 'account.changed'
+    | 'account.suspended'
+    | 'account.resumed'
     | 'credits.added'
     | 'key.created'
     | 'key.deleted'
@@ -2482,6 +2489,8 @@ export interface GetAdminAuditQuery {
   action?:
     | 'account.created'
     | 'account.changed'
+    | 'account.suspended'
+    | 'account.resumed'
     | 'credits.added'
     | 'key.created'
     | 'key.deleted'

@@ -10,6 +10,8 @@ export type Account = {
   unlimited: boolean;
   /** Whether something was left to spend when the key was looked up, less than a second ago; absent where it is not known. */
   hadCredit?: boolean;
+  /** Whether it was suspended at that time; absent where that is not known. */
+  isSuspended?: boolean;
 };
 
 /** The API key of a request, without its secret part. */

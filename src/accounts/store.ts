@@ -3,9 +3,10 @@ import { SHARD_COUNT, shardOf } from '../rules/shard.ts';
 import type { Account } from './account.ts';
 
 /** An account and its balance, in units (see rules/price.ts): `amount` can be spent, `held` is set aside for jobs. */
-export type AccountRow = Account & { amount: number; held: number; createdAt: Date };
+export type AccountRow = Account & { amount: number; held: number; createdAt: Date; suspendedAt: Date | null };
 
-const ACCOUNT_COLUMNS = 'id, shard, name, plan, unlimited, amount, held, created_at as "createdAt"';
+const ACCOUNT_COLUMNS =
+  'id, shard, name, plan, unlimited, amount, held, created_at as "createdAt", suspended_at as "suspendedAt"';
 const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 
 /** @param units  null for an unlimited account; else its first credit, entered in the ledger in the same statement */
@@ -103,6 +104,39 @@ export async function updateAccount(
     values: [shardOf(id), id, change.name, change.plan],
   });
   return rows[0] ?? null;
+}
+
+/** Suspends an account, or ends that; null if there is no such account. One that is suspended stays so since the first time. */
+export async function setSuspended(sql: Sql, id: string, isSuspended: boolean): Promise<AccountRow | null> {
+  const rows = await sql.rows<AccountRow>({
+    text: `
+      with clock as (
+        select case when $3::boolean then clock_timestamp() end as moment
+      )
+      update accounts
+      set suspended_at = case when $3 and suspended_at is not null then suspended_at else (select moment from clock) end
+      where shard = $1 and id = $2
+      returning ${ACCOUNT_COLUMNS}`,
+    values: [shardOf(id), id, isSuspended],
+  });
+  return rows[0] ?? null;
+}
+
+/** Those of the accounts that are not suspended, by their ids. */
+export async function findUnsuspended(
+  sql: Sql,
+  accounts: readonly Pick<Account, 'shard' | 'id'>[],
+): Promise<Set<string>> {
+  const rows = await sql.rows<{ id: string }>({
+    name: 'find_unsuspended',
+    isBrief: true,
+    text: `
+      select id
+      from accounts
+      where shard = any($1::smallint[]) and id = any($2::text[]) and suspended_at is null`,
+    values: [accounts.map(({ shard }) => shard), accounts.map(({ id }) => id)],
+  });
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** The number of accounts in all shards, for the operator. */

@@ -2,6 +2,8 @@
 export const AUDIT_ACTIONS = [
   'account.created',
   'account.changed',
+  'account.suspended',
+  'account.resumed',
   'credits.added',
   'key.created',
   'key.deleted',

@@ -6,6 +6,7 @@ export const ERROR_STATUS = {
   insufficient_balance: 402,
   plan_limit: 403,
   missing_scope: 403,
+  suspended: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -31,6 +32,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
     'the balance is used up, or the audio costs more than the balance; then needed_credits and available_credits give both amounts',
   plan_limit: "the account's plan does not allow the request: one more webhook, or plan=pro on a lite account",
   missing_scope: 'the API key lacks a scope; the message and required_scope name it',
+  suspended: 'the operator of the service has suspended the account',
   not_found: 'the path or the id is unknown, or the id belongs to another account',
   method_not_allowed: 'the path does not support the method; Allow lists the methods that it supports',
   conflict:

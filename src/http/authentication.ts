@@ -40,6 +40,12 @@ export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findC
   return caller;
 }
 
+/** @throws ApiError  403 for a suspended account */
+export function requireUnsuspended({ isSuspended }: Account): void {
+  if (!isSuspended) return;
+  throw new ApiError('suspended', 'The account is suspended; ask the operator of the service.');
+}
+
 /** @throws ApiError  403, unless the key has the scope */
 export function requireScope(key: Caller['key'], scope: Scope): void {
   if (permits(key.scopes, scope)) return;

@@ -63,7 +63,11 @@ export function followKey(
   { over, stream, streams }: { over: AbortController; stream: Readable; streams: OpenStreams | undefined },
 ): void {
   if (!context.account || !context.key || !streams || over.signal.aborted) return;
-  const remove = streams.add({ key: { shard: context.account.shard, id: context.key.id }, over, stream });
+  const remove = streams.add({
+    key: { shard: context.account.shard, id: context.key.id, accountId: context.account.id },
+    over,
+    stream,
+  });
   reply.raw.once('close', remove);
 }
 

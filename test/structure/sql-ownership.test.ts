@@ -32,6 +32,8 @@ const FOLDERS: Record<string, string> = {
 
 /** Statements that read a table of another folder. */
 const READS_ELSEWHERE = [
+  // The deliveries of a suspended account wait.
+  'src/webhooks/deliveries/due-store.ts reads accounts',
   // How long events and attempts are kept depends on the plan that the account has now.
   'src/webhooks/events/retention-store.ts reads accounts',
   'src/webhooks/log/retention-store.ts reads accounts',

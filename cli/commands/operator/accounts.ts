@@ -45,6 +45,24 @@ export function define(command: Command, io: Io): void {
     .addOption(new Option('--plan <plan>', 'what it may use from now on').choices(['lite', 'pro']))
     .action(action<[string], AccountChange>(io, updateAccount));
   command
+    .command('suspend')
+    .description('refuse its keys, and let its deliveries wait')
+    .argument('<account>')
+    .action(
+      action<[string]>(io, async (session, _options, id) => {
+        show(session, await (await session.admin()).accounts.suspend(id));
+      }),
+    );
+  command
+    .command('resume')
+    .description('end that; what waited is sent')
+    .argument('<account>')
+    .action(
+      action<[string]>(io, async (session, _options, id) => {
+        show(session, await (await session.admin()).accounts.resume(id));
+      }),
+    );
+  command
     .command('credit')
     .description('add credits; a negative amount takes them away')
     .argument('<account>')

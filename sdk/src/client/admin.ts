@@ -134,6 +134,16 @@ class Accounts {
     return await this.#http.json('PATCH', route`/admin/v1/accounts/${id}`, { ...options, body });
   }
 
+  /** Refuses its keys, and lets its deliveries wait. */
+  async suspend(id: string, options?: RequestOptions): Promise<Account> {
+    return await this.#http.json('POST', route`/admin/v1/accounts/${id}/suspend`, options);
+  }
+
+  /** Ends the suspension; what waited is sent. */
+  async resume(id: string, options?: RequestOptions): Promise<Account> {
+    return await this.#http.json('POST', route`/admin/v1/accounts/${id}/resume`, options);
+  }
+
   /** Adds credits, or takes them away where `amount` is below zero. */
   async addCredits(id: string, body: PostAdminAccountsIdCreditsBody, options?: RequestOptions): Promise<LedgerEntry> {
     return await this.#http.json('POST', route`/admin/v1/accounts/${id}/credits`, { ...options, body });

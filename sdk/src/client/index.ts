@@ -24,6 +24,7 @@ export {
   PlanLimitError,
   RangeNotSatisfiableError,
   RateLimitError,
+  SuspendedError,
   TimeoutError,
   TooLargeError,
   UnauthenticatedError,

@@ -22,7 +22,7 @@ test('an account is created, read, listed and changed', async () => {
   assert.match(id, /^acct_/);
   assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const balance = { amount: 12.5, held: 0, units: 'credits', unlimited: false, rates: RATES, plan: 'lite' };
-  assert.deepEqual(rest, { name: 'Ada', plan: 'lite', balance });
+  assert.deepEqual(rest, { name: 'Ada', plan: 'lite', balance, suspended_at: null });
   assert.deepEqual([read.status, read.body], [200, made.body]);
   assert.deepEqual([changed.body.plan, changed.body.name], ['pro', 'Ada']);
   assert.deepEqual(list.body, { data: [changed.body], has_more: false, next_cursor: null });

@@ -36,6 +36,10 @@ export const accountSchema = Type.Object(
     name: Type.String(),
     plan: planSchema,
     balance: balanceSchema,
+    suspended_at: nullable(
+      timeSchema,
+      'Since then its keys are refused and its deliveries wait; null: it is not suspended.',
+    ),
     created_at: timeSchema,
   },
   component('Account'),
@@ -149,6 +153,7 @@ export function showAccount(account: AccountRow, rates: Rates): Static<typeof ac
     name: account.name,
     plan: account.plan,
     balance: showBalance(account, rates),
+    suspended_at: account.suspendedAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),
   };
 }

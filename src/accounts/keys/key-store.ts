@@ -69,7 +69,7 @@ async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<C
     name: 'find_account_of_key',
     isBrief: true,
     text: `
-      select id, shard, name, plan, unlimited, amount > 0 as "hadCredit"
+      select id, shard, name, plan, unlimited, amount > 0 as "hadCredit", suspended_at is not null as "isSuspended"
       from accounts
       where shard = $1 and id = $2`,
     values: [shard, id],

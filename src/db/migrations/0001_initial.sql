@@ -15,6 +15,8 @@ create table accounts (
   held bigint not null default 0 check (held >= 0),
   -- The number of the last ledger entry.
   ledger_number bigint not null default 0,
+  -- Its keys are refused and its deliveries wait; null: no.
+  suspended_at timestamptz,
   created_at timestamptz not null,
   primary key (shard, id)
 );

@@ -20,7 +20,7 @@ function openEnvironment() {
   const streams = new OpenStreams({ findValidKeys, clock, log: openLog('silent') });
   const add = (id: string) => {
     const open = {
-      key: { shard: 1, id },
+      key: { shard: 1, id, accountId: 'acct_1' },
       over: new AbortController(),
       stream: new Readable({ read: () => undefined }),
     };

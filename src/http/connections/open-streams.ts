@@ -3,12 +3,12 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
 /** The API key of a stream's request. */
-export type StreamKey = { shard: number; id: string };
+export type StreamKey = { shard: number; id: string; accountId: string };
 /** An answer that is being streamed; aborting `over` ends it after its current message. */
 type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
 type StreamKeyDeps = {
-  /** The ids of those keys that are neither revoked nor expired. */
+  /** The ids of those keys that are neither revoked nor expired, of accounts that are not suspended. */
   findValidKeys(keys: StreamKey[]): Promise<Set<string>>;
   clock: Clock;
   log: Log;
@@ -19,7 +19,7 @@ const POLL_MS = 500;
 // A stream whose client does not read cannot end after its current message; it is destroyed after this time.
 const END_MS = 500;
 
-/** Ends every stream whose key was revoked or has expired: one query for all streams, twice a second. */
+/** Ends every stream whose key is no longer valid: one query for all streams, twice a second. */
 export class OpenStreams {
   readonly #deps: StreamKeyDeps;
   readonly #open = new Set<OpenStream>();
@@ -61,7 +61,7 @@ export class OpenStreams {
 
   #end(ended: OpenStream): void {
     this.#open.delete(ended);
-    ended.over.abort(new Error('the key of the stream was revoked or has expired'));
+    ended.over.abort(new Error('the key of the stream is no longer valid'));
     void this.#deps.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
 import type { Auth, Limits } from '../authentication.ts';
-import { authenticate, authenticateAdmin, limitRate, requireScope } from '../authentication.ts';
+import { authenticate, authenticateAdmin, limitRate, requireScope, requireUnsuspended } from '../authentication.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Route } from '../route.ts';
 import type { WrongTokens } from '../wrong-tokens.ts';
@@ -54,6 +54,7 @@ async function admitAccount(
 ): Promise<void> {
   const { account, key } = await authenticate(request.raw.rawHeaders, auth);
   Object.assign(request.context, { account, key });
+  requireUnsuspended(account);
   const bucket = endpoint.bucket ?? 'default';
   try {
     reply.headers(await limitRate(account, bucket, limits));

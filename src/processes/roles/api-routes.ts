@@ -17,6 +17,8 @@ import type { StoredAudioDeps } from '../../jobs/stored-audio/routes.ts';
 import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import type { UsageDeps } from '../../jobs/usage/usage-routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
+import type { AccountStateDeps } from '../../operator/account-routes.ts';
+import { accountStateRoutes } from '../../operator/account-routes.ts';
 import type { OverviewDeps } from '../../operator/routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
 import type { StreamRoutesDeps } from '../../stream/routes.ts';
@@ -70,9 +72,10 @@ export function apiRoutes(deps: ApiDeps): Route[] {
 }
 
 /** Every route under /admin/v1. */
-export function adminApiRoutes(deps: AdminDeps & UsageDeps & SealedDeps & OverviewDeps): Route[] {
+export function adminApiRoutes(deps: AdminDeps & AccountStateDeps & UsageDeps & SealedDeps & OverviewDeps): Route[] {
   return [
     ...adminRoutes(deps),
+    ...accountStateRoutes(deps),
     ...portalRoutes(deps),
     adminUsageRoute(deps),
     ...overviewRoutes(deps),

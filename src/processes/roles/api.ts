@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
-import { findValidKeys } from '../../accounts/keys/key-store.ts';
+import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
@@ -106,7 +106,7 @@ async function openApi(
     openJobNotifications({ db, clock, log }),
     openAccountChanges({ db, clock, log }),
   ]);
-  const streams = new OpenStreams({ findValidKeys: (keys) => findValidKeys(db, keys), clock, log });
+  const streams = new OpenStreams({ findValidKeys: (keys) => findUsableKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
     ...{ db, box: secretBox, log },

@@ -14,6 +14,7 @@ import type { AttemptEnd, Recorder } from './record.ts';
 import type { ReadyDelivery, SendOptions } from './send.ts';
 import { sendAttempt } from './send.ts';
 import type { WebhookCache } from './webhook-cache.ts';
+import { maySend } from './webhook-cache.ts';
 
 export type AttemptsDeps = {
   db: Sql;
@@ -167,7 +168,7 @@ export class Attempts {
     const epoch = ownership.epochOf(shard)!;
     const webhook = webhooks.fresh(webhookId);
     const body = databaseClock.nowMs() - readAtMs <= MAX_WAIT_IN_MEMORY_MS ? delivery.body : null;
-    if (webhook?.isActive && body) {
+    if (webhook && maySend(webhook) && body) {
       void this.#send(readyOf(delivery, { epoch, body }, webhook));
       return;
     }
@@ -210,7 +211,8 @@ export class Attempts {
     const body = known ?? bodies?.get(delivery.id);
     const webhook = webhooks.get(delivery.webhookId);
     const isOwned = ownership.isTrusted() && ownership.epochOf(delivery.shard) === epoch;
-    if (!bodies || (isOwned && this.#stopping.signal.aborted))
+    const mustWait = this.#stopping.signal.aborted || webhook?.isSuspended;
+    if (!bodies || (isOwned && mustWait))
       this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS });
     else if (!isOwned || !body || !webhook?.isActive) this.#settle(delivery, null);
     else void this.#send(readyOf(delivery, { epoch, body }, webhook));
@@ -220,13 +222,14 @@ export class Attempts {
   /** Never rejects. */
   async #send(delivery: ReadyDelivery): Promise<void> {
     const { scheduler, recorder, databaseClock, log, sendOptions, webhooks, onInactive } = this.#deps;
-    // While a connection is opened, the webhook may be disabled or deleted, and the event erased.
+    // While a connection is opened, the webhook may be disabled or deleted, its account suspended, and the event erased.
     const isInactive = () => webhooks.get(delivery.webhookId)?.isActive === false;
+    const isSuspended = () => webhooks.get(delivery.webhookId)?.isSuspended === true;
     const isErased = () => this.#erased.has(delivery.eventId);
     this.#running += 1;
     this.#bytes += delivery.body.length;
     try {
-      const result = await sendAttempt(delivery, sendOptions, () => isInactive() || isErased());
+      const result = await sendAttempt(delivery, sendOptions, () => isInactive() || isSuspended() || isErased());
       scheduler.answered(delivery.id);
       // The receiver did not cause the failure of an attempt that this process cut off.
       if (result && (result.succeeded || !this.#isCutOff)) recorder.add(result);

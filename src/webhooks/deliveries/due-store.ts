@@ -10,6 +10,8 @@ export type WebhookSettings = {
   previousSecret: Buffer | null;
   previousSecretEndsAt: Date | null;
   isActive: boolean;
+  /** Its account is suspended: its deliveries wait. */
+  isSuspended: boolean;
   /** It has succeeded, and not failed since. */
   isHealthy: boolean;
   /** How many attempts may start in a second; null: no limit. */
@@ -46,7 +48,8 @@ export type ReadDeliveries = {
 
 const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
   w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy",
-  w.max_per_second as "maxPerSecond", w.headers`;
+  w.max_per_second as "maxPerSecond", w.headers, a.suspended_at is not null as "isSuspended"`;
+const ACCOUNT = 'left join accounts a on a.shard = w.shard and a.id = w.account_id';
 
 // extract() computes in numeric, which costs a microsecond.
 const MS = (time: string) => `date_part('epoch', ${time}) * 1000`;
@@ -82,6 +85,7 @@ export async function readDue(
     text: `select d.shard, d.webhook_id as "webhookId", ${DELIVERY}, ${SETTINGS}
       from deliveries d
       left join webhooks w on w.shard = d.shard and w.id = d.webhook_id
+      ${ACCOUNT}
       ${EVENT}
       where d.shard = any($1::smallint[]) and d.attempt > 0
         and d.next_at >= to_timestamp($2::float8 / 1000) and d.next_at <= to_timestamp($3::float8 / 1000)
@@ -143,7 +147,8 @@ const readOfWebhook = (columns: string, settings: string) => `
 const READ_OF_WEBHOOK = readOfWebhook(DELIVERY, '');
 const READ_OF_WEBHOOK_WITH_SETTINGS = readOfWebhook(
   `${DELIVERY}, ${SETTINGS}`,
-  'left join webhooks w on w.shard = $1 and w.id = $2',
+  `left join webhooks w on w.shard = $1 and w.id = $2
+  ${ACCOUNT}`,
 );
 
 function deliveryOf(row: DeliveryRow, { shard, webhookId }: Place): WaitingDelivery {
@@ -158,15 +163,16 @@ function nowOf(rows: DeliveryRow[]): number | null {
 
 function settingsOf(row: SettingsRow, { webhookId: id, shard }: Place): WebhookSettings {
   if (row.url === null) return deletedWebhook({ id, shard });
-  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isHealthy, maxPerSecond, headers } = row;
+  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isSuspended, isHealthy, maxPerSecond, headers } =
+    row;
   const ofUrl = { url, secret, previousSecret, previousSecretEndsAt, headers };
-  return { id, shard, ...ofUrl, isActive, isHealthy, maxPerSecond };
+  return { id, shard, ...ofUrl, isActive, isSuspended, isHealthy, maxPerSecond };
 }
 
 /** Settings of a webhook that is no longer there. */
 export function deletedWebhook({ id, shard }: { id: string; shard: number }): WebhookSettings {
   const nothing = { url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null, headers: null };
-  return { id, shard, ...nothing, isActive: false, isHealthy: false, maxPerSecond: null };
+  return { id, shard, ...nothing, isActive: false, isSuspended: false, isHealthy: false, maxPerSecond: null };
 }
 
 /** A webhook, and of its waiting deliveries the one that is due first. */
@@ -233,6 +239,7 @@ export async function readWebhooks(sql: Sql, shard: number, ids: string[]): Prom
     name: 'read-webhook-settings',
     text: `select w.id, w.shard, ${SETTINGS}
       from webhooks w
+      ${ACCOUNT}
       where w.shard = $1 and w.id = any($2::text[])`,
     values: [shard, ids],
   });

@@ -10,7 +10,7 @@ import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { ReadDeliveries, WaitingDelivery, WebhookSettings } from './due-store.ts';
 import { findWebhooksDue, readDue, readDueOfWebhook } from './due-store.ts';
 import type { WebhookCache } from './webhook-cache.ts';
-import { scheduled } from './webhook-cache.ts';
+import { maySend, scheduled } from './webhook-cache.ts';
 
 export type ReaderDeps = {
   db: Database;
@@ -186,7 +186,7 @@ export class Reader {
   async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
     const { db, scheduler, databaseClock, webhooks } = this.#deps;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
-    const hasSettings = webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && webhooks.get(webhookId)!.isActive;
+    const hasSettings = webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && maySend(webhooks.get(webhookId)!);
     const span = { fromMs, untilMs, limit, known, withSettings: !hasSettings };
     try {
       const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
@@ -253,8 +253,9 @@ export class Reader {
           scheduler.spill({ id: first.webhookId, shard, isHealthy: known?.isHealthy }, search.fromMs);
           continue;
         }
-        if (scheduler.found({ ...first, shard }, read)) metrics?.deliveriesFoundLate.inc();
-        if (known && !known.isActive) inactive.push(known);
+        const isFound = scheduler.found({ ...first, shard }, read);
+        if (known && !maySend(known)) inactive.push(known);
+        else if (isFound) metrics?.deliveriesFoundLate.inc();
       }
     } finally {
       scheduler.endRead(read);
@@ -263,7 +264,7 @@ export class Reader {
   }
 
   /**
-   * Has the deliveries dropped of those of the webhooks that are still inactive: no refill reads them. They were in flight
+   * Has the deliveries dropped of those of the webhooks that are still inactive, and read of those that may send again: no refill reads them. They were in flight
    * when the others were dropped, and their results were not recorded.
    */
   async #dropOf(inactive: WebhookSettings[]): Promise<void> {

@@ -8,7 +8,7 @@ import { WebhookCache } from './webhook-cache.ts';
 const NOW_MS = 1_000_000;
 const ACTIVE: WebhookSettings = {
   ...{ id: 'w1', shard: 0, url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null },
-  ...{ isActive: true, isHealthy: true, maxPerSecond: null, headers: null },
+  ...{ isActive: true, isSuspended: false, isHealthy: true, maxPerSecond: null, headers: null },
 };
 
 /** How many of three deliveries start at once, after the webhook was forgotten and is read again with the settings as known. */

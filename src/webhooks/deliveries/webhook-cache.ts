@@ -76,7 +76,13 @@ export class WebhookCache {
   }
 }
 
+/** Whether attempts may start: what waits for a suspended account's webhook is kept, for an inactive one it is dropped. */
+export function maySend({ isActive, isSuspended }: WebhookSettings): boolean {
+  return isActive && !isSuspended;
+}
+
 /** What the scheduler needs to know of a webhook. */
-export function scheduled({ id, shard, isHealthy, isActive, maxPerSecond }: WebhookSettings) {
-  return { id, shard, isHealthy, maySend: isActive, maxPerSecond };
+export function scheduled(webhook: WebhookSettings) {
+  const { id, shard, isHealthy, maxPerSecond } = webhook;
+  return { id, shard, isHealthy, maySend: maySend(webhook), maxPerSecond };
 }

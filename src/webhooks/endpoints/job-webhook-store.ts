@@ -1,6 +1,8 @@
 import type { Sql } from '../../db/database.ts';
+import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import type { EventType } from '../events/event-types.ts';
+import type { Owner } from './store.ts';
 import { notifyWebhookChanged } from './store.ts';
 
 const JOB_EVENTS: EventType[] = ['transcription.completed', 'transcription.failed'];
@@ -38,6 +40,28 @@ export async function deleteWebhookOfJob(tx: Sql, { shard, jobId }: { shard: num
     values: [shard, id],
   });
   if (deleted > 0) notifyWebhookChanged(tx, id);
+}
+
+// Of more of them the deliverers learn within a minute.
+const MAX_NOTIFIED = 1_000;
+
+/** Makes the deliverers read the account's webhooks again, and those of its jobs for which deliveries wait. */
+export async function notifyAccountChanged(tx: Sql, { shard, accountId }: Owner): Promise<void> {
+  const webhooks = await tx.rows<{ id: string }>({
+    text: `
+      select id
+      from webhooks
+      where shard = $1 and account_id = $2 and ${IS_OF_ACCOUNT}
+      union
+      (
+        select webhook_id
+        from deliveries
+        where shard = $1 and account_id = $2 and webhook_id like 'whj\\_%' and attempt_id > ''
+        limit $3
+      )`,
+    values: [shard, accountId, MAX_NOTIFIED],
+  });
+  for (const { id } of webhooks) notifyWebhookChanged(tx, id);
 }
 
 /** The sealed secret of a job's webhook; null when the job has none. */

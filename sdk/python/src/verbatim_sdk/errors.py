@@ -121,6 +121,10 @@ class MissingScopeError(ApiError):
         return self.body.get("required_scope")
 
 
+class SuspendedError(ApiError):
+    """403: the operator of the service has suspended the account."""
+
+
 class NotFoundError(ApiError):
     """404: the path or the id is unknown, or the id belongs to another account."""
 
@@ -204,6 +208,7 @@ ERROR_CLASSES: Mapping[str, type[ApiError]] = {
     "insufficient_balance": InsufficientBalanceError,
     "plan_limit": PlanLimitError,
     "missing_scope": MissingScopeError,
+    "suspended": SuspendedError,
     "not_found": NotFoundError,
     "method_not_allowed": MethodNotAllowedError,
     "conflict": ConflictError,

@@ -219,7 +219,7 @@ class ErrorBodyError(TypedDict):
     """A sentence that says what to do."""
     code: int
     """Equal to the HTTP status."""
-    type: Literal["invalid_request", "forbidden_url", "unauthenticated", "insufficient_balance", "plan_limit", "missing_scope", "not_found", "method_not_allowed", "conflict", "too_large", "unsupported_media_type", "range_not_satisfiable", "unprocessable_audio", "audio_fetch_failed", "rate_limited", "internal", "unavailable"]
+    type: Literal["invalid_request", "forbidden_url", "unauthenticated", "insufficient_balance", "plan_limit", "missing_scope", "suspended", "not_found", "method_not_allowed", "conflict", "too_large", "unsupported_media_type", "range_not_satisfiable", "unprocessable_audio", "audio_fetch_failed", "rate_limited", "internal", "unavailable"]
     """Stable; program against it."""
     param: NotRequired[str]
     """The field at fault, when one is."""
@@ -1046,6 +1046,8 @@ class Account(TypedDict):
     name: str
     plan: Literal["lite", "pro"]
     balance: Balance
+    suspended_at: str | None
+    """Since then its keys are refused and its deliveries wait; null: it is not suspended."""
     created_at: str
 
 
@@ -1244,7 +1246,7 @@ class AuditEntry(TypedDict):
     actor: AuditEntryActor
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -1724,7 +1726,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

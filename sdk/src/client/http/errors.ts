@@ -121,6 +121,10 @@ export class MissingScopeError extends ApiError {
     return this.body?.required_scope ?? null;
   }
 }
+/** The operator of the service has suspended the account. */
+export class SuspendedError extends ApiError {
+  override name = 'SuspendedError';
+}
 export class NotFoundError extends ApiError {
   override name = 'NotFoundError';
 }
@@ -170,6 +174,7 @@ const CLASSES: Record<ErrorType, typeof ApiError> = {
   insufficient_balance: InsufficientBalanceError,
   plan_limit: PlanLimitError,
   missing_scope: MissingScopeError,
+  suspended: SuspendedError,
   not_found: NotFoundError,
   method_not_allowed: MethodNotAllowedError,
   conflict: ConflictError,
