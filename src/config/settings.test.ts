@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { engineSpec } from '../engines/engine-spec.ts';
+import { ConfigError } from './config-error.ts';
 import { doubtsAbout } from './doubts.ts';
-import { ConfigError, dataPaths, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
+import { dataPaths, readConfig, roleEnvironment, SETTINGS } from './settings.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
 

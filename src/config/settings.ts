@@ -2,6 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
+import { ConfigError } from './config-error.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
 
@@ -130,6 +131,12 @@ export const SETTINGS = {
     null,
     '32 bytes in base64 that encrypt webhook secrets; of several, separated by commas, the first encrypts and all decrypt; without it the first start generates DATA_DIR/secrets-key',
     read.optional(read.keys32),
+  ),
+  unreadableRows: setting(
+    'UNREADABLE_ROWS',
+    'stop',
+    'stop, or keep: the service starts although it lacks the key by which rows of the database are encrypted',
+    read.oneOf(['stop', 'keep']),
   ),
   engineLite: setting(
     'ENGINE_LITE',
@@ -333,16 +340,6 @@ export const SETTINGS = {
 
 type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
 export type Config = { [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
-
-/** Every wrong setting of a start, in one error. */
-export class ConfigError extends Error {
-  readonly mistakes: string[];
-  constructor(mistakes: string[]) {
-    super(`The settings are wrong:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
-    this.name = 'ConfigError';
-    this.mistakes = mistakes;
-  }
-}
 
 /**
  * The settings of this process, from the environment and the defaults above.

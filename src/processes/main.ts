@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { ConfigError } from '../config/config-error.ts';
 import { doubtsAbout } from '../config/doubts.ts';
 import type { Config } from '../config/settings.ts';
-import { ConfigError, dataPaths, readConfig } from '../config/settings.ts';
+import { dataPaths, readConfig } from '../config/settings.ts';
+import type { Sql } from '../db/database.ts';
 import { DirectoryTakenError } from '../db/embedded/folder-lock.ts';
 import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
-import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
+import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
 import { collectWhenIdle } from '../platform/garbage-collection.ts';
 import type { Log } from '../platform/log.ts';
@@ -53,7 +55,7 @@ async function main(): Promise<void> {
     },
     onHolderEnded: (holder) => void node?.release(holder),
   });
-  const database = await openStore(config, log, stopping.signal);
+  const database = await openStore({ config, log, secretsKeys: secrets.secretsKeys }, stopping.signal);
   if (!database) {
     await roles.stop(ROLES_STOP_MS);
     process.exit(await stopWanted.promise);
@@ -98,20 +100,30 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
   });
 }
 
+type Start = { config: Config; log: Log; secretsKeys: Buffer[] };
+
 type Store = { url: string; directUrl?: string; maxConnections?: number; stop(): Promise<void> };
 
 /** The database of this node, migrated: the one that DATABASE_URL names, else the embedded one. Null when stopped before. */
-async function openStore(config: Config, log: Log, stopping: AbortSignal): Promise<Store | null> {
+async function openStore(start: Start, stopping: AbortSignal): Promise<Store | null> {
+  const { config, log } = start;
   const url = config.databaseUrl;
-  if (url === null) return await openEmbedded(config, log, stopping);
+  if (url === null) return await openEmbedded(start, stopping);
   // Loaded here: the embedded database starts while this code is loaded.
   const { prepareOutside } = await import('./outside-database.ts');
   const directUrl = config.databaseDirectUrl ?? url;
   // A migration may take long; a stop ends this process, and with its connection the transaction.
-  const prepared = await Promise.race([prepareOutside({ url, directUrl }, log, stopping), aborted(stopping)]);
+  const preparing = prepareOutside({ url, directUrl }, { log, signal: stopping, check: await keyCheck(start) });
+  const prepared = await Promise.race([preparing, aborted(stopping)]);
   if (!prepared) return null;
   const maxConnections = config.databaseConnections ?? (prepared.poolsBySession ? SESSION_POOL_CONNECTIONS : null);
   return { url, directUrl, ...(maxConnections && { maxConnections }), stop: async () => undefined };
+}
+
+/** Loaded here, as the client of the database is. */
+async function keyCheck(start: Start): Promise<(sql: Sql) => Promise<void>> {
+  const { requireKeys } = await import('./sealed-rows.ts');
+  return (sql) => requireKeys(sql, start);
 }
 
 function aborted(signal: AbortSignal): Promise<null> {
@@ -130,14 +142,15 @@ async function joinDatabase(database: Store, config: Config, log: Log, signal: A
 }
 
 /** Keeps the embedded PostgreSQL running: its address stays the same, so the roles' pools just connect again. */
-async function openEmbedded(config: Config, log: Log, stopWanted: AbortSignal): Promise<Store | null> {
+async function openEmbedded(start: Start, stopWanted: AbortSignal): Promise<Store | null> {
+  const { config, log } = start;
   const options = { dir: dataPaths(config.dataDir).database, log };
   let stopping = false;
   let server = await startEmbedded(options);
   // The client is loaded while PostgreSQL starts and the roles load their code: they are not to wait for it.
   const { bringUpToDate } = await import('./outside-database.ts');
   try {
-    await Promise.race([bringUpToDate(server.url, log), aborted(stopWanted)]);
+    await Promise.race([bringUpToDate(server.url, log, await keyCheck(start)), aborted(stopWanted)]);
   } catch (error) {
     await server.stop();
     throw error;
@@ -179,5 +192,6 @@ main().catch((error: unknown) => {
     FolderError,
   ].some((kind) => error instanceof kind);
   console.error(isOperators ? (error as Error).message : error);
-  process.exit(error instanceof FolderError || error instanceof ConfigError ? EXIT_CONFIG : 1);
+  const isOfConfig = [FolderError, ConfigError, UnknownKeyError].some((kind) => error instanceof kind);
+  process.exit(isOfConfig ? EXIT_CONFIG : 1);
 });

@@ -1,11 +1,15 @@
 import type { DatabaseUrls } from '../db/check-urls.ts';
 import { checkUrls } from '../db/check-urls.ts';
+import type { Sql } from '../db/database.ts';
 import { openDatabase } from '../db/database.ts';
 import { migrate, NewerSchemaError } from '../db/migrate.ts';
 import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import { decideStart } from '../rules/database-failure.ts';
+
+/** @throws UnusableDatabaseError */
+type DatabaseCheck = (sql: Sql) => Promise<void>;
 
 const RETRY_DELAY_MS = 500;
 
@@ -16,14 +20,13 @@ const RETRY_DELAY_MS = 500;
  */
 export async function prepareOutside(
   urls: DatabaseUrls,
-  log: Log,
-  signal: AbortSignal,
+  { log, signal, check }: { log: Log; signal: AbortSignal; check: DatabaseCheck },
 ): Promise<{ poolsBySession: boolean } | null> {
   let lastReason = '';
   while (!signal.aborted) {
     try {
       const poolsBySession = await checkUrls(urls);
-      await bringUpToDate(urls.directUrl, log);
+      await bringUpToDate(urls.directUrl, log, check);
       return { poolsBySession };
     } catch (error) {
       if (error instanceof NewerSchemaError || error instanceof UnusableDatabaseError) throw error;
@@ -42,14 +45,15 @@ export async function prepareOutside(
   return null;
 }
 
-/** Applies the missing migrations, without a timeout. */
-export async function bringUpToDate(url: string, log: Log): Promise<void> {
+/** Applies the missing migrations, without a timeout; then checks what is stored. */
+export async function bringUpToDate(url: string, log: Log, check: DatabaseCheck): Promise<void> {
   const db = openDatabase(url, { maxConnections: 1 });
   try {
     const applied = await migrate(db, undefined, (migrations) =>
       log.info({ migrations }, 'bringing the schema up to date; a large database takes minutes'),
     );
     if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date');
+    await check(db);
   } finally {
     await db.close();
   }

@@ -4,6 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
+import { openDatabase } from '../../src/db/database.ts';
+import { socketFolder } from '../../src/db/embedded/place.ts';
+import { serviceUrl } from '../../src/db/embedded/role.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
@@ -29,6 +32,14 @@ async function createWebhook(service: TestService, key: string, url: string) {
 
 const ping = (service: TestService, key: string, id: string) =>
   fetch(`${service.baseUrl}/v1/webhooks/${id}/test`, { method: 'POST', headers: { 'x-api-key': key } });
+
+/** As after a day. */
+async function expireAnswers({ dataDir }: TestService): Promise<void> {
+  const folder = path.join(dataDir, 'database');
+  const db = openDatabase(serviceUrl(folder, socketFolder(folder)), { maxConnections: 1 });
+  await db.run({ text: 'update idempotency_keys set expires_at = now()' });
+  await db.close();
+}
 
 test('the secrets key is changed on a service that goes on sending with the same webhook secrets and headers', async () => {
   await using receiver = await openReceiver();
@@ -61,6 +72,7 @@ test('the secrets key is changed on a service that goes on sending with the same
   const rotate = () => runVerbatim('secrets rotate', { env });
   const [rotated, again] = [await rotate(), await rotate()];
   await isSigned(both, key, webhook, 3);
+  await expireAnswers(both);
   // What is told to be encrypted anew is so also after a crash.
   await both.crash();
 

@@ -129,9 +129,13 @@ export class IdempotencyLease implements IdempotencyHandle {
   }
 
   get #boxName(): string {
-    const { accountId, key } = this.#state.name;
-    return `${accountId} ${key}`;
+    return answerPlace(this.#state.name);
   }
+}
+
+/** What the answer for a key is sealed for. */
+export function answerPlace({ accountId, key }: Omit<KeyName, 'shard'>): string {
+  return `${accountId} ${key}`;
 }
 
 /** Whether the answer was saved without its body, because of its size: the body is written again from the job. */

@@ -242,3 +242,17 @@ export async function deleteExpiredKeys(
     values: [shard, now, limit],
   });
 }
+
+/** The last answers that can still be sent again, over all shards. */
+export async function listLastAnswers(sql: Sql, limit: number): Promise<(KeyName & { body: Buffer })[]> {
+  return await sql.rows({
+    text: `
+      -- every shard: the key is one for all
+      select shard, account_id as "accountId", key, body
+      from idempotency_keys
+      where body is not null and expires_at > clock_timestamp()
+      order by shard desc, account_id desc, key desc
+      limit $1`,
+    values: [limit],
+  });
+}

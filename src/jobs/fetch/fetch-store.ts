@@ -223,3 +223,16 @@ export async function storeFetchedAudio(
   notifyDue(tx);
   notifyChanged(tx, id);
 }
+
+/** The last fetches, over all shards, with what is sealed for their jobs. */
+export async function listLastRequests(sql: Sql, limit: number): Promise<{ jobId: string; request: Buffer }[]> {
+  return await sql.rows({
+    text: `
+      -- every shard: the key is one for all
+      select job_id as "jobId", request
+      from audio_fetches
+      order by shard desc, job_id desc
+      limit $1`,
+    values: [limit],
+  });
+}

@@ -60,6 +60,20 @@ export async function countNotSealedBy(sql: Sql, header: Buffer): Promise<number
   return row!.webhooks;
 }
 
+/** The last webhooks, over all shards. What of them is not in use any more is null. */
+export async function listLastSealed(sql: Sql, limit: number): Promise<SealedRow[]> {
+  return await sql.rows<SealedRow>({
+    text: `
+      -- every shard: the key is one for all
+      select shard, id, secret, headers,
+        case when previous_secret_ends_at > clock_timestamp() then previous_secret end as "previousSecret"
+      from webhooks
+      order by shard desc, id desc
+      limit $1`,
+    values: [limit],
+  });
+}
+
 /** Replaces what is sealed; false when it has changed since it was read. */
 export async function replaceSealed(
   sql: Sql,
