@@ -1840,7 +1840,7 @@ export interface JobInEvent {
   /**
    * Null until completed.
    */
-  text: string | null;
+  text?: string | null;
   /**
    * Null until completed.
    */
@@ -1849,6 +1849,10 @@ export interface JobInEvent {
    * The segments were left out, because the body would be over 256 KiB.
    */
   segments_omitted?: true;
+  /**
+   * The text was left out too, because the body would still be over 1 MiB.
+   */
+  text_omitted?: true;
   /**
    * The job was erased since.
    */

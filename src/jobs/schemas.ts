@@ -308,9 +308,13 @@ export const jobInListSchema = Type.Object({ ...jobHead, ...jobTail }, component
 export const jobInEventSchema = Type.Object(
   {
     ...jobHead,
+    text: Type.Optional(jobHead.text),
     segments: Type.Optional(segments),
     segments_omitted: Type.Optional(
       Type.Literal(true, { description: 'The segments were left out, because the body would be over 256 KiB.' }),
+    ),
+    text_omitted: Type.Optional(
+      Type.Literal(true, { description: 'The text was left out too, because the body would still be over 1 MiB.' }),
     ),
     deleted: Type.Optional(Type.Literal(true, { description: 'The job was erased since.' })),
     ...jobTail,

@@ -2,7 +2,9 @@ import { RawJson, writeJson } from '../../platform/json.ts';
 import type { EventData, EventType } from './event-types.ts';
 
 /** Past this many bytes a body leaves the segments out: receivers commonly refuse larger ones. */
-export const MAX_BODY_BYTES = 256 * 1024;
+export const MAX_BYTES_WITH_SEGMENTS = 256 * 1024;
+/** Past this many bytes without segments, a body leaves the text out too. */
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 type EventEnvelope = {
   id: string;
@@ -14,14 +16,18 @@ type EventEnvelope = {
 };
 
 /**
- * The bytes of an event as they are stored, signed and sent: UTF-8 JSON. A body over `MAX_BODY_BYTES` leaves the job's
- * segments out and says so in `segments_omitted`; the receiver fetches them from the job.
+ * The bytes of an event as they are stored, signed and sent: UTF-8 JSON. A body over `MAX_BYTES_WITH_SEGMENTS`
+ * leaves the job's segments out and says so in `segments_omitted`; one that is still over `MAX_BODY_BYTES` leaves the text out
+ * and says so in `text_omitted`. The receiver fetches them from the job.
  */
 export function eventBody(envelope: EventEnvelope): Buffer {
   const body = serialise(envelope, envelope.data);
-  if (body.length <= MAX_BODY_BYTES || !('job' in envelope.data)) return body;
+  if (body.length <= MAX_BYTES_WITH_SEGMENTS || !('job' in envelope.data)) return body;
   const { segments: _, ...job } = envelope.data.job;
-  return serialise(envelope, { job: { ...job, segments_omitted: true } });
+  const withText = serialise(envelope, { job: { ...job, segments_omitted: true } });
+  if (withText.length <= MAX_BODY_BYTES) return withText;
+  const { text: __, ...rest } = job;
+  return serialise(envelope, { job: { ...rest, segments_omitted: true, text_omitted: true } });
 }
 
 function serialise({ id, type, createdAt, metadata }: EventEnvelope, data: EventData): Buffer {

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { RawJson } from '../../platform/json.ts';
 import { isId, timeOfId } from '../../rules/ids.ts';
-import { MAX_BODY_BYTES } from './body.ts';
+import { MAX_BODY_BYTES, MAX_BYTES_WITH_SEGMENTS } from './body.ts';
 import { emitEvent } from './emit.ts';
 
 const ACCOUNT = { id: 'acct_a', shard: 7 };
@@ -145,7 +145,9 @@ for (const { title, padding, omitted } of [
     const emptyBytes = Buffer.byteLength((await fixture.bodies())[0]!);
     await fixture.db.run({ text: 'delete from events where id = $1', values: [emptyId] });
 
-    await fixture.db.transaction((tx) => emitEvent(tx, dataWith('x'.repeat(MAX_BODY_BYTES - emptyBytes + padding))));
+    await fixture.db.transaction((tx) =>
+      emitEvent(tx, dataWith('x'.repeat(MAX_BYTES_WITH_SEGMENTS - emptyBytes + padding))),
+    );
 
     const { job } = JSON.parse((await fixture.bodies())[0]!).data;
     assert.equal('segments' in job, !omitted);
@@ -154,3 +156,20 @@ for (const { title, padding, omitted } of [
   });
 }
 const dataWith = (text: string) => ({ ...EVENT, data: { job: { id: 'job_1', segments: [{ text }] } } });
+
+test('a body without segments keeps a text of up to 1 MiB, and leaves out one that is a byte longer', async () => {
+  await using fixture = await openEnvironment();
+  const emit = (text: string) =>
+    fixture.db.transaction((tx) =>
+      emitEvent(tx, { ...EVENT, data: { job: { id: 'job_1', text, segments: [{ text }] } } }),
+    );
+  await emit('x'.repeat(MAX_BYTES_WITH_SEGMENTS));
+  const spareBytes = MAX_BODY_BYTES - Buffer.byteLength((await fixture.bodies())[0]!);
+
+  for (const bytes of [spareBytes, spareBytes + 1]) await emit('x'.repeat(MAX_BYTES_WITH_SEGMENTS + bytes));
+
+  const [, kept, omitted] = await fixture.bodies();
+  assert.equal(Buffer.byteLength(kept!), MAX_BODY_BYTES);
+  assert.equal(JSON.parse(kept!).data.job.text_omitted, undefined);
+  assert.deepEqual(JSON.parse(omitted!).data.job, { id: 'job_1', segments_omitted: true, text_omitted: true });
+});

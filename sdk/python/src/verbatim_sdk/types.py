@@ -1310,12 +1310,14 @@ class JobInEvent(TypedDict):
     metadata: dict[str, Any] | list[Any] | str | float | bool | None
     """As the request carried it, unchanged; null without it."""
     options: JobOptions
-    text: str | None
+    text: NotRequired[str | None]
     """Null until completed."""
     segments: NotRequired[list[Segment] | None]
     """Null until completed."""
     segments_omitted: NotRequired[Literal[True]]
     """The segments were left out, because the body would be over 256 KiB."""
+    text_omitted: NotRequired[Literal[True]]
+    """The text was left out too, because the body would still be over 1 MiB."""
     deleted: NotRequired[Literal[True]]
     """The job was erased since."""
     speakers: list[Speaker] | None
