@@ -57,6 +57,7 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
     return (data as Record<string, string>[])[0];
   });
   const spareKey = (await adminCall(service, `/admin/v1/accounts/${account.id}/keys`))['id']!;
+  const spareAccount = await service.account();
 
   return {
     baseUrl: service.baseUrl,
@@ -69,7 +70,9 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
         parameters: { id: webhook['id'] as string, delivery_id: delivery['id']! },
       },
       { path: '^/v1/events/', parameters: { id: delivery['event_id']! } },
-      { path: '^/admin/v1/accounts/', parameters: { id: account.id } },
+      { path: '^/admin/v1/accounts/(?!.*/(suspend|resume)$)', parameters: { id: account.id } },
+      // The account with the key must not be suspended.
+      { path: '^/admin/v1/accounts/.*/(suspend|resume)$', parameters: { id: spareAccount.id } },
       { path: '^/admin/v1/keys/', parameters: { id: spareKey } },
       { path: '^/v1/keys/', parameters: { id: spareKey } },
     ],
