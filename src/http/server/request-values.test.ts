@@ -16,7 +16,10 @@ const READ: [name: string, given: string, value: unknown][] = [
   ['number', '0.083', 0.083],
   ['number', '-1.5', -1.5],
   ['number', '.5', '.5'],
-  ['number', '1e3', '1e3'],
+  ['number', '1e3', 1000],
+  ['number', '5e-324', 5e-324],
+  ['number', '0.30000000000000004', 0.30000000000000004],
+  ['number', '1e999', '1e999'],
   ['number', '', ''],
   ['text', '7', '7'],
 ];

@@ -12,8 +12,8 @@ export function strictSchema(schema: TSchema | undefined): ObjectSchema {
 }
 
 /**
- * A query with its numbers (decimal digits, with a point where the type is `number`) and booleans (`true`, `false`) converted. All other values stay strings, and
- * repeated parameters stay arrays: the schema refuses them.
+ * A query with its numbers (decimal digits, where the type is `number` as in JSON) and booleans (`true`, `false`) converted.
+ * All other values stay strings, and repeated parameters stay arrays: the schema refuses them.
  * @throws ApiError  400 for U+0000, which PostgreSQL cannot store
  */
 export function readQuery(query: Record<string, unknown>, schema: ObjectSchema): Record<string, unknown> {
@@ -46,9 +46,14 @@ function typeOf(name: string, schema: ObjectSchema): string | undefined {
 function readValue(value: unknown, type: string | undefined): unknown {
   if (typeof value !== 'string') return value;
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value);
-  if (type === 'number' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  if (type === 'number' && /^-?\d{1,15}(\.\d{1,30})?(e[+-]?\d{1,3})?$/i.test(value)) return finiteOr(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
+}
+
+function finiteOr(value: string): number | string {
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
 }
 
 /** @throws ApiError  400 for a query that is not percent-encoded UTF-8 */
