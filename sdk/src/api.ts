@@ -1519,6 +1519,10 @@ export interface AccountList {
    */
   next_cursor: string | null;
 }
+export interface AccountErasure {
+  id: string;
+  status: 'erasing';
+}
 export interface PortalLink {
   /**
    * Opens the console; relative to the address of the service. Shown only here.
@@ -1742,6 +1746,7 @@ export interface AuditEntry {
     | 'account.changed'
     | 'account.suspended'
     | 'account.resumed'
+    | 'account.deleted'
     | 'credits.added'
     | 'key.created'
     | 'key.deleted'
@@ -2495,6 +2500,7 @@ export interface GetAdminAuditQuery {
     | 'account.changed'
     | 'account.suspended'
     | 'account.resumed'
+    | 'account.deleted'
     | 'credits.added'
     | 'key.created'
     | 'key.deleted'

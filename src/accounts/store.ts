@@ -39,7 +39,7 @@ export async function findAccount(sql: Sql, id: string): Promise<AccountRow | nu
   const rows = await sql.rows<AccountRow>({
     name: 'find_account',
     isBrief: true,
-    text: `select ${ACCOUNT_COLUMNS} from accounts where shard = $1 and id = $2`,
+    text: `select ${ACCOUNT_COLUMNS} from accounts where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOf(id), id],
   });
   return rows[0] ?? null;
@@ -51,7 +51,7 @@ export async function lockAccount(
   { shard, id }: Pick<Account, 'shard' | 'id'>,
 ): Promise<Account['plan'] | null> {
   const rows = await tx.rows<Pick<Account, 'plan'>>({
-    text: 'select plan from accounts where shard = $1 and id = $2 for update',
+    text: 'select plan from accounts where shard = $1 and id = $2 and deleted_at is null for update',
     values: [shard, id],
   });
   return rows[0]?.plan ?? null;
@@ -81,7 +81,7 @@ export async function listAccounts(
     text: `
       select ${ACCOUNT_COLUMNS}
       from accounts
-      where shard = any($1) and ($2::text is null or id < $2)
+      where shard = any($1) and deleted_at is null and ($2::text is null or id < $2)
         and ($4::text is null or position(lower($4) in lower(name)) > 0 or starts_with(id, $4))
       order by id desc
       limit $3`,
@@ -99,7 +99,7 @@ export async function updateAccount(
     text: `
       update accounts
       set name = coalesce($3, name), plan = coalesce($4, plan)
-      where shard = $1 and id = $2
+      where shard = $1 and id = $2 and deleted_at is null
       returning ${ACCOUNT_COLUMNS}`,
     values: [shardOf(id), id, change.name, change.plan],
   });
@@ -115,7 +115,7 @@ export async function setSuspended(sql: Sql, id: string, isSuspended: boolean): 
       )
       update accounts
       set suspended_at = case when $3 and suspended_at is not null then suspended_at else (select moment from clock) end
-      where shard = $1 and id = $2
+      where shard = $1 and id = $2 and deleted_at is null
       returning ${ACCOUNT_COLUMNS}`,
     values: [shardOf(id), id, isSuspended],
   });
@@ -142,7 +142,7 @@ export async function findUnsuspended(
 /** The number of accounts in all shards, for the operator. */
 export async function countAccounts(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ accounts: number }>({
-    text: 'select count(*) as accounts from accounts where shard = any($1)',
+    text: 'select count(*) as accounts from accounts where shard = any($1) and deleted_at is null',
     values: [EVERY_SHARD],
   });
   return row!.accounts;

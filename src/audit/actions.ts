@@ -4,6 +4,7 @@ export const AUDIT_ACTIONS = [
   'account.changed',
   'account.suspended',
   'account.resumed',
+  'account.deleted',
   'credits.added',
   'key.created',
   'key.deleted',

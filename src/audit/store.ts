@@ -95,3 +95,19 @@ export async function deleteOldChanges(
     values: [now, keepDays, limit],
   });
 }
+
+/** Deletes at most `limit` entries of changes that the account's own keys made. Returns how many. */
+export async function deleteChangesByKeysOf(sql: Sql, { id }: { id: string }, limit: number): Promise<number> {
+  return await sql.run({
+    text: `
+      delete from audit_log
+      where id = any(array(
+        select id
+        from audit_log
+        where account_id = $1 and key_id is not null
+        order by id
+        limit $2
+      ))`,
+    values: [id, limit],
+  });
+}

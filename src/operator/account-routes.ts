@@ -1,13 +1,15 @@
 import type { Rates } from '../accounts/api/view.ts';
 import { accountSchema, showAccount } from '../accounts/api/view.ts';
+import { markDeleted } from '../accounts/erasure-store.ts';
 import type { Callers } from '../accounts/keys/callers.ts';
+import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
 import { setSuspended } from '../accounts/store.ts';
 import { recordChange } from '../audit/record.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Route } from '../http/route.ts';
 import { defineRoute } from '../http/route.ts';
-import { Type } from '../http/schema.ts';
+import { component, idSchema, oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { notifyAccountChanged } from '../webhooks/endpoints/job-webhook-store.ts';
 
@@ -15,9 +17,17 @@ export type AccountStateDeps = { db: Database; callers: Pick<Callers, 'forgetAll
 
 const idParams = Type.Object({ id: Type.String() });
 
-/** Suspending accounts, and resuming them. */
+const erasureSchema = Type.Object(
+  { id: idSchema('acct', 'acct_01kamz2f3q8r5t7v9wxyzabcde'), status: oneOf(['erasing']) },
+  component('AccountErasure', { id: 'acct_01kamz2f3q8r5t7v9wxyzabcde', status: 'erasing' }),
+);
+// More than an account may have; what is left is deleted with the rest.
+const MAX_KEYS = 10_000;
+
+/** Suspending accounts, resuming them, and deleting them with all that is theirs. */
 export function accountStateRoutes(deps: AccountStateDeps): Route[] {
   return [
+    deletionRoute(deps),
     suspensionRoute(deps, {
       ...{ path: '/admin/v1/accounts/:id/suspend', isSuspended: true, action: 'account.suspended' },
       summary: 'Suspend an account: its keys are answered 403, and its deliveries wait',
@@ -27,6 +37,32 @@ export function accountStateRoutes(deps: AccountStateDeps): Route[] {
       summary: 'Resume a suspended account: what waited is sent',
     }),
   ];
+}
+
+function deletionRoute({ db, callers }: AccountStateDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/admin/v1/accounts/:id',
+    auth: 'admin',
+    summary: 'Delete an account, and erase all that belongs to it',
+    description: [
+      'From the answer on the account and its keys are unknown. Jobs, transcripts, audio, webhooks, events, logs, ledger and',
+      'usage are erased in the background, in batches, also after a crash. It cannot be undone.',
+    ].join(' '),
+    tag: 'Accounts',
+    schema: { params: idParams, answers: { 202: erasureSchema } },
+    async handle({ params: { id }, actor }) {
+      if (!isId('acct', id)) throw noSuchAccount();
+      await db.transaction(async (tx) => {
+        const account = await markDeleted(tx, id);
+        if (!account) throw noSuchAccount();
+        await recordChange(tx, actor, { accountId: id, action: 'account.deleted', targetId: id });
+        await deleteKeysOfAccount(tx, account, MAX_KEYS);
+      });
+      callers.forgetAll();
+      return { status: 202, body: { id, status: 'erasing' } };
+    },
+  });
 }
 
 type Suspension = {

@@ -45,6 +45,15 @@ export function define(command: Command, io: Io): void {
     .addOption(new Option('--plan <plan>', 'what it may use from now on').choices(['lite', 'pro']))
     .action(action<[string], AccountChange>(io, updateAccount));
   command
+    .command('delete')
+    .description('delete an account and erase all that belongs to it; this cannot be undone')
+    .argument('<account>')
+    .action(
+      action<[string]>(io, async (session, _options, id) => {
+        session.out.json(await (await session.admin()).accounts.delete(id));
+      }),
+    );
+  command
     .command('suspend')
     .description('refuse its keys, and let its deliveries wait')
     .argument('<account>')

@@ -1,5 +1,6 @@
 import type {
   Account,
+  AccountErasure,
   AccountWebhook,
   AuditEntry,
   CatalogueModelList,
@@ -132,6 +133,11 @@ class Accounts {
 
   async update(id: string, body: PatchAdminAccountsIdBody, options?: RequestOptions): Promise<Account> {
     return await this.#http.json('PATCH', route`/admin/v1/accounts/${id}`, { ...options, body });
+  }
+
+  /** Deletes an account, and erases all that belongs to it; that cannot be undone. */
+  async delete(id: string, options?: RequestOptions): Promise<AccountErasure> {
+    return await this.#http.json('DELETE', route`/admin/v1/accounts/${id}`, options);
   }
 
   /** Refuses its keys, and lets its deliveries wait. */

@@ -71,7 +71,7 @@ async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<C
     text: `
       select id, shard, name, plan, unlimited, amount > 0 as "hadCredit", suspended_at is not null as "isSuspended"
       from accounts
-      where shard = $1 and id = $2`,
+      where shard = $1 and id = $2 and deleted_at is null`,
     values: [shard, id],
   });
   return account ?? null;
@@ -143,6 +143,21 @@ export async function deleteEndedPortalKeys(sql: Sql, accountId: string, now: Da
   });
 }
 
+/** Deletes at most `limit` keys of an account, whatever they are. Returns how many. */
+export async function deleteKeysOfAccount(sql: Sql, { shard, id }: AccountName, limit: number): Promise<number> {
+  return await sql.run({
+    text: `
+      delete from api_keys
+      where shard = $1 and id = any(array(
+        select id
+        from api_keys
+        where shard = $1 and account_id = $2
+        limit $3
+      ))`,
+    values: [shard, id, limit],
+  });
+}
+
 export type NewKey = {
   id: string;
   name: string | null;
@@ -167,7 +182,7 @@ export async function insertKey(
       insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_at)
       select shard, $3, id, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, clock_timestamp())
       from accounts
-      where shard = $1 and id = $2
+      where shard = $1 and id = $2 and deleted_at is null
       returning ${KEY_COLUMNS}`,
     values: [
       shardOf(accountId),

@@ -11,7 +11,7 @@ export async function listLimitedAccounts(
     text: `
       select shard, id
       from accounts
-      where shard = $1 and id > $2 and not unlimited
+      where shard = $1 and id > $2 and not unlimited and deleted_at is null
       order by id
       limit $3`,
     values: [shard, afterId, limit],
@@ -75,9 +75,9 @@ export async function sumsUp(sql: Sql, account: LedgerOwner): Promise<boolean> {
   return rows[0]?.isRight ?? true;
 }
 
-/** Deletes the account's check: the next one sums the whole ledger. */
-export async function forgetCheck(sql: Sql, account: LedgerOwner): Promise<void> {
-  await sql.run({
+/** Deletes the account's check, if it has one: the next one sums the whole ledger. Returns how many. */
+export async function forgetCheck(sql: Sql, account: LedgerOwner): Promise<number> {
+  return await sql.run({
     text: 'delete from ledger_checks where shard = $1 and account_id = $2',
     values: [account.shard, account.id],
   });

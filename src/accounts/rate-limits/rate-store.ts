@@ -101,3 +101,11 @@ async function createWindow(sql: Sql, values: unknown[]): Promise<Entry> {
 function wholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1000));
 }
+
+/** Deletes the windows of an account, of which there are few. Returns how many. */
+export async function deleteWindowsOf(sql: Sql, { shard, id }: { shard: number; id: string }): Promise<number> {
+  return await sql.run({
+    text: 'delete from rate_windows where shard = $1 and account_id = $2',
+    values: [shard, id],
+  });
+}

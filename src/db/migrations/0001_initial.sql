@@ -17,9 +17,12 @@ create table accounts (
   ledger_number bigint not null default 0,
   -- Its keys are refused and its deliveries wait; null: no.
   suspended_at timestamptz,
+  -- It does not exist for the API any more; what is its is erased, and for a day what late requests add.
+  deleted_at timestamptz,
   created_at timestamptz not null,
   primary key (shard, id)
 );
+create index accounts_deleted on accounts (deleted_at) where deleted_at is not null;
 
 create table api_keys (
   shard smallint not null,

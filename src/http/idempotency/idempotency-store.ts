@@ -256,3 +256,23 @@ export async function listLastAnswers(sql: Sql, limit: number): Promise<(KeyName
     values: [limit],
   });
 }
+
+/** Deletes at most `limit` keys of an account. Returns how many. */
+export async function deleteKeysOfAccount(
+  sql: Sql,
+  { shard, id }: { shard: number; id: string },
+  limit: number,
+): Promise<number> {
+  return await sql.run({
+    text: `
+      delete from idempotency_keys
+      where shard = $1 and account_id = $2 and key = any(array(
+        select key
+        from idempotency_keys
+        where shard = $1 and account_id = $2
+        order by key
+        limit $3
+      ))`,
+    values: [shard, id, limit],
+  });
+}

@@ -103,3 +103,25 @@ export async function deleteOldHours(
     values: [shard, now, keepDays, limit],
   });
 }
+
+/** Deletes at most `limit` rows of an account's figures. Returns how many. */
+export async function deleteUsageOf(
+  sql: Sql,
+  { shard, id }: { shard: number; id: string },
+  limit: number,
+): Promise<number> {
+  return await sql.run({
+    text: `
+      with old as materialized (
+        select bucket, starts_at, plan, model, key_id
+        from job_usage
+        where shard = $1 and account_id = $2
+        limit $3
+      )
+      delete from job_usage as known
+      using old
+      where known.shard = $1 and known.account_id = $2 and known.bucket = old.bucket and known.starts_at = old.starts_at
+        and known.plan = old.plan and known.model = old.model and known.key_id = old.key_id`,
+    values: [shard, id, limit],
+  });
+}

@@ -12,6 +12,7 @@ import { eraseExpiredJobs } from '../../jobs/retention/expiry.ts';
 import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
+import { eraseAccounts } from '../../operator/erase-accounts.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
@@ -22,6 +23,8 @@ import type { RoleContext, RunningRole } from './role.ts';
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
+// Operators wait for it.
+const ERASURE_MS = 5_000;
 
 type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock' | 'metrics'>;
 /** Runs for the first time after FIRST_RUN_AFTER_MS, unless `runsAtStart`. */
@@ -50,7 +53,7 @@ export async function start(context: Context): Promise<RunningRole> {
   };
 }
 
-function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, signal: AbortSignal): Task[] {
+function retentionTasks({ config, db, clock, log }: Context, storage: AudioStorage, signal: AbortSignal): Task[] {
   const limit = SWEEP_BATCH;
   const keepDays = { lite: config.retentionDaysLite, pro: config.retentionDaysPro };
   const deliveryLog = { db, clock, keepDays, signal };
@@ -81,6 +84,7 @@ function retentionTasks({ config, db, clock }: Context, storage: AudioStorage, s
       everyMs: MS_PER_MINUTE,
       run: () => sumShards((shard) => eraseExpiredJobs({ db, storage }, { shard, signal }), signal),
     },
+    { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts({ db, storage, log }, { signal }) },
     {
       name: 'old jobs',
       everyMs: MS_PER_HOUR,

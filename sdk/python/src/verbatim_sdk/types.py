@@ -1058,6 +1058,11 @@ class AccountList(TypedDict):
     """Pass it on as `cursor` for the next page; null on the last one."""
 
 
+class AccountErasure(TypedDict):
+    id: str
+    status: Literal["erasing"]
+
+
 class PortalLink(TypedDict):
     url: str
     """Opens the console; relative to the address of the service. Shown only here."""
@@ -1246,7 +1251,7 @@ class AuditEntry(TypedDict):
     actor: AuditEntryActor
     address: str
     """The peer of the connection; a proxy, where one is in front of the service."""
-    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
+    action: Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]
     account_id: str
     """The account that was changed; empty when all were."""
     target_id: str
@@ -1728,7 +1733,7 @@ class GetAdminAuditQuery(TypedDict):
     """`next_cursor` of the page before; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
-    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
+    action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
 
 
 class PostAdminSecretsRotateBody(TypedDict):

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { wavFile } from '../../test/fixtures/audio/wav.ts';
+import { openJobFixture } from '../../test/fixtures/job.ts';
+import { markDeleted } from '../accounts/erasure-store.ts';
+import { eraseAccounts } from './erase-accounts.ts';
+
+const fixture = await openJobFixture();
+after(() => fixture[Symbol.asyncDispose]());
+
+test('what a late request adds is erased too, and the row is deleted when nothing was added for a day', async () => {
+  const account = await fixture.account();
+  await markDeleted(fixture.db, account.id);
+  const exists = async () =>
+    (await fixture.db.rows({ text: 'select from accounts where id = $1', values: [account.id] })).length;
+
+  // An upload that began before.
+  await fixture.transcribe(account, wavFile(1), { async: 'true' });
+  const stored = (await fixture.files()).length;
+  const erased = await eraseAccounts(fixture, { keepMs: 0 });
+  const after = [(await fixture.files()).length, await exists()];
+  const again = await eraseAccounts(fixture);
+  const kept = await exists();
+  await eraseAccounts(fixture, { keepMs: 0 });
+
+  assert.deepEqual([stored, after], [1, [0, 1]]);
+  assert.ok(erased >= 2);
+  assert.deepEqual([again, kept, await exists()], [0, 1, 0]);
+});
+
+test('a run that is stopped erases no more', async () => {
+  const account = await fixture.account();
+  await fixture.transcribe(account, wavFile(1), { async: 'true' });
+  await markDeleted(fixture.db, account.id);
+
+  assert.equal(await eraseAccounts(fixture, { signal: AbortSignal.abort() }), 0);
+  assert.equal((await fixture.files()).length, 1);
+});

@@ -1,0 +1,84 @@
+import { deleteAccountRow, deleteLedgerOf, findDeletedAccounts } from '../accounts/erasure-store.ts';
+import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
+import { forgetCheck } from '../accounts/ledger/drift-store.ts';
+import { deleteWindowsOf } from '../accounts/rate-limits/rate-store.ts';
+import type { AudioStorage } from '../audio/storage/storage.ts';
+import { deleteChangesByKeysOf } from '../audit/store.ts';
+import { SWEEP_BATCH } from '../db/batched-delete.ts';
+import type { Database } from '../db/database.ts';
+import { deleteKeysOfAccount as deleteIdempotencyKeys } from '../http/idempotency/idempotency-store.ts';
+import { deleteJobs, deleteQueueOf, findJobsOfAccount } from '../jobs/retention/erasure-store.ts';
+import { deleteUsageOf } from '../jobs/usage/usage-store.ts';
+import type { Log } from '../platform/log.ts';
+import { deleteAttemptsOfAccount, deleteEventsOfAccount, deleteWebhooksOfAccount } from '../webhooks/erasure-store.ts';
+
+type ErasureDeps = { db: Database; storage: AudioStorage; log: Log };
+type DeletedAccount = { shard: number; id: string };
+/** Erases at most `limit` rows of an account. Returns how many. */
+type Step = (deps: ErasureDeps, account: DeletedAccount, limit: number) => Promise<number>;
+
+// What requests and jobs that had begun before may still add is erased too: the longest upload takes 6 h, and a job less.
+const KEEP_MS = 24 * 3_600_000;
+const MAX_ACCOUNTS = 100;
+const REMOVED_AT_ONCE = 50;
+
+// Nothing more is accepted, sent and started; then what is left.
+const STEPS: Step[] = [
+  ({ db }, account, limit) => deleteKeysOfAccount(db, account, limit),
+  ({ db }, account, limit) => deleteWebhooksOfAccount(db, account, limit),
+  eraseJobs,
+  ({ db }, account) => deleteQueueOf(db, account),
+  ({ db }, account, limit) => deleteEventsOfAccount(db, account, limit),
+  ({ db }, account, limit) => deleteAttemptsOfAccount(db, account, limit),
+  ({ db }, account, limit) => deleteIdempotencyKeys(db, account, limit),
+  ({ db }, account, limit) => deleteUsageOf(db, account, limit),
+  ({ db }, account, limit) => deleteLedgerOf(db, account, limit),
+  ({ db }, account) => forgetCheck(db, account),
+  ({ db }, account) => deleteWindowsOf(db, account),
+  ({ db }, account, limit) => deleteChangesByKeysOf(db, account, limit),
+];
+
+/**
+ * Erases all that belongs to deleted accounts, in batches. Each statement stands for itself: after a crash the next run
+ * erases the rest. A row without content stays for a day. Returns the number of rows that were erased.
+ */
+export async function eraseAccounts(
+  deps: ErasureDeps,
+  { signal, keepMs = KEEP_MS }: { signal?: AbortSignal; keepMs?: number } = {},
+): Promise<number> {
+  let erased = 0;
+  for (const { isOver, ...account } of await findDeletedAccounts(deps.db, { keepMs, limit: MAX_ACCOUNTS })) {
+    if (signal?.aborted) break;
+    const rows = await eraseAccount(deps, account, signal);
+    if (rows > 0) deps.log.info({ account_id: account.id, rows }, 'account erased');
+    else if (isOver) await deleteAccountRow(deps.db, account);
+    erased += rows;
+  }
+  return erased;
+}
+
+async function eraseAccount(
+  deps: ErasureDeps,
+  account: DeletedAccount,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let erased = 0;
+  for (const step of STEPS) {
+    for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH && !signal?.aborted; erased += batch) {
+      batch = await step(deps, account, SWEEP_BATCH);
+    }
+  }
+  return erased;
+}
+
+/** The files first: after a crash in between, the rows still name those that are left. */
+async function eraseJobs({ db, storage }: ErasureDeps, account: DeletedAccount, limit: number): Promise<number> {
+  const jobs = await findJobsOfAccount(db, account, limit);
+  const keys = jobs.flatMap(({ audioKey }) => audioKey ?? []);
+  for (let start = 0; start < keys.length; start += REMOVED_AT_ONCE) {
+    await Promise.all(keys.slice(start, start + REMOVED_AT_ONCE).map((key) => storage.remove(key)));
+  }
+  const ids = jobs.map(({ id }) => id);
+  if (ids.length > 0) await deleteJobs(db, account.shard, ids);
+  return ids.length;
+}
