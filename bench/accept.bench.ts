@@ -9,6 +9,7 @@ import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openTestFolder } from '../test/fixtures/audio/test-audio.ts';
 import { wavFile } from '../test/fixtures/audio/wav.ts';
 import { openService, temporaryFolder } from '../test/fixtures/service.ts';
+import { startServiceDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUsOfFamily } from './processor-time.ts';
 
@@ -28,7 +29,9 @@ const profileFolder = process.env['BENCH_PROFILE'];
 const bare = fork(path.join(import.meta.dirname, 'bare-acceptor.ts'), [bareFolder]);
 const [barePort] = (await once(bare, 'message')) as [number];
 // No transcriber runs: only the uploads are measured.
+await using database = await startServiceDatabase();
 await using service = await openService({
+  ...database.env,
   ...{ LOG_LEVEL: 'info', ROLES: 'api,deliverer,janitor', MAX_QUEUED_JOBS: '1000000' },
   ...{ RATE_LIMIT_TRANSCRIBE: 'off', RATE_LIMIT_DEFAULT: 'off', MAX_UPLOADS_PER_ACCOUNT: '100' },
   ...(profileFolder && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${path.resolve(profileFolder)}` }),

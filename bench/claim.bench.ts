@@ -5,12 +5,11 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { JobClaims } from '../src/jobs/queue/claim.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { openLog } from '../src/platform/log.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
+import { startDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 
 const { values } = parseArgs({
@@ -52,7 +51,7 @@ rmSync(folder, { recursive: true, force: true });
 /** A server with 20 accounts with 400 waiting jobs each, and the jobs of these backlogs beside them. */
 async function openEnvironment(name: string, backlogs: { accounts: number; jobsEach: number }[]) {
   const settings = { max_wal_size: '4GB' };
-  const server = await startEmbedded({ dir: path.join(folder, name), log: openLog('warn'), settings });
+  const server = await startDatabase({ dir: path.join(folder, name), settings });
   const db = openDatabase(server.url, { maxConnections: 1 });
   await migrate(db);
   // A plain connection: filling and vacuuming take longer than a statement of the service may.

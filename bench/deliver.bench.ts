@@ -7,10 +7,9 @@ import { openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { openLog } from '../src/platform/log.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
+import { startDatabase } from './database.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';
 import type { FromReceiver } from './lean-receiver.ts';
@@ -29,7 +28,7 @@ const log = openSync(path.join(folder, 'deliverer.log'), 'a');
 const receiver = fork(here('lean-receiver.ts'), [files.cert, files.key]);
 const [{ port }] = (await once(receiver, 'message')) as [FromReceiver & { kind: 'listening' }];
 const url = `https://127.0.0.1:${port}/hook`;
-const server = await startEmbedded({ dir: path.join(folder, 'database'), log: openLog('warn') });
+const server = await startDatabase({ dir: path.join(folder, 'database') });
 const db = openDatabase(server.url, { maxConnections: 2 });
 await migrate(db);
 const webhooks = await makeWebhooks(db, {
@@ -128,16 +127,26 @@ async function endOf(before: Usage): Promise<Round> {
   };
 }
 
-async function usage(senderPid: number) {
-  const [row] = await db.rows<{ fsyncs: number }>({
-    text: `select sum(fsyncs)::float8 as fsyncs from pg_stat_io where object = 'wal'`,
+/** PostgreSQL 18 has moved the counts. */
+async function countSyncs(): Promise<number> {
+  const [server] = await db.rows<{ version: number }>({
+    text: `select current_setting('server_version_num')::int as version`,
   });
+  const text =
+    server!.version < 180_000
+      ? 'select wal_sync::float8 as syncs from pg_stat_wal'
+      : `select sum(fsyncs)::float8 as syncs from pg_stat_io where object = 'wal'`;
+  const [row] = await db.rows<{ syncs: number }>({ text });
+  return row!.syncs;
+}
+
+async function usage(senderPid: number) {
   return {
     senderPid,
     nodeUs: processorUs(senderPid),
     receiverUs: processorUs(receiver.pid!),
     postgresUs: processorUsOfFamily(server.pid),
-    fsyncs: row?.fsyncs ?? 0,
+    fsyncs: await countSyncs(),
     atMs: performance.now(),
   };
 }

@@ -7,12 +7,11 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbedded } from '../src/db/embedded/server.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
-import { openLog } from '../src/platform/log.ts';
 import { shardOf } from '../src/rules/shard.ts';
 import { emitEvent } from '../src/webhooks/events/emit.ts';
 import { openService, temporaryFolder } from '../test/fixtures/service.ts';
+import { startDatabase } from './database.ts';
 import { report, spread } from './figures.ts';
 
 const EVENTS = 1000;
@@ -21,7 +20,7 @@ const WARM_UP = 50;
 const PAUSE_MS = 10;
 
 const folder = temporaryFolder();
-const server = await startEmbedded({ dir: path.join(folder, 'database'), log: openLog('warn') });
+const server = await startDatabase({ dir: path.join(folder, 'database') });
 const certificates = makeCertificates({ names: ['localhost'], addresses: ['127.0.0.1'] });
 const arrivals = new Map<number, number>();
 let arrived = Promise.withResolvers<void>();

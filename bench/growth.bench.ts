@@ -8,11 +8,9 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { Database } from '../src/db/database.ts';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbedded } from '../src/db/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { listJobs } from '../src/jobs/search/list-store.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
-import { openLog } from '../src/platform/log.ts';
 import { daysFrom } from '../src/rules/webhooks/log-day.ts';
 import { findWebhooksDue, readDue, readDueOfWebhook } from '../src/webhooks/deliveries/due-store.ts';
 import { listWebhooks } from '../src/webhooks/endpoints/store.ts';
@@ -22,6 +20,7 @@ import { listAttempts, listPending } from '../src/webhooks/log/log-store.ts';
 import { makeDay } from '../src/webhooks/log/partition-store.ts';
 import { maintainPartitions } from '../src/webhooks/log/retention.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
+import { startDatabase } from './database.ts';
 import type { BenchWebhook } from './delivery-environment.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { report, round, spread } from './figures.ts';
@@ -107,8 +106,7 @@ function requireFreeSpace(): void {
 /** A server with so many old rows, vacuumed and analysed. */
 async function openEnvironment(name: string, size: typeof SIZE) {
   const dir = path.join(folder, name);
-  const log = openLog('warn');
-  const filling = await startEmbedded({ dir, log, settings: FILLING, mayCreateDatabases: true });
+  const filling = await startDatabase({ dir, settings: FILLING, mayCreateDatabases: true });
   const db = openDatabase(filling.url, { maxConnections: 1 });
   await migrate(db);
   const today = daysFrom(Date.now(), 3);
@@ -133,7 +131,7 @@ async function openEnvironment(name: string, size: typeof SIZE) {
   await db.close();
   await filling.stop();
 
-  const server = await startEmbedded({ dir, log });
+  const server = await startDatabase({ dir });
   const deliverer = openDatabase(server.url, { maxConnections: 2, plansOnce: true });
   const http = openDatabase(server.url, { maxConnections: 2 });
   return {

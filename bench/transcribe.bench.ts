@@ -10,6 +10,7 @@ import { openEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
 import type { TestService } from '../test/fixtures/service.ts';
 import { openService, temporaryFolder } from '../test/fixtures/service.ts';
+import { startServiceDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 
 const SLOTS = os.availableParallelism();
@@ -61,7 +62,9 @@ async function decodeAll(engine: Engine, pieces: Pcm[]): Promise<void> {
 }
 
 async function throughService(): Promise<Speeds> {
+  await using database = await startServiceDatabase();
   await using service = await openService({
+    ...database.env,
     LOG_LEVEL: 'warn',
     ENGINE_PRO: 'pocketsphinx',
     ENGINE_LITE: 'pocketsphinx',

@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { openService } from '../test/fixtures/service.ts';
+import { startServiceDatabase } from './database.ts';
 import { report, round } from './figures.ts';
 import { childrenOf } from './processor-time.ts';
 
@@ -11,7 +12,8 @@ const CHUNK_BYTES = 256 * 1024;
 const UPLOAD_BYTES = 2 ** 30 - CHUNK_BYTES;
 const SAMPLE_EVERY_MS = 50;
 
-await using service = await openService({ LOG_LEVEL: 'warn' });
+await using database = await startServiceDatabase();
+await using service = await openService({ ...database.env, LOG_LEVEL: 'warn' });
 const { key } = await service.account();
 const pids = nodeProcessesOf(service.pid);
 await upload(4 * CHUNK_BYTES);
