@@ -1980,6 +1980,12 @@ export interface GetJobsIdQuery {
    */
   wait?: number;
 }
+export interface PatchJobsIdBody {
+  /**
+   * Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none.
+   */
+  metadata: {} | unknown[] | string | number | boolean | null;
+}
 export interface GetJobsIdTranscriptQuery {
   format?: 'json' | 'text' | 'srt' | 'vtt';
   /**

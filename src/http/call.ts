@@ -18,6 +18,7 @@ export function callOf(
     params: request.params,
     query: request.query,
     body: request.body,
+    bodyText: request.context.bodyText,
     actor: {
       key: request.context.key,
       address: request.socket.remoteAddress ?? '',

@@ -64,6 +64,8 @@ export type Call<Params, Query, Body> = {
   params: Params;
   query: Query;
   body: Body;
+  /** The JSON body as it was written; only on routes with `keepsBodyText: true`. */
+  bodyText: string;
   actor: Actor;
   /** A header of the request; null without it. @param name  in lower case */
   header(name: string): string | null;
@@ -116,6 +118,8 @@ export type Route = Access & {
   /** With auth `key` only; absent: `default`. */
   bucket?: Bucket;
   upload?: boolean;
+  /** The handler gets the text of the JSON body too, which may contain U+0000 as an escape. */
+  keepsBodyText?: boolean;
   /** A saved answer is sent again to the key that asked first only: it shows what other keys of the account may not have. */
   replaysToSameKey?: boolean;
   summary: string;

@@ -219,6 +219,14 @@ describe('verbatim jobs', () => {
     assert.equal(await outputOf(['jobs', 'list', '-q', '--limit', '1', '--cursor', page.next_cursor]), `${ids[2]}\n`);
   });
 
+  test('replaces and removes the metadata with all its digits', async () => {
+    const id = (await outputOf(['transcribe', wav, '--async', '--quiet'])).trim();
+
+    assert.equal(await outputOf(['jobs', 'metadata', id, METADATA]), `metadata of ${id}: ${METADATA}\n`);
+    assert.equal(await outputOf(['jobs', 'metadata', id, 'null']), `metadata of ${id}: none\n`);
+    assert.equal((await run(['jobs', 'metadata', id, '{'])).code, 2);
+  });
+
   test('shows, retries, cancels and deletes a job', async () => {
     const id = (await outputOf(['transcribe', wav, '-q'])).trim();
 

@@ -108,6 +108,9 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.equal(found!.job_id, id);
     const again = await jobs.wait((await jobs.retry(id, { plan: 'lite' })).id);
     assert.deepEqual([again.text, again.metadataText], [TEXT, METADATA]);
+    const changed = await jobs.update(again.id, { metadata: { order: 43, nul: '\0' } });
+    assert.equal(changed.metadataText, '{"order":43,"nul":"\\u0000"}');
+    assert.equal((await jobs.update(again.id, { metadata: null })).metadata, null);
     await jobs.delete(newest!.id);
     await assert.rejects(jobs.get(newest!.id), NotFoundError);
   });
@@ -219,6 +222,8 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.equal((await accounts.ledger(account.id).toArray({ limit: 1 }))[0]!.note, 'gift');
     assert.equal((await accounts.list()).data.length, 1);
     const link = await accounts.portalLink(account.id, { scopes: ['webhooks:read'] });
+    assert.notEqual((await accounts.suspend(account.id)).suspended_at, null);
+    assert.equal((await accounts.resume(account.id)).suspended_at, null);
     assert.ok((await accounts.keys(account.id).toArray({ limit: 10 })).some(({ id }) => id === link.key_id));
     await admin.deleteKey(link.key_id);
     assert.ok((await admin.usage({ account_id: account.id })).data.length > 0);
@@ -231,6 +236,7 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.ok((await admin.audit({ account_id: account.id })).data.length > 0);
     assert.equal((await admin.rotateSecrets()).unreadable, 0);
     assert.equal((await admin.request('GET', '/admin/v1/readiness')).status, 200);
+    assert.equal((await accounts.delete(account.id)).id, account.id);
   });
 
   await t.test('the client has called every endpoint', async () => {

@@ -114,6 +114,7 @@ export class Clients {
       params: {},
       query: {},
       body: undefined,
+      bodyText: '',
       actor: TEST_ACTOR,
       idempotency: NO_IDEMPOTENCY_KEY,
       note: () => undefined,

@@ -1,10 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { Option } from 'commander';
-import type { JobInList } from '#sdk/wire.ts';
+import type { Job, JobInList } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { changeEach } from '../../each-id.ts';
+import { parseExactly } from '../../exact-json.ts';
 import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
 import { keyValue, time } from '../../options.ts';
@@ -13,6 +14,7 @@ import type { CaptionFlags, Format } from './captions.ts';
 import { addCaptionOptions, captionParams, FORMATS, textFormat } from './captions.ts';
 import { followJob } from './follow.ts';
 import { describeJob } from './job-view.ts';
+import { jsonText } from './request-options.ts';
 
 type Filter = ListOptions & {
   status?: JobInList['status'];
@@ -43,6 +45,12 @@ export function define(command: Command, io: Io): void {
     .description('the segments of a job as they are transcribed, until it ends')
     .argument('<job>')
     .action(action<[string]>(io, async (session, _options, id) => followJob(session, id)));
+  command
+    .command('metadata')
+    .description('replace the metadata of a job; null removes it')
+    .argument('<job>')
+    .argument('<json>', '', jsonText)
+    .action(action<[string, string]>(io, changeMetadata));
   command
     .command('cancel')
     .description('end jobs that are queued or processing')
@@ -97,6 +105,13 @@ async function getJob(session: Session, _options: object, id: string): Promise<v
   const job = await client.jobs.get(id);
   session.out.show({ json: session.answer(), ids: [job.id], lines: describeJob(job) });
   if (session.out.mode === 'text' && job.text) session.out.block(`\n${job.text}`);
+}
+
+async function changeMetadata(session: Session, _options: object, id: string, text: string): Promise<void> {
+  const client = await session.client();
+  const job = await client.jobs.update(id, { metadata: parseExactly(text) as Job['metadata'] });
+  const shown = `metadata of ${job.id}: ${job.metadataText ?? 'none'}`;
+  session.out.show({ json: session.answer(), ids: [job.id], lines: [[shown]] });
 }
 
 async function cancelJobs({ client, out, answer }: Session, _options: object, ids: string[]): Promise<void> {

@@ -74,7 +74,8 @@ function readMetadata({ metadata, metadataFile }: RequestFlags): string | undefi
   return text;
 }
 
-function jsonText(text: string): string {
+/** An option's or argument's value, checked to be JSON. */
+export function jsonText(text: string): string {
   try {
     readJson(text, 'It');
   } catch (error) {

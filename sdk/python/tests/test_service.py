@@ -70,6 +70,9 @@ def test_a_job_is_found_followed_read_and_erased(service: Caller, audio: Path) -
     assert service.call(lambda client: client.jobs.peaks(job_id, points=10))["max"]
     link = service.call(lambda client: client.jobs.audio_link(job_id, expires_in=60))
     assert httpx.get(os.environ["VERBATIM_URL"] + link["url"]).content == audio.read_bytes()
+    changed = service.call(lambda client: client.jobs.update(job_id, metadata=METADATA))
+    assert changed["metadata"] == METADATA
+    assert service.call(lambda client: client.jobs.update(job_id, metadata=None))["metadata"] is None
     again = service.call(lambda client: client.jobs.retry(job_id, plan="lite"))
     assert service.call(lambda client: client.jobs.wait(again["id"]))["plan"] == "lite"
 

@@ -5,6 +5,7 @@ import type {
   GetJobsQuery,
   Job as JobAnswer,
   JobInList,
+  PatchJobsIdBody,
   PatchJobsIdTranscriptBody,
   Peaks,
   PostJobsIdAudioLinkBody,
@@ -81,6 +82,11 @@ export class Jobs {
   /** Newest first, without segments. */
   list(filter?: GetJobsQuery, options?: RequestOptions): Pages<JobInList> {
     return this.#http.pages('/v1/jobs', filter, options);
+  }
+
+  /** Replaces the metadata; null removes it. */
+  async update(id: string, body: PatchJobsIdBody, options?: RequestOptions): Promise<Job> {
+    return await this.#job('PATCH', route`/v1/jobs/${id}`, { ...options, body });
   }
 
   async cancel(id: string, options?: RequestOptions): Promise<Job> {

@@ -26,9 +26,10 @@ export async function readBody(
 
 /**
  * The value of a JSON body; undefined for an empty one.
+ * @param keepsBodyText  the handler stores the text, where U+0000 is an escape
  * @throws ApiError  400
  */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(bytes: Buffer, { keepsBodyText = false }: { keepsBodyText?: boolean } = {}): unknown {
   const text = decodeUtf8(bytes);
   if (text === '') return undefined;
   let value: unknown;
@@ -38,7 +39,7 @@ export function parseJson(bytes: Buffer): unknown {
     throw new ApiError('invalid_request', 'The body is not valid JSON.', { cause });
   }
   // PostgreSQL's text cannot store U+0000. Refused here for all fields.
-  if (ESCAPED_NUL.test(text)) throw containsNul(value);
+  if (!keepsBodyText && ESCAPED_NUL.test(text)) throw containsNul(value);
   return value;
 }
 

@@ -28,6 +28,8 @@ export type RequestContext = {
   account: Account | null;
   key: CallerKey | null;
   idempotency: IdempotencyLease | null;
+  /** On routes with `keepsBodyText: true`. */
+  bodyText: string;
   /** Further fields of the log line. */
   notes: Record<string, unknown>;
   failure: unknown;
@@ -42,6 +44,7 @@ export function newRequestContext(answered: () => void = () => undefined): Reque
     account: null,
     key: null,
     idempotency: null,
+    bodyText: '',
     notes: {},
     failure: null,
     answered,

@@ -59,7 +59,9 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
       checkParams(request.params as Record<string, string>);
       checkQueryEncoding(request.raw.url ?? '');
       request.query = readQuery(request.query as Record<string, unknown>, querySchema);
-      if (!endpoint.upload) request.body = readBodyOrNothing(parseJson(bytes), schema.body !== undefined);
+      if (endpoint.upload) return;
+      request.body = readBodyOrNothing(parseJson(bytes, endpoint), schema.body !== undefined);
+      if (endpoint.keepsBodyText) request.context.bodyText = bytes.toString();
     },
     handler: async (request, reply) => {
       const over = endOf(reply);

@@ -19,6 +19,22 @@ export async function lockJob(
   return rows[0] ?? null;
 }
 
+/** Replaces the metadata of a job that `lockJob` returned. @param metadata  JSON text; null for none */
+export async function setMetadata(
+  tx: Sql,
+  { shard, id }: { shard: number; id: string },
+  metadata: string | null,
+): Promise<void> {
+  await tx.run({
+    name: 'set_job_metadata',
+    text: `
+      update jobs
+      set metadata = $3
+      where shard = $1 and id = $2`,
+    values: [shard, id, metadata],
+  });
+}
+
 // The account's row is locked before the row of its queue, as when a job is accepted.
 const CANCEL = defineStatement(
   { name: 'cancel_job' },

@@ -7,11 +7,13 @@ import type { IdempotencyHandle } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
 import { chargedUnits } from '../../rules/jobs/price.ts';
+import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { Job, JobMetrics } from '../job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';
+import { replacePairs } from '../search/metadata-store.ts';
 import { showJob } from '../view.ts';
-import { cancelOpenJob, lockJob } from './control-store.ts';
+import { cancelOpenJob, lockJob, setMetadata } from './control-store.ts';
 
 export type ControlDeps = {
   db: Database;
@@ -66,6 +68,24 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
   const { audioKey } = ended;
   // After the commit: the sweep removes a file without a job, but a job without its file would fail.
   if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
+}
+
+/**
+ * Replaces a job's metadata, in whichever state it is. Events keep the metadata that the job had when it was started.
+ * @param metadata  JSON text; null for none
+ */
+export async function changeMetadata(
+  { db }: Pick<ControlDeps, 'db'>,
+  account: Account,
+  id: string,
+  metadata: string | null,
+): Promise<Job> {
+  return await db.transaction(async (tx) => {
+    const job = await lockOwnJob(tx, account, id);
+    await setMetadata(tx, job, metadata);
+    await replacePairs(tx, job, metadataPairs(metadata));
+    return { ...job, metadata };
+  });
 }
 
 async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {

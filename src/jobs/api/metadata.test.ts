@@ -131,6 +131,82 @@ for (const { what, sent, status } of REFUSED) {
   });
 }
 
+for (const [what, texts] of Object.entries(ECHOED)) {
+  test(`${what}: replaced byte for byte`, async () => {
+    await using fixture = await openJobFixture();
+    const account = await fixture.account();
+    const { id } = (await fixture.transcribe(account, AUDIO, { async: 'true', metadata: '{"old":1}' })).json;
+
+    for (const text of texts.filter((each) => each !== 'null')) {
+      const changed = await fixture.changeMetadata(account, id, text);
+
+      assert.equal(changed.status, 200, changed.text);
+      const job = await fixture.get(account, '/v1/jobs/:id', { params: { id } });
+      for (const shown of [changed.text, job.text]) assert.ok(shown.includes(`"metadata":${text.trim()},`), text);
+    }
+  });
+}
+
+test('metadata that is over the maximum size as it is written is rejected, and the old stays', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, AUDIO, { async: 'true', metadata: '{"old":1}' })).json;
+
+  const answer = await fixture.changeMetadata(account, id, `[${' '.repeat(MAX_BYTES - 1)}]`);
+
+  assert.deepEqual([answer.status, answer.json.error.param], [413, 'metadata']);
+  assert.deepEqual((await fixture.job(account, id)).metadata, { old: 1 });
+});
+
+test('lists find a job by its new metadata only, and null removes it', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, AUDIO, { async: 'true', metadata: '{"a":1,"b":"x"}' })).json;
+  const found = async (metadata: object) =>
+    (await fixture.get(account, '/v1/jobs', { query: { metadata } })).json.data.length;
+
+  await fixture.changeMetadata(account, id, '{"b":"y","c":2.50}');
+  const counts = [
+    await found({ a: '1' }),
+    await found({ b: 'x' }),
+    await found({ b: 'y' }),
+    await found({ c: '2.50' }),
+  ];
+  const removed = await fixture.changeMetadata(account, id, 'null');
+
+  assert.deepEqual(counts, [0, 0, 1, 1]);
+  assert.deepEqual([removed.json.metadata, await found({ b: 'y' })], [null, 0]);
+});
+
+test('a job started after the change has the new metadata in its event; a change after its end leaves the event', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, AUDIO, { async: 'true', metadata: '{"n":1}' })).json;
+
+  await fixture.changeMetadata(account, id, '{"n":2}');
+  await fixture.startWorker(openFakeEngine({ says: 'ok' }));
+  await fixture.ended(account, id);
+  const changed = await fixture.changeMetadata(account, id, '{"n":3}');
+
+  const [event] = await fixture.db.rows<{ body: Buffer }>({ text: 'select body from events' });
+  assert.deepEqual(JSON.parse(event!.body.toString()).metadata, { n: 2 });
+  assert.deepEqual([changed.json.status, (await fixture.job(account, id)).metadata], ['completed', { n: 3 }]);
+});
+
+test('the metadata of a job of another account, or of an erased job, is not changed', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const { id } = (await fixture.transcribe(account, AUDIO, { async: 'true', metadata: '{"n":1}' })).json;
+
+  const ofOther = await fixture.changeMetadata(await fixture.account(), id, '2');
+  const kept = await fixture.job(account, id);
+  await fixture.cancel(account, id);
+  await fixture.erase(account, id);
+  const erased = await fixture.changeMetadata(account, id, '2');
+
+  assert.deepEqual([ofOther.status, kept.metadata, erased.status], [404, { n: 1 }, 404]);
+});
+
 test('a job without metadata has metadata null, and its event has no metadata', async () => {
   await using fixture = await openJobFixture();
   const account = await fixture.account();

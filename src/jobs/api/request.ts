@@ -46,7 +46,8 @@ export type TranscribeRequest = UploadRequest & {
 
 type Fields = RequestFields['fields'];
 
-const METADATA_BYTES = 4096;
+/** The maximum size of metadata, in bytes of UTF-8. */
+export const METADATA_BYTES = 4096;
 
 /** The form's fields, with the maximum size of each in bytes of UTF-8. */
 export const FIELD_BYTES = {

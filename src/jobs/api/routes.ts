@@ -1,10 +1,12 @@
 import os from 'node:os';
+import { memberText } from '#sdk/client/metadata-text.ts';
+import { fieldTooLarge } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { oneOf, Type } from '../../http/schema.ts';
+import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
@@ -28,8 +30,9 @@ import { streamJobEvents } from '../stream/job-events.ts';
 import type { JobNotifications } from '../stream/job-notifications.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
-import { cancelJob, deleteJob } from './control.ts';
+import { cancelJob, changeMetadata, deleteJob } from './control.ts';
 import { JobWebhooks } from './job-webhook.ts';
+import { METADATA_BYTES } from './request.ts';
 import type { TranscribeDeps } from './transcribe.ts';
 import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
@@ -70,6 +73,7 @@ const waitSchema = Type.Number({
 const ownJob = { id: '$response.body#/id' };
 const JOB_LINKS = {
   get_jobs_id: ownJob,
+  patch_jobs_id: ownJob,
   get_jobs_id_transcript: ownJob,
   post_jobs_id_cancel: ownJob,
   delete_jobs_id: ownJob,
@@ -93,6 +97,7 @@ export function jobRoutes(deps: JobRoutesDeps & TranscribeDeps): Route[] {
     transcribeRoute(deps),
     listRoute(deps),
     readRoute(deps, positions, new JobWaits(deps)),
+    changeRoute(deps, positions),
     deleteRoute(deps),
     cancelRoute(deps),
     eventsRoute(deps, positions),
@@ -132,6 +137,39 @@ function readRoute({ db }: JobRoutesDeps, positions: QueuePositions, waits: JobW
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
     async handle({ account, params: { id }, query: { wait = 0 }, signal }) {
       const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(db, account, id);
+      return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+    },
+  });
+}
+
+function changeRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/jobs/:id',
+    auth: 'key',
+    scope: 'jobs:write',
+    summary: 'Replace the metadata of a job',
+    description: 'In whichever state it is. Events keep the metadata that the job had when it was started.',
+    errors: ['too_large'],
+    tag: 'Transcription',
+    schema: {
+      params: jobId,
+      body: Type.Object({
+        metadata: Type.Unknown({
+          description: `Any JSON value, at most ${METADATA_BYTES} bytes as it is written; its text comes back unchanged. null: none.`,
+          examples: [{ order: 42 }],
+          [DOCUMENTED]: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], items: {} },
+        }),
+      }),
+      answers: { 200: jobSchema },
+    },
+    keepsBodyText: true,
+    async handle({ account, params: { id }, body, bodyText, note }) {
+      // The name may be written with escapes: then numbers with more digits than a double are rounded.
+      const text = body.metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(body.metadata));
+      if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
+      const job = await changeMetadata({ db }, account, id, text);
+      note({ job_id: id });
       return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
     },
   });

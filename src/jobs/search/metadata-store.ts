@@ -1,3 +1,5 @@
+import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { MetadataPair } from '../../rules/search/metadata-pairs.ts';
 
 /**
@@ -22,3 +24,15 @@ export function pairValues(pairs: MetadataPair[]) {
 export const deletePairsOf = (jobIds: string): string => `
         delete from job_metadata
         where shard = $1 and job_id = any(${jobIds})`;
+
+/** Replaces the pairs by which lists find a job, in the transaction that has locked it. */
+export async function replacePairs(
+  tx: Sql,
+  { shard, accountId, id: jobId }: { shard: number; accountId: string; id: string },
+  pairs: MetadataPair[],
+): Promise<void> {
+  await tx.run({ name: 'delete_pairs', text: deletePairsOf('array[$2::text]'), values: [shard, jobId] });
+  await tx.run(INSERT_PAIRS({ shard, accountId, jobId, ...pairValues(pairs) }));
+}
+
+const INSERT_PAIRS = defineStatement({ name: 'insert_pairs' }, `with ${insertPairsIf('true')} select`);

@@ -1405,6 +1405,11 @@ class GetJobsIdQuery(TypedDict):
     """Seconds: the answer comes when the job has ended, or after this time with the job as it is then."""
 
 
+class PatchJobsIdBody(TypedDict):
+    metadata: dict[str, Any] | list[Any] | str | float | bool | None
+    """Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none."""
+
+
 class GetJobsIdTranscriptQuery(TypedDict):
     format: NotRequired[Literal["json", "text", "srt", "vtt"]]
     version: NotRequired[Literal["edited", "original"]]

@@ -42,6 +42,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   get_jobs: { call: 'jobs.list', params: { status: 'completed' }, each: 'job', shows: 'id' },
   get_jobs_id: { call: 'jobs.get', args: [JOB], result: 'job', shows: 'status' },
+  patch_jobs_id: { call: 'jobs.update', args: [JOB], params: { metadata: { order: 43 } }, result: 'job' },
   delete_jobs_id: { call: 'jobs.delete', args: [JOB] },
   post_jobs_id_cancel: { call: 'jobs.cancel', args: [JOB], result: 'job', shows: 'cost' },
   get_jobs_id_events: { call: 'jobs.follow', args: [JOB], each: 'update' },
@@ -179,6 +180,9 @@ export const ADMIN_SAMPLES: Readonly<Record<string, Sample>> = {
   get_admin_accounts: { call: 'accounts.list', each: 'account', shows: 'name' },
   get_admin_accounts_id: { call: 'accounts.get', args: [ACCOUNT], result: 'account', shows: 'balance' },
   patch_admin_accounts_id: { call: 'accounts.update', args: [ACCOUNT], params: { plan: 'pro' }, result: 'account' },
+  delete_admin_accounts_id: { call: 'accounts.delete', args: [ACCOUNT], result: 'erasure' },
+  post_admin_accounts_id_suspend: { call: 'accounts.suspend', args: [ACCOUNT], result: 'account' },
+  post_admin_accounts_id_resume: { call: 'accounts.resume', args: [ACCOUNT], result: 'account' },
   post_admin_accounts_id_credits: {
     call: 'accounts.addCredits',
     args: [ACCOUNT],

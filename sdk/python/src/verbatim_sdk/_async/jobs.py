@@ -119,6 +119,10 @@ class AsyncJobs:
         """
         return AsyncPages(self._transport, get("/v1/jobs", **filters), options)
 
+    async def update(self, job_id: str, *, metadata: Any, options: RequestOptions | None = None) -> Job:
+        """Replaces the metadata with any JSON value of at most 4 KB; None removes it."""
+        return await self._transport.json(patch("/v1/jobs/{}", job_id, body={"metadata": metadata}), options)
+
     async def cancel(self, job_id: str, *, options: RequestOptions | None = None) -> Job:
         """Ends a job without a transcript. Raises ConflictError when it has ended already."""
         return await self._transport.json(post("/v1/jobs/{}/cancel", job_id), options)
