@@ -9,10 +9,13 @@ export type FuzzEnvironment = AsyncDisposable & {
   baseUrl: string;
   key: string;
   adminToken: string;
-  /** Ids of things that exist, by the pattern of the paths that take them: parameters of Schemathesis. */
-  ids: { path: string; parameters: Record<string, string> }[];
+  /** Ids of things that exist, by a pattern of the ids of the operations that take them: parameters of Schemathesis. */
+  ids: { operation: string; parameters: Record<string, string> }[];
   logText(): string;
 };
+
+// After one of these, the keys of an account are refused.
+const ENDING = 'delete_admin_accounts_id|post_admin_accounts_id_suspend|post_admin_accounts_id_resume';
 
 /** A service with a completed job, a webhook with a delivery that succeeded, and no rate limits. */
 export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
@@ -64,17 +67,16 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
     key,
     adminToken: service.adminToken,
     ids: [
-      { path: '^/v1/jobs/', parameters: { id: job['id'] as string } },
+      { operation: '^[a-z]+_jobs_id', parameters: { id: job['id'] as string } },
       {
-        path: '^/v1/webhooks/',
+        operation: '^[a-z]+_webhooks_id',
         parameters: { id: webhook['id'] as string, delivery_id: delivery['id']! },
       },
-      { path: '^/v1/events/', parameters: { id: delivery['event_id']! } },
-      { path: '^/admin/v1/accounts/(?!.*/(suspend|resume)$)', parameters: { id: account.id } },
-      // The account with the key must not be suspended.
-      { path: '^/admin/v1/accounts/.*/(suspend|resume)$', parameters: { id: spareAccount.id } },
-      { path: '^/admin/v1/keys/', parameters: { id: spareKey } },
-      { path: '^/v1/keys/', parameters: { id: spareKey } },
+      { operation: '^[a-z]+_events_id', parameters: { id: delivery['event_id']! } },
+      { operation: `^(?!(${ENDING})$)[a-z]+_admin_accounts_id`, parameters: { id: account.id } },
+      { operation: `^(${ENDING})$`, parameters: { id: spareAccount.id } },
+      { operation: '^delete_admin_keys_id$', parameters: { id: spareKey } },
+      { operation: '^delete_keys_id$', parameters: { id: spareKey } },
     ],
     logText: () => service.logText(),
     async [Symbol.asyncDispose]() {

@@ -86,9 +86,13 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
     ...['[[operations]]', 'include-path-regex = "/ledger$"'],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
   );
-  for (const { path: pattern, parameters } of ids) {
+  for (const { operation, parameters } of ids) {
     const values = Object.entries(parameters).map(([name, id]) => `"path.${name}" = "${id}"`);
-    lines.push('[[operations]]', `include-path-regex = "${pattern}"`, `parameters = { ${values.join(', ')} }`);
+    lines.push(
+      '[[operations]]',
+      `include-operation-id-regex = "${operation}"`,
+      `parameters = { ${values.join(', ')} }`,
+    );
   }
   return `${lines.join('\n')}\n`;
 }
