@@ -54,5 +54,5 @@ function cueOf(times: string, lines: string[], format: 'srt' | 'vtt'): Cue {
 
 /** The text of a WebVTT cue without tags and escapes. */
 function plain(text: string): string {
-  return text.replace(/<[^>]*>/g, '').replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
+  return text.replace(/<[^<>]*>/g, '').replace(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity);
 }

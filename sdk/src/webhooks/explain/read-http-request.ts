@@ -17,9 +17,9 @@ export function readHttpRequest(message: Body): HttpRequest | null {
     .filter((line, index) => line !== '' && !(index === 0 && /^[A-Z]+ \S+( HTTP\/\S+)?$/.test(line)));
   const headers: Record<string, string[]> = Object.create(null);
   for (const line of lines) {
-    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):(.*)$/.exec(line) ?? [];
     if (name === undefined) return null;
-    (headers[name] ??= []).push(value!);
+    (headers[name] ??= []).push(value!.trim());
   }
   if (lines.length === 0) return null;
   return { headers, body: cutAtLength(bytes.subarray(head.length + blank.length), headers) };

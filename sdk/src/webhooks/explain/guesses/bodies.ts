@@ -6,18 +6,26 @@ import { guessJson } from './json.ts';
 
 // The characters of 0x80 to 0x9f in Windows-1252, which is what browsers and many servers mean by Latin-1.
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
-const BASE64 = /^[A-Za-z0-9+/\s]{8,}={0,2}\s*$/;
+const BASE64 = /^[A-Za-z0-9+/]{8,}={0,2}$/;
+const SPACE = /\s+/g;
 
-/** Bodies that may have been sent, when this one was received: each undoes one change that servers make. */
+/** A longer body is taken as it is: each guess copies it several times. */
+const MAX_GUESSED_BYTES = 256 * 1024;
+
+/**
+ * Bodies that may have been sent, when this one was received: each undoes one change that servers make. Only the given one
+ * when it has more than 256 KiB.
+ */
 export function guessBodies(body: Body): Guess<Uint8Array>[] {
   const bytes = toBytes(body);
+  if (bytes.length > MAX_GUESSED_BYTES) return [{ value: bytes, mistake: null }];
   const text = toText(bytes);
   const guesses: Guess<Body>[] = [
     { value: bytes, mistake: null },
     ...as('body_whitespace', otherSpaces(text)),
     ...as('body_parsed', guessJson(text)),
     ...as('body_double_encoded', innerTexts(text)),
-    ...as('body_base64', BASE64.test(text) ? [decodeBase64(text) ?? ''] : []),
+    ...as('body_base64', BASE64.test(text.replace(SPACE, '')) ? [decodeBase64(text) ?? ''] : []),
     ...as('body_charset', [...otherCharsets(bytes, text), ...formsOf(text)]),
   ];
   return distinct(
