@@ -69,6 +69,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/account/balance.ts'),
   },
   {
+    name: 'ledger',
+    group: 'Account:',
+    summary: 'list the changes of the credits',
+    load: () => import('./commands/account/ledger.ts'),
+  },
+  {
     name: 'usage',
     group: 'Account:',
     summary: 'show jobs, lengths and cost per hour, day or month',

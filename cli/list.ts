@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
-import type { Pages } from '#sdk/client/index.ts';
+import type { CsvPages, Pages } from '#sdk/client/index.ts';
 import type { Session } from './command.ts';
 import { wholeNumber } from './options.ts';
 import type { Part } from './terminal/part.ts';
 
 /** The options of a command that shows a list. */
 export type ListOptions = { limit?: number; cursor?: string; all?: boolean };
+
+/** Those of a list that the service writes as CSV too. */
+export type CsvListOptions = ListOptions & { csv?: boolean };
 
 /** How a list is shown: the lines of some of its entries, and what --quiet prints of one. */
 type View<Item> = { show(items: Item[]): void; id(item: Item): string; empty: string };
@@ -19,9 +22,28 @@ export function addListOptions(command: Command): Command {
     .option('--all', 'show all pages');
 }
 
+/** Adds --csv. */
+export function addCsvOption(command: Command): Command {
+  return command.option('--csv', 'all entries as CSV');
+}
+
 /** The options that select a page, as the API names them. */
-export function pageOf({ limit, cursor, all }: ListOptions): { limit?: number; cursor?: string } {
-  return { limit: limit ?? (all ? 100 : undefined), cursor };
+export function pageOf({ limit, cursor, all, csv }: CsvListOptions): { limit?: number; cursor?: string } {
+  return { limit: limit ?? (all || csv ? 100 : undefined), cursor };
+}
+
+/** Shows a page of a list in a table, or with --all every entry, or with --csv the list as CSV. */
+export async function showCsvList<Item>(
+  session: Session,
+  options: CsvListOptions,
+  list: CsvPages<Item>,
+  view: TableView<Item>,
+): Promise<void> {
+  if (!options.csv) return await showList(session, options, list, view);
+  for await (const text of list.csv()) {
+    session.out.file(text);
+    await session.out.drained(session.io.signal);
+  }
 }
 
 /** Shows a page of a list in a table, or with --all every entry. */

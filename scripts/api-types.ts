@@ -30,6 +30,7 @@ type Parameter = { name: string; in: string; required?: boolean; schema: object 
 type Operation = {
   operationId: string;
   parameters?: Parameter[];
+  responses: Record<string, { content?: Record<string, object> }>;
   requestBody?: { content: Record<string, { schema: { $ref?: string } }> };
 };
 
@@ -37,9 +38,11 @@ type Operation = {
 export function requestSchemas({ paths }: ApiDocument): Record<string, object> {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods)) as Operation[];
   return Object.fromEntries(
-    operations.flatMap(({ operationId, parameters = [], requestBody }) => {
+    operations.flatMap(({ operationId, parameters = [], requestBody, responses }) => {
       const name = operationId.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      const query = parameters.filter((parameter) => parameter.in === 'query');
+      // The clients have methods of their own for CSV.
+      const isTable = responses['200']?.content?.['text/csv'] !== undefined;
+      const query = parameters.filter(({ in: place, name }) => place === 'query' && !(isTable && name === 'format'));
       const body = requestBody?.content['application/json']?.schema;
       return [
         ...(query.length > 0 ? [[`${name}Query`, querySchema(query)] as const] : []),

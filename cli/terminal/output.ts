@@ -69,6 +69,12 @@ export class Output {
     this.stdout.write(safe.endsWith('\n') || safe === '' ? safe : `${safe}\n`);
   }
 
+  /** Text of a file on standard output: unchanged, where that is no terminal. */
+  file(text: string): void {
+    if (this.stdout.isTTY) this.block(text);
+    else this.stdout.write(text);
+  }
+
   /** A JSON value on standard output, with two spaces of indentation. */
   json(value: unknown): void {
     this.stdout.write(`${safeJson(JSON.stringify(value, null, 2))}\n`);

@@ -263,6 +263,19 @@ describe('the account', () => {
     assert.match(await outputOf('balance'), /^balance +\d+(\.\d+)? credits\n/);
     assert.match(await outputOf('usage --from 1d --group-by plan'), /pro +\d+ +0 +0 .*\ntotal +.*\n$/s);
     assert.equal((await jsonOf('usage --bucket hour --json')).bucket, 'hour');
+    assert.match(await outputOf('usage --csv'), /^start,end,plan,model,key_id,jobs,.*\r\n/);
+  });
+
+  test('the ledger is listed, and written as CSV whole', async () => {
+    const all = (await outputOf('ledger --all --quiet')).trim().split('\n');
+
+    const table = await outputOf('ledger --csv --limit 2');
+    const jobs = await outputOf('jobs list --csv --limit 1');
+
+    assert.match(await outputOf('ledger --all'), /\n1 +credit +100 +0 +100 /);
+    const column = (text: string) => text.split('\r\n').map((line) => line.split(',', 1)[0]);
+    assert.deepEqual(column(table), ['id', ...all, '']);
+    assert.deepEqual(column(jobs), ['id', ...(await outputOf('jobs list --all -q')).trim().split('\n'), '']);
   });
 
   test('keys are made, listed and revoked, by their owner and by the operator', async () => {

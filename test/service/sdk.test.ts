@@ -195,6 +195,13 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.deepEqual([own.id, own.plan], [account.id, 'pro']);
     assert.ok((await client.balance()).amount! < 100);
     assert.ok((await client.usage({ group_by: 'plan' })).data.length > 0);
+    assert.match(await client.usageCsv({ group_by: 'plan' }), /^start,end,plan,[\s\S]*\r\n.*Z,.*Z,pro,/);
+    const table = (await Array.fromAsync(client.ledger({ limit: 2 }).csv())).join('');
+    const all = await client.ledger().toArray({ limit: 100 });
+    assert.deepEqual(
+      table.split('\r\n').map((line) => line.split(',', 1)[0]),
+      ['id', ...all.map(({ id }) => id), ''],
+    );
     const kinds = await client.ledger({ limit: 3 }).toArray({ limit: 100 });
     assert.equal(kinds.at(-1)!.kind, 'credit');
     const made = await client.keys.create({ name: 'reader', scopes: ['jobs:read'] });
@@ -227,6 +234,7 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
     assert.ok((await accounts.keys(account.id).toArray({ limit: 10 })).some(({ id }) => id === link.key_id));
     await admin.deleteKey(link.key_id);
     assert.ok((await admin.usage({ account_id: account.id })).data.length > 0);
+    assert.match(await admin.usageCsv({ account_id: account.id }), /^start,end,/);
     assert.equal((await admin.overview()).accounts, 1);
     assert.equal((await admin.nodes()).length, 1);
     assert.ok((await admin.jobs({ account_id: account.id })).data.length > 0);

@@ -12,6 +12,7 @@ type UsageOptions = {
   to?: string;
   bucket?: 'hour' | 'day' | 'month';
   groupBy?: 'plan' | 'model' | 'key';
+  csv?: boolean;
 };
 
 /** `verbatim usage` */
@@ -21,13 +22,16 @@ export function define(command: Command, io: Io): void {
     .option('--to <time>', 'before this time', time)
     .addOption(new Option('--bucket <length>', 'one line for each').choices(['hour', 'day', 'month']))
     .addOption(new Option('--group-by <field>', 'and for each of these').choices(['plan', 'model', 'key']))
+    .option('--csv', 'as CSV')
     .action(action<[], UsageOptions>(io, showUsage));
 }
 
-async function showUsage(session: Session, { from, to, bucket, groupBy }: UsageOptions): Promise<void> {
+async function showUsage(session: Session, { from, to, bucket, groupBy, csv }: UsageOptions): Promise<void> {
   const { out } = session;
   const client = await session.client();
-  const usage = await client.usage({ from, to, bucket, group_by: groupBy });
+  const query = { from, to, bucket, group_by: groupBy };
+  if (csv) return out.file(await client.usageCsv(query));
+  const usage = await client.usage(query);
   if (out.mode !== 'text')
     return out.show({ json: session.answer(), ids: usage.data.map(({ start }) => start), lines: [] });
   if (usage.data.length === 0) return out.note(`No jobs ended from ${usage.from} to ${usage.to}.`);

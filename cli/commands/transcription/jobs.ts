@@ -6,8 +6,8 @@ import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { changeEach } from '../../each-id.ts';
 import { parseExactly } from '../../exact-json.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import type { CsvListOptions } from '../../list.ts';
+import { addCsvOption, addListOptions, pageOf, showCsvList } from '../../list.ts';
 import { keyValue, time } from '../../options.ts';
 import { clockTime, credits, state } from '../../terminal/format.ts';
 import type { CaptionFlags, Format } from './captions.ts';
@@ -16,7 +16,7 @@ import { followJob } from './follow.ts';
 import { describeJob } from './job-view.ts';
 import { jsonText } from './request-options.ts';
 
-type Filter = ListOptions & {
+type Filter = CsvListOptions & {
   status?: JobInList['status'];
   plan?: JobInList['plan'];
   after?: string;
@@ -37,7 +37,7 @@ export function define(command: Command, io: Io): void {
     .option('--before <time>', 'created before this time', time)
     .option('--query <text>', 'with this text in the file name, or this id')
     .option('--metadata <key=value>', 'with this value in the metadata; up to 3 times', keyValue);
-  addListOptions(list).action(action<[], Filter>(io, listJobs));
+  addCsvOption(addListOptions(list)).action(action<[], Filter>(io, listJobs));
 
   command.command('get').description('a job with its text').argument('<job>').action(action<[string]>(io, getJob));
   command
@@ -84,7 +84,7 @@ async function listJobs(session: Session, filter: Filter): Promise<void> {
     ...{ status: filter.status, plan: filter.plan, query: filter.query, metadata: filter.metadata },
     ...{ created_after: filter.after, created_before: filter.before },
   };
-  await showList(session, filter, client.jobs.list(query), {
+  await showCsvList(session, filter, client.jobs.list(query), {
     head: ['job', 'status', 'plan', 'length', 'credits', 'created', 'file'],
     row: (job) => [
       job.id,

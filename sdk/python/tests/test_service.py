@@ -187,6 +187,11 @@ def test_the_account_shows_what_it_has(service: Caller, audio: Path) -> None:
     usage = service.call(lambda client: client.usage(from_=account_day(), bucket="day", group_by="plan"))
     assert usage["data"][-1]["jobs"] > 0
     assert service.take(lambda client: client.ledger(limit=100), 1)
+    table = service.call(lambda client: client.usage_csv(from_=account_day()))
+    assert table.startswith("start,end,plan,model,key_id,jobs,")
+    pages = service.take(lambda client: client.ledger(limit=1).csv(), 2)
+    assert pages[0].startswith("id,account_id,number,kind,")
+    assert pages[1].startswith("led_")
     hits = service.take(lambda client: client.search(q='"quiet world"'), 1)
     assert hits[0]["hits"][0]["text"] == SPOKEN
     assert [model["id"] for model in service.call(lambda client: client.models.list())] == ["lite", "pro"]

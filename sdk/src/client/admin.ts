@@ -30,7 +30,7 @@ import type {
   SettingList,
   Usage,
 } from '../api.ts';
-import type { Pages } from './http/pages.ts';
+import type { CsvPages, Pages } from './http/pages.ts';
 import type { RawAnswer, RawCall } from './http/raw-request.ts';
 import { sendRaw } from './http/raw-request.ts';
 import type { ClientOptions, Credential, RequestOptions } from './http/settings.ts';
@@ -66,6 +66,11 @@ export class VerbatimAdmin {
   /** Of one account. */
   async usage(query: GetAdminUsageQuery, options?: RequestOptions): Promise<Usage> {
     return await this.#http.json('GET', '/admin/v1/usage', { ...options, query });
+  }
+
+  /** The same as CSV, with a line of names. */
+  async usageCsv(query: GetAdminUsageQuery, options?: RequestOptions): Promise<string> {
+    return await this.#http.text('GET', '/admin/v1/usage', { ...options, query: { ...query, format: 'csv' } });
   }
 
   /** What runs and waits. */
@@ -155,8 +160,8 @@ class Accounts {
     return await this.#http.json('POST', route`/admin/v1/accounts/${id}/credits`, { ...options, body });
   }
 
-  ledger(id: string, filter?: GetAdminAccountsIdLedgerQuery, options?: RequestOptions): Pages<LedgerEntry> {
-    return this.#http.pages(route`/admin/v1/accounts/${id}/ledger`, filter, options);
+  ledger(id: string, filter?: GetAdminAccountsIdLedgerQuery, options?: RequestOptions): CsvPages<LedgerEntry> {
+    return this.#http.csvPages(route`/admin/v1/accounts/${id}/ledger`, filter, options);
   }
 
   keys(id: string, filter?: GetAdminAccountsIdKeysQuery, options?: RequestOptions): Pages<Key> {

@@ -33,7 +33,7 @@ export {
   UnsupportedMediaTypeError,
   VerbatimError,
 } from './http/errors.ts';
-export { Pages } from './http/pages.ts';
+export { CsvPages, Pages } from './http/pages.ts';
 export type { RawAnswer, RawCall } from './http/raw-request.ts';
 export type { ClientOptions, Credential, RequestOptions, RequestReport } from './http/settings.ts';
 export type { CompletedJob, Job } from './job.ts';

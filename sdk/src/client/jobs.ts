@@ -19,7 +19,7 @@ import { makeUpload } from './audio/upload.ts';
 import type { JobUpdate } from './follow-job.ts';
 import { followJob } from './follow-job.ts';
 import { JobFailedError, TimeoutError } from './http/errors.ts';
-import type { Pages } from './http/pages.ts';
+import type { CsvPages } from './http/pages.ts';
 import type { RequestOptions } from './http/settings.ts';
 import type { Call, Method, Transport } from './http/transport.ts';
 import { parseJson, route } from './http/transport.ts';
@@ -80,8 +80,8 @@ export class Jobs {
   }
 
   /** Newest first, without segments. */
-  list(filter?: GetJobsQuery, options?: RequestOptions): Pages<JobInList> {
-    return this.#http.pages('/v1/jobs', filter, options);
+  list(filter?: GetJobsQuery, options?: RequestOptions): CsvPages<JobInList> {
+    return this.#http.csvPages('/v1/jobs', filter, options);
   }
 
   /** Replaces the metadata; null removes it. */

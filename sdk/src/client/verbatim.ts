@@ -12,7 +12,7 @@ import type { AudioInput } from './audio/audio-input.ts';
 import { Events } from './events.ts';
 import type { StreamFrame, StreamOptions } from './follow-account.ts';
 import { followAccount } from './follow-account.ts';
-import type { Pages } from './http/pages.ts';
+import type { CsvPages, Pages } from './http/pages.ts';
 import type { RawAnswer, RawCall } from './http/raw-request.ts';
 import { sendRaw } from './http/raw-request.ts';
 import type { ClientOptions, Credential, RequestOptions } from './http/settings.ts';
@@ -81,13 +81,18 @@ export class Verbatim {
   }
 
   /** Every change of the balance, newest first. */
-  ledger(filter?: GetLedgerQuery, options?: RequestOptions): Pages<LedgerEntry> {
-    return this.#http.pages('/v1/ledger', filter, options);
+  ledger(filter?: GetLedgerQuery, options?: RequestOptions): CsvPages<LedgerEntry> {
+    return this.#http.csvPages('/v1/ledger', filter, options);
   }
 
   /** Jobs, minutes and credits over time. */
   async usage(query?: GetUsageQuery, options?: RequestOptions): Promise<Usage> {
     return await this.#http.json('GET', '/v1/usage', { ...options, query });
+  }
+
+  /** The same as CSV, with a line of names. */
+  async usageCsv(query?: GetUsageQuery, options?: RequestOptions): Promise<string> {
+    return await this.#http.text('GET', '/v1/usage', { ...options, query: { ...query, format: 'csv' } });
   }
 
   /** Jobs by the words of their transcripts. */

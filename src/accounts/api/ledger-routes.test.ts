@@ -107,3 +107,20 @@ test('a cursor of another list is refused', async () => {
     cursors.map(() => [400, 'cursor']),
   );
 });
+
+test('the ledger is answered as CSV page by page, with notes that are no formulas', async () => {
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account(10);
+  await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -2.5, note: '=1+1, "x"' });
+  const ask = (url: string, accept?: string) =>
+    fixture.app.inject({ url, headers: { 'x-api-key': key, ...(accept && { accept }) } });
+
+  const first = await ask('/v1/ledger?limit=1', 'text/csv');
+  const second = await ask(`/v1/ledger?limit=1&format=csv&cursor=${first.headers['x-next-cursor']}`);
+
+  assert.equal(first.headers['content-type'], 'text/csv; charset=utf-8');
+  const [head, line, end] = first.body.split('\r\n');
+  assert.equal(head, 'id,account_id,number,kind,amount,held,balance.amount,balance.held,job_id,note,created_at');
+  assert.ok(line!.includes(`,${id},2,credit,-2.5,0,7.5,0,,"'=1+1, ""x""",`), line);
+  assert.deepEqual([end, second.statusCode, second.headers['x-next-cursor']], ['', 200, undefined]);
+});

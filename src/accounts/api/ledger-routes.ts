@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { decodeNumberCursor, encodeNumberCursor, pageOf, pageQuery } from '../../http/pagination.ts';
+import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
+import { decodeNumberCursor, encodeNumberCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
@@ -44,7 +45,8 @@ export const entrySchema = Type.Object(
   component('LedgerEntry', EXAMPLE),
 );
 
-const entryListSchema = pageSchema('LedgerEntryList', entrySchema);
+const listAnswers = { 200: jsonOrCsv(pageSchema('LedgerEntryList', entrySchema)) };
+const listQuery = Type.Object({ ...pageFields, ...csvField });
 
 /** GET /v1/ledger: the ledger of the key's account. */
 export function ledgerRoute({ db }: { db: Sql }): Route {
@@ -56,8 +58,8 @@ export function ledgerRoute({ db }: { db: Sql }): Route {
     summary: 'List the changes of the balance, newest first, each with the balance after it',
     description: 'Empty for an unlimited account, which has no balance.',
     tag: 'Balance',
-    schema: { query: pageQuery, answers: { 200: entryListSchema } },
-    handle: async ({ account, query }) => ({ status: 200, body: await readPage(db, account, query) }),
+    schema: { query: listQuery, answers: listAnswers },
+    handle: async ({ account, query, header }) => await answerPage(db, account, { ...query, accept: header('accept') }),
   });
 }
 
@@ -69,23 +71,24 @@ export function adminLedgerRoute({ db }: { db: Sql }): Route {
     auth: 'admin',
     summary: "List the changes of an account's balance, newest first, each with the balance after it",
     tag: 'Accounts',
-    schema: { params: Type.Object({ id: Type.String() }), query: pageQuery, answers: { 200: entryListSchema } },
-    async handle({ params: { id }, query }) {
+    schema: { params: Type.Object({ id: Type.String() }), query: listQuery, answers: listAnswers },
+    async handle({ params: { id }, query, header }) {
       const account = isId('acct', id) ? await findAccount(db, id) : null;
       if (account === null) throw new ApiError('not_found', 'There is no such account.');
-      return { status: 200, body: await readPage(db, account, query) };
+      return await answerPage(db, account, { ...query, accept: header('accept') });
     },
   });
 }
 
-async function readPage(
+async function answerPage(
   db: Sql,
   account: { shard: number; id: string },
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit, cursor, format, accept }: Static<typeof listQuery> & { accept: string | null },
 ) {
   const entries = await listEntries(db, account, { limit: limit + 1, beforeNumber: decodeNumberCursor(cursor) });
   const show = (entry: LedgerEntry) => showEntry(account.id, entry);
-  return pageOf(entries, limit, show, ({ number }) => encodeNumberCursor(number));
+  const body = pageOf(entries, limit, show, ({ number }) => encodeNumberCursor(number));
+  return jsonOrCsvAnswer({ format, accept }, { name: 'ledger', row: entrySchema, body });
 }
 
 /** An entry of the account's ledger as the API shows it. */

@@ -6,6 +6,7 @@ import { sendAnswer } from './answer.ts';
 const EXPOSED = [
   ...['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'Retry-After', 'Location'],
   ...['Idempotent-Replayed', 'Content-Disposition', 'Content-Range', 'Accept-Ranges', 'Allow', 'WWW-Authenticate'],
+  'X-Next-Cursor',
 ].join(', ');
 
 // All that the API has: with them a page can read the 404 or 405 of its request, in place of a failed preflight.

@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
+import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import type { Page } from '../../http/pagination.ts';
 import { decodeCursor, encodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -11,8 +12,7 @@ import { PLANS } from '../../rules/accounts/plan.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
 import { isComparable } from '../../rules/search/metadata-pairs.ts';
 import { namePattern } from '../../rules/search/name-pattern.ts';
-import type { jobInListSchema } from '../schemas.ts';
-import { jobListSchema } from '../schemas.ts';
+import { jobInListSchema, jobListSchema } from '../schemas.ts';
 import { showJobInList } from '../view.ts';
 import type { JobFilter } from './list-store.ts';
 import { findListEnd, listJobs } from './list-store.ts';
@@ -27,6 +27,7 @@ const ID_CHARS = 30;
 
 const listQuery = Type.Object({
   ...pageFields,
+  ...csvField,
   status: Type.Optional(oneOf(JOB_STATES)),
   plan: Type.Optional(oneOf(PLANS)),
   created_after: Type.Optional(timeParameter('Jobs created later than this time, or day in UTC.')),
@@ -59,8 +60,12 @@ export function listRoute({ db }: { db: Database }): Route {
     description:
       'With `query` or `metadata`, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
     tag: 'Transcription',
-    schema: { query: listQuery, answers: { 200: jobListSchema } },
-    handle: async ({ account, query }) => ({ status: 200, body: await readPage(db, account, query) }),
+    schema: { query: listQuery, answers: { 200: jsonOrCsv(jobListSchema) } },
+    async handle({ account, query, header }) {
+      const body = await readPage(db, account, query);
+      const wish = { format: query.format, accept: header('accept') };
+      return jsonOrCsvAnswer(wish, { name: 'jobs', row: jobInListSchema, body });
+    },
   });
 }
 

@@ -128,3 +128,18 @@ test('an erased job is found no longer, and leaves no pair', async () => {
   assert.deepEqual(await byMetadata(account, { order: 'gone' }), []);
   assert.deepEqual(await fixture.db.rows({ text: 'select 1 from job_metadata where job_id = $1', values: [id] }), []);
 });
+
+test('jobs are listed as CSV, with their metadata as it was written', async () => {
+  const account = await fixture.account();
+  const id = await send(account, '{"order": 12345678901234567890}');
+  await fixture.db.run({ text: "update jobs set filename = '=cmd|x' where id = $1", values: [id] });
+
+  const { text, contentType } = await fixture.get(account, '/v1/jobs', { query: { format: 'csv' } });
+
+  assert.equal(contentType, 'text/csv; charset=utf-8');
+  const [head, line, ...rest] = text.split('\r\n');
+  assert.match(head!, /^id,status,plan,model,language,translated_to,audio\.filename,.*,metadata,options\.language,/);
+  assert.ok(line!.startsWith(`${id},queued,pro,,,,'=cmd|x,wav,1,`), line);
+  assert.ok(line!.includes(',"{""order"": 12345678901234567890}",'), line);
+  assert.deepEqual(rest, ['']);
+});

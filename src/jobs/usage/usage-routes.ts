@@ -1,6 +1,7 @@
 import { findAccount } from '../../accounts/store.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
@@ -35,6 +36,7 @@ const usageFields = {
     }),
   ),
   group_by: Type.Optional(oneOf(USAGE_GROUPS, { description: 'One row for each in a bucket.' })),
+  ...csvField,
 };
 const usageQuery = Type.Object(usageFields);
 
@@ -82,6 +84,8 @@ const usageSchema = Type.Object(
   }),
 );
 
+const usageAnswers = { 200: jsonOrCsv(usageSchema) };
+
 const DESCRIPTION =
   'A job counts when it ends, and still does when it is erased. `from` and `to` are extended to whole buckets, as the ' +
   `answer shows them. The figures of each hour are kept for ${USAGE_HOURS_KEPT_DAYS} days, those of each day without end.`;
@@ -96,8 +100,9 @@ export function usageRoute(deps: UsageDeps): Route {
     summary: 'Jobs, lengths and cost per hour, day or month',
     description: DESCRIPTION,
     tag: 'Balance',
-    schema: { query: usageQuery, answers: { 200: usageSchema } },
-    handle: async ({ account, query }) => ({ status: 200, body: await readUsage(deps, account, query) }),
+    schema: { query: usageQuery, answers: usageAnswers },
+    handle: async ({ account, query, header }) =>
+      await answerUsage(deps, account, { ...query, accept: header('accept') }),
   });
 }
 
@@ -113,20 +118,29 @@ export function adminUsageRoute(deps: UsageDeps): Route {
     tag: 'Accounts',
     schema: {
       query: Type.Object({ account_id: Type.String({ description: 'acct_…' }), ...usageFields }),
-      answers: { 200: usageSchema },
+      answers: usageAnswers,
     },
-    async handle({ query: { account_id: id, ...query } }) {
+    async handle({ query: { account_id: id, ...query }, header }) {
       const account = isId('acct', id) ? await findAccount(deps.db, id) : null;
       if (account === null) throw new ApiError('not_found', 'There is no such account.', { param: 'account_id' });
-      return { status: 200, body: await readUsage(deps, account, query) };
+      return await answerUsage(deps, account, { ...query, accept: header('accept') });
     },
   });
+}
+
+async function answerUsage(
+  deps: UsageDeps,
+  account: { shard: number; id: string },
+  { format, accept, ...query }: Static<typeof usageQuery> & { accept: string | null },
+) {
+  const body = await readUsage(deps, account, query);
+  return jsonOrCsvAnswer({ format, accept }, { name: 'usage', row: rowSchema, body });
 }
 
 async function readUsage(
   { db, clock }: UsageDeps,
   account: { shard: number; id: string },
-  { bucket = 'day', group_by: group, ...query }: Static<typeof usageQuery>,
+  { bucket = 'day', group_by: group, ...query }: Omit<Static<typeof usageQuery>, 'format'>,
 ): Promise<Static<typeof usageSchema>> {
   const groupBy = group ?? null;
   const from = readTime('from', query.from);

@@ -196,3 +196,17 @@ test('the figures of hours are deleted after their time, those of days are not',
   });
   assert.deepEqual([early, due, left], [0, 1, [{ bucket: 'day' }]]);
 });
+
+test('usage is answered as CSV, always with the same columns', async () => {
+  const account = await fixture.account();
+  await insertRow(account, 'day', '2026-11-21T00:00:00Z', { model: '=m' });
+  const query = { limit: undefined, from: '2026-11-21', to: '2026-11-22', format: 'csv' };
+
+  const { text } = await fixture.get(account, '/v1/usage', { query });
+  const byModel = await fixture.get(account, '/v1/usage', { query: { ...query, group_by: 'model' } });
+
+  const head = 'start,end,plan,model,key_id,jobs,failed,canceled,audio_seconds,billed_seconds,cost';
+  const day = '2026-11-21T00:00:00.000Z,2026-11-22T00:00:00.000Z';
+  assert.equal(text, `${head}\r\n${day},,,,1,0,0,1.5,1,1\r\n`);
+  assert.equal(byModel.text, `${head}\r\n${day},,'=m,,1,0,0,1.5,1,1\r\n`);
+});

@@ -1,14 +1,14 @@
 """Python client of Verbatim, a self-hosted transcription service with signed webhooks."""
 
 from ._async.client import AsyncVerbatim
-from ._async.pages import AsyncPages
+from ._async.pages import AsyncCsvPages, AsyncPages
 from ._core.audio import AudioInput
 from ._core.following import JobUpdate, StreamedEvent, StreamFrame
 from ._core.page import Page
 from ._core.settings import RequestOptions
 from ._core.transcribing import Progress
 from ._sync.client import Verbatim
-from ._sync.pages import Pages
+from ._sync.pages import CsvPages, Pages
 from ._version import __version__
 from .errors import (
     ApiConnectionError,
@@ -42,11 +42,13 @@ __all__ = [
     "ApiConnectionError",
     "ApiError",
     "ApiTimeoutError",
+    "AsyncCsvPages",
     "AsyncPages",
     "AsyncVerbatim",
     "AudioFetchFailedError",
     "AudioInput",
     "ConflictError",
+    "CsvPages",
     "ForbiddenUrlError",
     "InsufficientBalanceError",
     "InternalError",

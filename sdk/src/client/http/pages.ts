@@ -40,3 +40,28 @@ export class Pages<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item>
     return items;
   }
 }
+
+/** A page as CSV, with the line of names, and the cursor of the next one. */
+export type CsvPage = { text: string; cursor: string | null };
+
+/** A list that the service writes as CSV too. */
+export class CsvPages<Item> extends Pages<Item> {
+  readonly #readCsv: (cursor: string | null) => Promise<CsvPage>;
+
+  constructor(
+    read: (cursor: string | null) => Promise<Page<Item>>,
+    readCsv: (cursor: string | null) => Promise<CsvPage>,
+  ) {
+    super(read);
+    this.#readCsv = readCsv;
+  }
+
+  /** The whole list as CSV (RFC 4180) page by page, with one line of names. */
+  async *csv(): AsyncGenerator<string> {
+    for (let page = await this.#readCsv(null), isFirst = true; ; isFirst = false) {
+      yield isFirst ? page.text : page.text.slice(page.text.indexOf('\r\n') + 2);
+      if (page.cursor === null) return;
+      page = await this.#readCsv(page.cursor);
+    }
+  }
+}

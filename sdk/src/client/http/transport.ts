@@ -4,7 +4,7 @@ import { systemClock } from './clock.ts';
 import { AbortedError, ConnectionError, NotFoundError, readApiError, TimeoutError, VerbatimError } from './errors.ts';
 import type { ServerSentEvent } from './event-stream.ts';
 import { readEventStream } from './event-stream.ts';
-import { Pages } from './pages.ts';
+import { CsvPages, Pages } from './pages.ts';
 import { retryDelayMs } from './retry.ts';
 import type { ClientOptions, Credential, RequestOptions } from './settings.ts';
 import { isBrowser, readVariable } from './settings.ts';
@@ -73,6 +73,22 @@ export class Transport {
   pages<Item>(path: string, query: object = {}, options: RequestOptions = {}): Pages<Item> {
     return new Pages((cursor) =>
       this.json<Page<Item>>('GET', path, { ...options, query: { ...query, ...(cursor !== null && { cursor }) } }),
+    );
+  }
+
+  /** A list, page by page, in JSON or CSV. */
+  csvPages<Item>(path: string, query: object = {}, options: RequestOptions = {}): CsvPages<Item> {
+    const callFor = (cursor: string | null, more: object = {}) => ({
+      ...options,
+      query: { ...query, ...more, ...(cursor !== null && { cursor }) },
+    });
+    return new CsvPages(
+      (cursor) => this.json<Page<Item>>('GET', path, callFor(cursor)),
+      (cursor) =>
+        this.send('GET', path, callFor(cursor, { format: 'csv' }), async (answer) => ({
+          text: await answer.text(),
+          cursor: answer.headers.get('x-next-cursor'),
+        })),
     );
   }
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from .._core.request import Request, get
+from .._core.request import Request, get, path
 from .._core.settings import CONNECTION_LIMITS, DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
 from .events import AsyncEvents
 from .following import follow_account
 from .jobs import AsyncJobs
 from .keys import AsyncKeys, AsyncModels
-from .pages import AsyncPages
+from .pages import AsyncCsvPages, AsyncPages
 from .transport import AsyncTransport
 from .webhooks import AsyncDeliveries, AsyncWebhooks
 
@@ -142,9 +142,14 @@ class AsyncVerbatim:
         """Jobs, seconds and credits per hour, day or month: `usage(from_="2026-11-01", bucket="day")`."""
         return await self._transport.json(get("/v1/usage", **span), options)
 
-    def ledger(self, *, limit: int | None = None, options: RequestOptions | None = None) -> AsyncPages[LedgerEntry]:
+    async def usage_csv(self, *, options: RequestOptions | None = None, **span: Unpack[GetUsageQuery]) -> str:
+        """The same as CSV, with a line of names."""
+        request: Request[Any] = Request("GET", path("/v1/usage"), {**span, "format": "csv"}, accept="text/csv")
+        return (await self._transport.fetch_bytes(request, options)).decode()
+
+    def ledger(self, *, limit: int | None = None, options: RequestOptions | None = None) -> AsyncCsvPages[LedgerEntry]:
         """Every change of the balance, newest first."""
-        return AsyncPages(self._transport, get("/v1/ledger", limit=limit), options)
+        return AsyncCsvPages(self._transport, get("/v1/ledger", limit=limit), options)
 
     def search(
         self, *, options: RequestOptions | None = None, **query: Unpack[GetSearchQuery]

@@ -14,7 +14,7 @@ from .._core.waiting import DEFAULT_WAIT_SECONDS, Wait
 from ..errors import JobFailedError
 from .following import follow_job
 from .io import run_blocking
-from .pages import AsyncPages
+from .pages import AsyncCsvPages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
@@ -110,14 +110,16 @@ class AsyncJobs:
         """The job, with its transcript once it is completed."""
         return await self._transport.json(get("/v1/jobs/{}", job_id), options)
 
-    def list(self, *, options: RequestOptions | None = None, **filters: Unpack[GetJobsQuery]) -> AsyncPages[JobInList]:
+    def list(
+        self, *, options: RequestOptions | None = None, **filters: Unpack[GetJobsQuery]
+    ) -> AsyncCsvPages[JobInList]:
         """
         Jobs, newest first, without their segments.
 
         - `metadata={"order": "42"}`: jobs whose metadata has these values, at most three
         - `query`: part of a file name, or the beginning of an id
         """
-        return AsyncPages(self._transport, get("/v1/jobs", **filters), options)
+        return AsyncCsvPages(self._transport, get("/v1/jobs", **filters), options)
 
     async def update(self, job_id: str, *, metadata: Any, options: RequestOptions | None = None) -> Job:
         """Replaces the metadata with any JSON value of at most 4 KB; None removes it."""

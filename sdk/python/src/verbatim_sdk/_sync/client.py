@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
-from .._core.request import Request, get
+from .._core.request import Request, get, path
 from .._core.settings import CONNECTION_LIMITS, DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
 from .events import Events
 from .following import follow_account
 from .jobs import Jobs
 from .keys import Keys, Models
-from .pages import Pages
+from .pages import CsvPages, Pages
 from .transport import Transport
 from .webhooks import Deliveries, Webhooks
 
@@ -143,9 +143,14 @@ class Verbatim:
         """Jobs, seconds and credits per hour, day or month: `usage(from_="2026-11-01", bucket="day")`."""
         return self._transport.json(get("/v1/usage", **span), options)
 
-    def ledger(self, *, limit: int | None = None, options: RequestOptions | None = None) -> Pages[LedgerEntry]:
+    def usage_csv(self, *, options: RequestOptions | None = None, **span: Unpack[GetUsageQuery]) -> str:
+        """The same as CSV, with a line of names."""
+        request: Request[Any] = Request("GET", path("/v1/usage"), {**span, "format": "csv"}, accept="text/csv")
+        return (self._transport.fetch_bytes(request, options)).decode()
+
+    def ledger(self, *, limit: int | None = None, options: RequestOptions | None = None) -> CsvPages[LedgerEntry]:
         """Every change of the balance, newest first."""
-        return Pages(self._transport, get("/v1/ledger", limit=limit), options)
+        return CsvPages(self._transport, get("/v1/ledger", limit=limit), options)
 
     def search(
         self, *, options: RequestOptions | None = None, **query: Unpack[GetSearchQuery]

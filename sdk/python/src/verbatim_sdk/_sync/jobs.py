@@ -15,7 +15,7 @@ from .._core.waiting import DEFAULT_WAIT_SECONDS, Wait
 from ..errors import JobFailedError
 from .following import follow_job
 from .io import run_blocking
-from .pages import Pages
+from .pages import CsvPages
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Callable, Sequence
@@ -111,14 +111,16 @@ class Jobs:
         """The job, with its transcript once it is completed."""
         return self._transport.json(get("/v1/jobs/{}", job_id), options)
 
-    def list(self, *, options: RequestOptions | None = None, **filters: Unpack[GetJobsQuery]) -> Pages[JobInList]:
+    def list(
+        self, *, options: RequestOptions | None = None, **filters: Unpack[GetJobsQuery]
+    ) -> CsvPages[JobInList]:
         """
         Jobs, newest first, without their segments.
 
         - `metadata={"order": "42"}`: jobs whose metadata has these values, at most three
         - `query`: part of a file name, or the beginning of an id
         """
-        return Pages(self._transport, get("/v1/jobs", **filters), options)
+        return CsvPages(self._transport, get("/v1/jobs", **filters), options)
 
     def update(self, job_id: str, *, metadata: Any, options: RequestOptions | None = None) -> Job:
         """Replaces the metadata with any JSON value of at most 4 KB; None removes it."""
