@@ -118,10 +118,11 @@ function isDecodable({ username, password }: URL): boolean {
   }
 }
 
+/** A secret that nobody can guess: 32 random digits of hex are 128 bits. */
 export const token: Reader<string> = (given) => {
-  return /^[\x21-\x7e]{16,256}$/.test(given ?? '')
+  return /^[\x21-\x7e]{32,256}$/.test(given ?? '')
     ? { value: given! }
-    : { mistake: 'must be 16 to 256 printable characters without spaces' };
+    : { mistake: 'must be 32 to 256 random printable characters without spaces (openssl rand -hex 32)' };
 };
 
 /** One key or several, separated by commas or lines. */

@@ -55,10 +55,10 @@ export function requireScope(key: Caller['key'], scope: Scope): void {
 }
 
 /**
- * Checks the operator's token, in constant time. The right token always passes, because behind a proxy all clients have
- * the same address.
+ * Checks the operator's token, in constant time. A client that has sent too many wrong ones is refused with the right one
+ * too, without a look at it. A request without a token is a mistake, no guess.
  * @param client  the address whose wrong tokens are counted together
- * @throws ApiError  401 for a missing or wrong token, 429 after too many wrong ones
+ * @throws ApiError  401 for a missing or wrong token, 429 for any token after too many wrong ones
  */
 export function authenticateAdmin(
   rawHeaders: string[],
@@ -66,11 +66,13 @@ export function authenticateAdmin(
   { client, wrongTokens }: { client: string; wrongTokens: WrongTokens },
 ): void {
   const tokens = new Set(bearerTokens(rawHeaders));
-  const [token] = tokens;
-  if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
-  const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
-  if (retryAfterSeconds !== null) throw tooManyWrongTokens(retryAfterSeconds);
-  if (tokens.size > 0) wrongTokens.add(client);
+  if (tokens.size > 0) {
+    const retryAfterSeconds = wrongTokens.retryAfterSeconds(client);
+    if (retryAfterSeconds !== null) throw tooManyWrongTokens(retryAfterSeconds);
+    const [token] = tokens;
+    if (tokens.size === 1 && timingSafeEqual(hashKey(token!), hashKey(auth.adminToken))) return;
+    wrongTokens.add(client);
+  }
   throw unauthenticated("Send the operator's token as Authorization: Bearer <ADMIN_TOKEN>.");
 }
 

@@ -33,6 +33,19 @@ test('other clients are not refused', () => {
   assert.equal(tokens.retryAfterSeconds('192.0.2.2'), null);
 });
 
+test('after a hundred wrong tokens in a minute, whoever has sent one is refused, and a new client is not', () => {
+  const { time, tokens, add } = openWrongTokens();
+  for (let i = 0; i < 99; i++) add(`192.0.2.${i}`, 1);
+  const before = tokens.retryAfterSeconds('192.0.2.5');
+  time.nowMs = 30_000;
+  add('192.0.2.99', 1);
+
+  assert.deepEqual([before, tokens.retryAfterSeconds('192.0.2.5')], [null, 30]);
+  assert.equal(tokens.retryAfterSeconds('198.51.100.1'), null);
+  time.nowMs = 60_000;
+  assert.equal(tokens.retryAfterSeconds('192.0.2.99'), null);
+});
+
 test('the oldest of too many clients is deleted first', () => {
   const { tokens, add } = openWrongTokens();
   add('first', 10);

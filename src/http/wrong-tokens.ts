@@ -1,16 +1,19 @@
 const WINDOW_MS = 60_000;
 const MAX_WRONG = 10;
+const MAX_WRONG_OF_ALL = 100;
 const MAX_CLIENTS = 10_000;
 
 type Attempts = { count: number; sinceMs: number };
 
 /**
- * Counts wrong operator tokens per client: after 10 in a minute, further wrong tokens are answered 429 for the rest of that
- * minute. Stores at most 10,000 clients and deletes the oldest first.
+ * Counts wrong operator tokens. After 10 in a minute, every token of that client is refused for the rest of the minute, the
+ * right one too: an answer would tell that it is right. After 100 of all clients together, every client that has sent a
+ * wrong one is refused. Stores at most 10,000 clients and deletes the oldest first.
  */
 export class WrongTokens {
   readonly #clients = new Map<string, Attempts>();
   readonly #monotonicMs: () => number;
+  #all: Attempts = { count: 0, sinceMs: 0 };
 
   /** @param monotonicMs  a monotonic clock; the process's by default */
   constructor(monotonicMs: () => number = () => performance.now()) {
@@ -20,8 +23,9 @@ export class WrongTokens {
   /** Seconds until the client may try again, at least 1; null when it may now. */
   retryAfterSeconds(client: string): number | null {
     const attempts = this.#attemptsOf(client);
-    if (!attempts || attempts.count < MAX_WRONG) return null;
-    return Math.max(1, Math.ceil((attempts.sinceMs + WINDOW_MS - this.#monotonicMs()) / 1000));
+    if (!attempts) return null;
+    if (attempts.count >= MAX_WRONG) return this.#secondsLeft(attempts);
+    return this.#isOpen(this.#all) && this.#all.count >= MAX_WRONG_OF_ALL ? this.#secondsLeft(this.#all) : null;
   }
 
   /** Counts one more wrong token of the client. */
@@ -32,12 +36,22 @@ export class WrongTokens {
       this.#clients.delete(oldest!);
     }
     this.#clients.set(client, { ...attempts, count: attempts.count + 1 });
+    if (!this.#isOpen(this.#all)) this.#all = { count: 0, sinceMs: this.#monotonicMs() };
+    this.#all.count += 1;
   }
 
   #attemptsOf(client: string): Attempts | undefined {
     const attempts = this.#clients.get(client);
-    if (attempts && this.#monotonicMs() - attempts.sinceMs < WINDOW_MS) return attempts;
+    if (attempts && this.#isOpen(attempts)) return attempts;
     this.#clients.delete(client);
     return undefined;
+  }
+
+  #isOpen({ sinceMs }: Attempts): boolean {
+    return this.#monotonicMs() - sinceMs < WINDOW_MS;
+  }
+
+  #secondsLeft({ sinceMs }: Attempts): number {
+    return Math.max(1, Math.ceil((sinceMs + WINDOW_MS - this.#monotonicMs()) / 1000));
   }
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { dataPaths } from '../config/settings.ts';
-import { keys32 } from '../config/values.ts';
+import { keys32, token } from '../config/values.ts';
 import { makeDurableFolder, syncFolder } from '../platform/files/durable-names.ts';
 import { openWritableFolder } from './writable-folder.ts';
 
@@ -33,8 +33,17 @@ export function prepareDataDir(config: Config): Secrets {
   const paths = dataPaths(config.dataDir);
   makeDurableFolder(paths.audio, { mode: 0o700 });
   makeDurableFolder(paths.models, { mode: 0o700 });
-  const adminToken = config.adminToken ?? keptText(paths.adminToken, () => randomBytes(32).toString('base64url'));
-  return { adminToken, secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey) };
+  return {
+    adminToken: config.adminToken ?? keptToken(paths.adminToken),
+    secretsKeys: config.secretsKeys ?? keptKeys(paths.secretsKey),
+  };
+}
+
+/** The operator's token in the file. */
+function keptToken(file: string): string {
+  const kept = token(keptText(file, () => randomBytes(32).toString('base64url')));
+  if ('value' in kept) return kept.value;
+  throw new Error(`${file} ${kept.mistake}; write one into it, or remove it: the next start makes one`);
 }
 
 /** The keys in the file, one per line. */

@@ -41,13 +41,24 @@ test('a process that loses the race for a secret takes the one of the first, als
   const { linkSync } = fs;
   t.mock.method(fs, 'linkSync', (draft: string, file: string) => {
     if (file === adminToken) {
-      fs.writeFileSync(file, 'the-token-of-the-first\n');
+      fs.writeFileSync(file, 'the-token-of-the-first-of-two-processes\n');
       fs.rmSync(draft);
     }
     linkSync(draft, file);
   });
 
-  assert.equal(prepareDataDir(place.config).adminToken, 'the-token-of-the-first');
+  assert.equal(prepareDataDir(place.config).adminToken, 'the-token-of-the-first-of-two-processes');
+});
+
+test('a kept token of the operator that is too short stops the start, and the message does not repeat it', () => {
+  using place = openPlace();
+  prepareDataDir(place.config);
+  fs.writeFileSync(dataPaths(place.config.dataDir).adminToken, 'hunter2\n');
+
+  assert.throws(
+    () => prepareDataDir(place.config),
+    ({ message }: Error) => /admin-token must be 32 to 256/.test(message) && !message.includes('hunter2'),
+  );
 });
 
 function openPlace() {
