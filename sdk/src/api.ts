@@ -1946,7 +1946,7 @@ export interface GetJobsQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   status?: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
@@ -2061,7 +2061,7 @@ export interface GetSearchQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2103,7 +2103,7 @@ export interface GetLedgerQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2131,7 +2131,7 @@ export interface GetKeysQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2178,7 +2178,7 @@ export interface GetWebhooksQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2222,7 +2222,7 @@ export interface GetDeliveriesQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
@@ -2252,7 +2252,7 @@ export interface GetWebhooksIdDeliveriesQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   status?: 'succeeded' | 'failed' | 'pending' | 'dropped';
@@ -2345,7 +2345,7 @@ export interface GetEventsQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   type?: 'transcription.completed' | 'transcription.failed' | 'webhook.test';
@@ -2368,7 +2368,7 @@ export interface GetAdminAccountsQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   /**
@@ -2393,7 +2393,7 @@ export interface GetAdminAccountsIdLedgerQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2416,7 +2416,7 @@ export interface GetAdminAccountsIdKeysQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
 }
@@ -2461,7 +2461,7 @@ export interface GetAdminJobsQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   status?: 'queued' | 'processing' | 'completed' | 'failed' | 'canceled';
@@ -2476,7 +2476,7 @@ export interface GetAdminWebhooksQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   /**
@@ -2494,7 +2494,7 @@ export interface GetAdminAuditQuery {
    */
   limit?: number;
   /**
-   * `next_cursor` of the page before; absent for the newest. Opaque.
+   * `next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque.
    */
   cursor?: string;
   /**

@@ -4,6 +4,7 @@ import { ApiError } from '../api-error.ts';
 import { callOf, contentLengthOf, continueBody, endOf, followKey } from '../call.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
+import { withListCursors } from '../pagination.ts';
 import type { Answer, Route } from '../route.ts';
 import { sendAnswer } from './answer.ts';
 import { parseJson, readBody } from './body.ts';
@@ -42,6 +43,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
   const { method, path, schema } = endpoint;
   if (endpoint.auth === 'key' && endpoint.scope === undefined) throw new Error(`${method} ${path} declares no scope`);
   const querySchema = strictSchema(schema.query);
+  const handle = withListCursors(endpoint);
   scope.route({
     method,
     url: path,
@@ -65,7 +67,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
     },
     handler: async (request, reply) => {
       const over = endOf(reply);
-      const answer = await endpoint.handle(callOf(request, reply, over.signal));
+      const answer = await handle(callOf(request, reply, over.signal));
       if (answer.stream) followKey(request, reply, { over, stream: answer.stream, streams });
       return await endLeaseAndSend(request, reply, answer);
     },

@@ -1387,7 +1387,7 @@ class GetJobsQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["queued", "processing", "completed", "failed", "canceled"]]
     plan: NotRequired[Literal["lite", "pro"]]
     created_after: NotRequired[str]
@@ -1454,7 +1454,7 @@ class GetSearchQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class PostJobsIdAudioLinkBody(TypedDict):
@@ -1485,7 +1485,7 @@ class GetLedgerQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class GetUsageQuery(TypedDict):
@@ -1503,7 +1503,7 @@ class GetKeysQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class PostKeysBody(TypedDict):
@@ -1530,7 +1530,7 @@ class GetWebhooksQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class PatchWebhooksIdBody(TypedDict):
@@ -1559,7 +1559,7 @@ class GetDeliveriesQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
     event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     event_id: NotRequired[str]
@@ -1579,7 +1579,7 @@ class GetWebhooksIdDeliveriesQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["succeeded", "failed", "pending", "dropped"]]
     event_type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     event_id: NotRequired[str]
@@ -1635,7 +1635,7 @@ class GetEventsQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     type: NotRequired[Literal["transcription.completed", "transcription.failed", "webhook.test"]]
     job_id: NotRequired[str]
     """Events of this job."""
@@ -1652,7 +1652,7 @@ class GetAdminAccountsQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     query: NotRequired[str]
     """Part of the name, in any case, or the beginning of the id."""
 
@@ -1672,7 +1672,7 @@ class GetAdminAccountsIdLedgerQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class PostAdminAccountsIdKeysBody(TypedDict):
@@ -1687,7 +1687,7 @@ class GetAdminAccountsIdKeysQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
 
 
 class PostAdminAccountsIdPortalLinksBody(TypedDict):
@@ -1714,7 +1714,7 @@ class GetAdminJobsQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     status: NotRequired[Literal["queued", "processing", "completed", "failed", "canceled"]]
     account_id: NotRequired[str]
     """Jobs of one account."""
@@ -1724,7 +1724,7 @@ class GetAdminWebhooksQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     active: NotRequired[bool]
     """false: only those that are disabled."""
     account_id: NotRequired[str]
@@ -1735,7 +1735,7 @@ class GetAdminAuditQuery(TypedDict):
     limit: NotRequired[int]
     """How many rows at most."""
     cursor: NotRequired[str]
-    """`next_cursor` of the page before; absent for the newest. Opaque."""
+    """`next_cursor` of the page before, of this list with the same filters; absent for the newest. Opaque."""
     account_id: NotRequired[str]
     """Changes of one account."""
     action: NotRequired[Literal["account.created", "account.changed", "account.suspended", "account.resumed", "account.deleted", "credits.added", "key.created", "key.deleted", "webhook.created", "webhook.changed", "webhook.deleted", "webhook.secret_rotated", "secrets.rotated"]]
