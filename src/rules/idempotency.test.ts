@@ -101,11 +101,11 @@ test('a key has 1 to 255 printable ASCII characters', () => {
   assert.deepEqual(bad.filter(isIdempotencyKey), []);
 });
 
-test('every answer is kept, except for those after which the same request is sent again', () => {
-  const statuses = [200, 201, 202, 204, 400, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503];
+test('an answer is kept, unless the request was refused before its processing began', () => {
+  const statuses = [200, 201, 202, 204, 400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503];
 
   assert.deepEqual(
     statuses.filter((status) => !isKeptStatus(status)),
-    [429, 500, 503],
+    [400, 401, 402, 403, 404, 413, 415, 429, 500, 503],
   );
 });

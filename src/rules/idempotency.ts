@@ -53,9 +53,12 @@ export function isIdempotencyKey(value: string): boolean {
   return /^[\x20-\x7e]{1,255}$/.test(value);
 }
 
-const STATUSES_TO_RETRY = [429, 500, 503];
+const STATUSES_OF_REFUSALS = [400, 401, 402, 403, 404, 413, 415, 429, 500, 503];
 
-/** Whether an answer is saved and sent again: all but those after which the client is to send the same request once more. */
+/**
+ * Whether an answer is saved and sent again: that of a request whose processing began. After a refusal the same key takes a
+ * corrected request, or the same one after a top-up.
+ */
 export function isKeptStatus(status: number): boolean {
-  return !STATUSES_TO_RETRY.includes(status);
+  return !STATUSES_OF_REFUSALS.includes(status);
 }

@@ -110,22 +110,25 @@ test('two accounts may use the same key', async () => {
 });
 
 for (const body of [{ ...WEBHOOK, url: 'http://a.example' }, { url: 7 }, { ...WEBHOOK, more: 1 }]) {
-  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} is replayed, and the corrected request needs a new key`, async () => {
+  test(`a 400 for ${JSON.stringify(body).slice(0, 60)} is not kept: the corrected request goes through with the same key`, async () => {
     await using fixture = await openWebhookFixture();
     const { call } = await fixture.caller();
 
     const first = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const again = await call('POST', '/v1/webhooks', body, { 'idempotency-key': 'k' });
     const corrected = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
-    const withNewKey = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'l' });
+    const repeated = await call('POST', '/v1/webhooks', WEBHOOK, { 'idempotency-key': 'k' });
 
-    assert.deepEqual([first.status, again.status, corrected.status, withNewKey.status], [400, 400, 409, 201]);
-    assert.deepEqual([again.text, again.headers['idempotent-replayed']], [first.text, 'true']);
+    assert.deepEqual([first.status, again.status, corrected.status, repeated.status], [400, 400, 201, 201]);
+    assert.deepEqual(
+      [again, corrected, repeated].map(({ headers }) => headers['idempotent-replayed']),
+      [undefined, undefined, 'true'],
+    );
+    assert.equal(repeated.text, corrected.text);
   });
 }
 
-const KEPT_ERRORS = ['plan_limit', 'not_found', 'insufficient_balance', 'conflict', 'unprocessable_audio'] as const;
-for (const type of KEPT_ERRORS) {
+for (const type of ['conflict', 'unprocessable_audio'] as const) {
   test(`an error of type ${type} is saved and replayed`, async () => {
     await using db = await openTestDatabase();
     let calls = 0;
@@ -140,6 +143,50 @@ for (const type of KEPT_ERRORS) {
     assert.equal(again.headers['idempotent-replayed'], 'true');
   });
 }
+
+const REFUSALS = [
+  ...(['invalid_request', 'unauthenticated', 'insufficient_balance', 'plan_limit', 'not_found'] as const),
+  ...(['too_large', 'unsupported_media_type', 'rate_limited', 'internal', 'unavailable'] as const),
+];
+for (const type of REFUSALS) {
+  test(`after an error of type ${type} the same key takes another request, on another node too`, async () => {
+    await using db = await openTestDatabase();
+    await using refusing = openNode(db, async () => {
+      throw new ApiError(type, 'Refused.');
+    });
+    await using node = openNode(db, async () => ({ status: 201, body: { done: true } }));
+
+    const refused = await refusing.post();
+    const stored = await rowsOf(db);
+    const accepted = await node.post();
+
+    assert.ok(refused.status >= 400);
+    assert.deepEqual([stored, accepted.status, accepted.headers['idempotent-replayed']], [[], 201, undefined]);
+  });
+}
+
+test('a process that dies while it refuses leaves its key to another request, when the lease is over', async () => {
+  await using db = await openTestDatabase();
+  const started = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  await using dying = openNode(db, async () => {
+    started.resolve();
+    await end.promise;
+    throw new ApiError('insufficient_balance', 'Refused.');
+  });
+  await using node = openNode(db, async () => ({ status: 201, body: { done: true } }));
+  const lost = dying.post();
+  await started.promise;
+
+  await endLeases(db);
+  const corrected = await node.post();
+  end.resolve();
+  await lost;
+  const repeated = await node.post();
+
+  assert.deepEqual([corrected.status, corrected.headers['idempotent-replayed']], [201, undefined]);
+  assert.deepEqual([repeated.status, repeated.headers['idempotent-replayed']], [201, 'true']);
+});
 
 test('refused requests with long URLs store little', async () => {
   await using fixture = await openWebhookFixture();
