@@ -34,6 +34,8 @@ const MAX_UPLOAD_PAGES = 1000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const CHECK_TIMEOUT_MS = 2_000;
+// The server chooses the text.
+const MAX_ERROR_CHARS = 500;
 
 /** Stores audio as objects of a bucket that all nodes share. The SDK finds the credentials in its usual places. */
 export async function openS3Storage(location: S3Location): Promise<SharedStorage> {
@@ -130,7 +132,9 @@ async function download(store: Store, key: string) {
   const dispose = () => rm(file, { force: true });
   const object = objectOf(store, key);
   try {
-    const { Body } = await store.client.send(new store.sdk.GetObjectCommand(object));
+    const { Body, ContentLength } = await store.client.send(new store.sdk.GetObjectCommand(object));
+    // Only a body with a length is known to be whole.
+    if (ContentLength === undefined) throw refused(Body, 'The answer has no Content-Length.');
     await pipeline(Body as Readable, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (cause) {
     await dispose();
@@ -142,7 +146,16 @@ async function download(store: Store, key: string) {
 async function read(store: Store, key: string, { first, last }: ByteRange): Promise<Readable | null> {
   const range = { ...objectOf(store, key), Range: `bytes=${first}-${last}` };
   const answer = await store.reader.send(new store.sdk.GetObjectCommand(range)).catch(nullWithoutKey);
-  return (answer?.Body as Readable | undefined) ?? null;
+  if (answer === null) return null;
+  // A server that ignores Range sends the object from its start.
+  if (answer.ContentRange?.startsWith(`bytes ${first}-${last}/`)) return answer.Body as Readable;
+  throw away(refused(answer.Body, 'The answer is not the part of the object that was asked for.'));
+}
+
+/** The error of an answer whose body is not read. */
+function refused(body: unknown, message: string): Error {
+  (body as Readable | undefined)?.destroy();
+  return new Error(message);
 }
 
 async function isComplete(store: Store, key: string, sizeBytes: number): Promise<boolean> {
@@ -221,7 +234,8 @@ function whyAway({ client, sdk, bucket, prefix }: Store): Promise<string | null>
   const request = new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 });
   return client.send(request, { abortSignal }).then(
     () => null,
-    (cause: Error & { code?: string }) => cause.code ?? cause.name,
+    // The name comes from the server's answer.
+    (cause: Error & { code?: string }) => /^\w{1,64}$/.exec(cause.code ?? cause.name)?.[0] ?? 'unknown error',
   );
 }
 
@@ -240,10 +254,10 @@ function rethrowAway(cause: unknown): never {
   throw away(cause);
 }
 
-/** The SDK's errors contain whole requests; only their name and message are logged. */
+/** The SDK's errors contain whole requests; only their name and the start of their message are logged. */
 function away(cause: unknown): StorageAwayError {
   const { name, message } = cause as Error;
-  return new StorageAwayError(new Error(`${name}: ${message}`));
+  return new StorageAwayError(new Error(`${name}: ${message}`.slice(0, MAX_ERROR_CHARS)));
 }
 
 /** Removes the copies of killed processes. File names start with the process id. */

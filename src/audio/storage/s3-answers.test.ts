@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openS3Storage } from './s3-storage.ts';
+import { StorageAwayError } from './storage.ts';
+
+const KEY = '0b9d2f9e-5c1a-4d3b-8f55-1f6b0a3c9d77';
+const XML = { 'content-type': 'application/xml' };
+const errorAnswer = (code: string, message: string) => (response: ServerResponse) =>
+  response.writeHead(403, XML).end(`<Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+
+/** A storage whose server gives one answer to everything. */
+async function openStorageBehind(answer: (response: ServerResponse) => void) {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' });
+  const downloadsDir = await mkdtemp(path.join(os.tmpdir(), 's3-answers-'));
+  const server = http.createServer((request, response) => {
+    request.resume();
+    answer(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    storage: await openS3Storage({ bucket: 'b', prefix: 'p/', endpoint, region: null, downloadsDir }),
+    left: () => readdir(downloadsDir),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(downloadsDir, { recursive: true });
+    },
+  };
+}
+
+const NOT_THE_PART: [what: string, headers: http.OutgoingHttpHeaders][] = [
+  ['ignores Range', { 'content-length': 10 }],
+  ['sends another part', { 'content-length': 10, 'content-range': 'bytes 0-9/100' }],
+  ['sends a longer part', { 'content-length': 10, 'content-range': 'bytes 2-11/100' }],
+];
+for (const [what, headers] of NOT_THE_PART) {
+  test(`a server that ${what} is an error, not other bytes of the audio`, async () => {
+    await using fixture = await openStorageBehind((response) => response.writeHead(206, headers).end('0123456789'));
+
+    await assert.rejects(fixture.storage.read(KEY, { first: 2, last: 5 }), StorageAwayError);
+  });
+}
+
+test('a part that was asked for is read', async () => {
+  const headers = { 'content-length': 4, 'content-range': 'bytes 2-5/10' };
+  await using fixture = await openStorageBehind((response) => response.writeHead(206, headers).end('2345'));
+
+  const stream = await fixture.storage.read(KEY, { first: 2, last: 5 });
+
+  assert.equal(Buffer.concat(await stream!.toArray()).toString(), '2345');
+});
+
+const NOT_WHOLE: [what: string, answer: (response: ServerResponse) => void][] = [
+  ['has no length', (response) => response.writeHead(200).end('half of the aud')],
+  ['never ends', (response) => void response.writeHead(200).write(Buffer.alloc(1024))],
+  [
+    'is cut',
+    (response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('half of the aud', () => response.destroy());
+    },
+  ],
+];
+for (const [what, answer] of NOT_WHOLE) {
+  test(`an object whose body ${what} is no audio, and no copy of it stays`, async () => {
+    await using fixture = await openStorageBehind(answer);
+
+    await assert.rejects(fixture.storage.localPath(KEY), StorageAwayError);
+
+    assert.deepEqual(await fixture.left(), []);
+  });
+}
+
+test('the name of an error is shown only where it is a word, and of its text a part', async () => {
+  await using plain = await openStorageBehind(errorAnswer('AccessDenied', 'x'.repeat(100_000)));
+  await using odd = await openStorageBehind(errorAnswer('\u009b2J Evil', 'no'));
+
+  assert.equal(await plain.storage.whyAway(), 'AccessDenied');
+  assert.equal(await odd.storage.whyAway(), 'unknown error');
+  await assert.rejects(plain.storage.localPath(KEY), (error: Error) => {
+    assert.ok((error.cause as Error).message.length <= 500);
+    return error instanceof StorageAwayError;
+  });
+});
