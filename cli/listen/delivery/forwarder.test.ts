@@ -121,6 +121,29 @@ test('no more than 1,000 events are held: the next one waits', async () => {
   assert.ok(ends.every(({ status }) => status === 'rejected'));
 });
 
+test('large events are held in a memory of 64 MB, and one that is larger than it is sent alone', async () => {
+  const { forwarder, stop } = open(async (_url, _request, signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    throw signal.reason;
+  });
+  let accepted = 0;
+  const accept = async (bytes: number) => {
+    const { ended } = await forwarder.accept({ ...eventOf('evt_large'), body: ' '.repeat(bytes) });
+    accepted += 1;
+    await ended.catch(() => undefined);
+  };
+
+  const all = Array.from({ length: 100 }, () => accept(2 ** 20));
+  await turnOfTheLoop();
+
+  assert.equal(accepted, 62);
+  stop.abort();
+  await Promise.allSettled(all);
+  const other = open(async () => answered(204));
+  await (await other.forwarder.accept({ ...eventOf('evt_huge'), body: ' '.repeat(70 * 2 ** 20) })).ended;
+  assert.equal(other.attempts.length, 1);
+});
+
 test('--fail lets a part of the attempts fail: half of them unsent, half of them with their answer ignored', async () => {
   const SEED = 8;
   let sent = 0;

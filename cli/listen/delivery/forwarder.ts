@@ -34,8 +34,9 @@ export type ForwarderOptions = {
 };
 
 const MAX_AT_ONCE = 16;
-// Each holds its body, of 256 KiB in most cases at most.
+// Each event that is held has one permit for every 64 KiB of its body: 64 MB in all.
 const MAX_HELD = 1_000;
+const HELD_BYTES = 64 * 1024;
 const JITTER = 0.1;
 const LOST_ANSWER: Outcome = { kind: 'failed', reason: 'simulated', message: 'sent, and its answer ignored (--fail)' };
 const NOT_SENT: Outcome = { kind: 'failed', reason: 'simulated', message: 'not sent (--fail)' };
@@ -59,7 +60,7 @@ export class Forwarder {
   async accept(event: ForwardedEvent): Promise<{ ended: Promise<void> }> {
     const url = this.#options.targets.urlFor(event.type);
     if (url === null) return { ended: Promise.resolve() };
-    const release = await this.#held.take();
+    const release = await this.#held.take(Math.ceil(event.body.length / HELD_BYTES));
     return { ended: this.#send(event, url).finally(release) };
   }
 
@@ -92,29 +93,44 @@ export class Forwarder {
 
 /** So many at once; the others wait in order, until the signal aborts. */
 class Permits {
+  readonly #all: number;
   #free: number;
   readonly #signal: AbortSignal;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: { count: number; wake(): void }[] = [];
 
   constructor(count: number, signal: AbortSignal) {
+    this.#all = count;
     this.#free = count;
     this.#signal = signal;
     const wakeAll = () => {
-      for (const wake of this.#waiting.splice(0)) wake();
+      for (const { wake } of this.#waiting.splice(0)) wake();
     };
     signal.addEventListener('abort', wakeAll, { once: true });
   }
 
-  /** Resolves to the function that gives the permit back. @throws the reason of the signal */
-  async take(): Promise<() => void> {
+  /**
+   * Resolves to the function that gives the permits back. @throws the reason of the signal
+   * @param wanted  more than there are: all of them
+   */
+  async take(wanted = 1): Promise<() => void> {
     this.#signal.throwIfAborted();
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const count = Math.min(wanted, this.#all);
+    await new Promise<void>((wake) => {
+      this.#waiting.push({ count, wake });
+      this.#wakeNext();
+    });
     this.#signal.throwIfAborted();
     return () => {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free += 1;
+      this.#free += count;
+      this.#wakeNext();
     };
+  }
+
+  #wakeNext(): void {
+    while (this.#waiting.length > 0 && this.#waiting[0]!.count <= this.#free) {
+      const { count, wake } = this.#waiting.shift()!;
+      this.#free -= count;
+      wake();
+    }
   }
 }
