@@ -1529,7 +1529,7 @@ export interface PortalLink {
    */
   url: string;
   /**
-   * The key behind the link: deleting it ends the link.
+   * The key behind the link: deleting it ends the link, and the keys that were made by way of it.
    */
   key_id: string;
   scopes: ('jobs:read' | 'jobs:write' | 'webhooks:read' | 'webhooks:write' | 'usage:read' | 'keys:write')[];

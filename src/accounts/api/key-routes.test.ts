@@ -132,6 +132,41 @@ test('a key may delete itself whatever its scopes, and no other without keys:wri
   assert.deepEqual([itself.status, after.status], [204, 401]);
 });
 
+test('a key does not delete one with more scopes', async () => {
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account(1, { scopes: ['keys:write', 'jobs:read'] });
+  const make = async (scopes: string[]) =>
+    (await fixture.ask('POST', `/admin/v1/accounts/${id}/keys`, { scopes })).body.id as string;
+  const remove = async (keyId: string) => await fixture.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
+
+  const all = await remove(await make([]));
+  const more = await remove(await make(['jobs:read', 'jobs:write']));
+  const same = await remove(await make(['jobs:read', 'keys:write']));
+
+  assert.deepEqual([all.status, all.body.required_scope], [403, 'jobs:write']);
+  assert.deepEqual([more.status, more.body.error.type, same.status], [403, 'missing_scope', 204]);
+});
+
+test('keys that were made by way of a link to the console end with it, and those that another key made do not', async () => {
+  await using fixture = await openAccountFixture();
+  const { id, key } = await fixture.account();
+  const { body: link } = await fixture.ask('POST', `/admin/v1/accounts/${id}/portal-links`, { scopes: ['keys:write'] });
+  const make = async (maker: string) =>
+    (await fixture.askAs(maker, 'POST', '/v1/keys', { scopes: ['keys:write'] })).body as { id: string; key: string };
+  const child = await make(link.url.split('=')[1]);
+  const grandchild = await make(child.key);
+  const rotated = await make(key);
+  const first = await fixture.askAs(key, 'DELETE', `/v1/keys/${child.id}`);
+  const still = await fixture.askAs(grandchild.key, 'GET', '/v1/keys');
+
+  const revoked = await fixture.ask('DELETE', `/admin/v1/keys/${link.key_id}`);
+  await fixture.ask('DELETE', `/admin/v1/keys/${(await fixture.askAs(key, 'GET', '/v1/keys')).body.data.at(-1).id}`);
+
+  assert.deepEqual([first.status, still.status, revoked.status], [204, 200, 204]);
+  assert.equal((await fixture.askAs(grandchild.key, 'GET', '/v1/keys')).status, 401);
+  assert.equal((await fixture.askAs(rotated.key, 'GET', '/v1/keys')).status, 200);
+});
+
 test("another account's key is not there", async () => {
   await using fixture = await openAccountFixture();
   const [one, two] = [await fixture.account(), await fixture.account()];

@@ -1,5 +1,5 @@
 import { recordChange } from '../../audit/record.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { requireScope } from '../../http/authentication.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
@@ -12,7 +12,7 @@ import type { Scope } from '../../rules/accounts/scopes.ts';
 import { firstScopeBeyond, SCOPES } from '../../rules/accounts/scopes.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
-import type { Account, Actor } from '../account.ts';
+import type { Account, Actor, CallerKey } from '../account.ts';
 import type { Callers } from '../keys/callers.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
@@ -70,7 +70,8 @@ export function keyRoutes({ db, callers }: KeyDeps): Route[] {
       auth: 'key',
       // A key may always delete itself; another one takes keys:write.
       scope: 'any',
-      summary: 'Revoke a key at once: this one, or with the scope keys:write any of the account',
+      summary: 'Revoke a key at once: this one, or with the scope keys:write one that has no scope beyond its own',
+      errors: ['missing_scope'],
       tag: TAG,
       schema: { params: idParams, answers: { 204: null } },
       async handle({ account, params, actor }) {
@@ -171,7 +172,10 @@ async function createKey(db: Database, { accountId, actor, idempotency, note, ..
     if ((await store.countKeys(tx, accountId)) >= MAX_KEYS_PER_ACCOUNT) {
       throw new ApiError('conflict', `An account has at most ${MAX_KEYS_PER_ACCOUNT} keys; delete one first.`);
     }
-    const row = await store.insertKey(tx, accountId, { id, prefix, hash, ...wish });
+    const maker = actor.key && (await store.lockKey(tx, accountId, actor.key.id));
+    if (actor.key && !maker) throw new ApiError('unauthenticated', 'This API key was revoked; use another one.');
+    const createdByKey = maker?.endsWith ?? null;
+    const row = await store.insertKey(tx, accountId, { id, prefix, hash, createdByKey, ...wish });
     const details = { scopes: wish.scopes, expires_at: wish.expiresAt?.toISOString() ?? null };
     await recordChange(tx, actor, { accountId, action: 'key.created', targetId: id, details });
     note({ new_key_id: id });
@@ -185,12 +189,29 @@ async function revokeKey(
 ): Promise<{ status: 204 }> {
   if (!isId('key', id)) throw notFound('key');
   await db.transaction(async (tx) => {
+    if (actor.key && accountId !== null) await requireScopesOf(tx, { id, accountId, maker: actor.key });
     const owner = await store.deleteKey(tx, id, accountId);
     if (owner === null) throw notFound('key');
-    await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId: id });
+    const ended = await store.deleteKeysMadeBy(tx, owner, id);
+    for (const targetId of [id, ...ended]) {
+      await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId });
+    }
   });
   callers.forgetAll();
   return { status: 204 };
+}
+
+/** A key with few scopes must not lock out one with more. @throws ApiError  403 */
+async function requireScopesOf(
+  tx: Sql,
+  { id, accountId, maker }: { id: string; accountId: string; maker: CallerKey },
+): Promise<void> {
+  const target = id === maker.id ? null : await store.lockKey(tx, accountId, id);
+  const missing = target && firstScopeBeyond(maker.scopes, target.scopes);
+  if (!missing) return;
+  throw new ApiError('missing_scope', `The key has the scope ${missing}, which this one does not have.`, {
+    extra: { required_scope: missing },
+  });
 }
 
 function wrongExpiry(message: string): ApiError {

@@ -20,7 +20,7 @@ const linkSchema = Type.Object(
   {
     url: Type.String({ description: 'Opens the console; relative to the address of the service. Shown only here.' }),
     key_id: idSchema('key', 'key_01kamz2f3q8r5t7v9wxyzabcde', {
-      description: 'The key behind the link: deleting it ends the link.',
+      description: 'The key behind the link: deleting it ends the link, and the keys that were made by way of it.',
     }),
     scopes: Type.Array(oneOf(SCOPES)),
     expires_at: timeSchema,

@@ -168,6 +168,8 @@ export type NewKey = {
   expiresAt: Date | null;
   /** The key of a link to the console; absent: no. */
   isPortal?: boolean;
+  /** The link's key with which this one ends; absent: it ends by itself. */
+  createdByKey?: string | null;
 };
 
 /** Null if there is no such account. */
@@ -179,8 +181,8 @@ export async function insertKey(
 ): Promise<KeyRow | null> {
   const rows = await sql.rows<KeyRow>({
     text: `
-      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_at)
-      select shard, $3, id, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, clock_timestamp())
+      insert into api_keys (shard, id, account_id, name, prefix, hash, scopes, expires_at, is_portal, created_by_key, created_at)
+      select shard, $3, id, $4, $5, $6, $7, $8, $9, $10, coalesce($11::timestamptz, clock_timestamp())
       from accounts
       where shard = $1 and id = $2 and deleted_at is null
       returning ${KEY_COLUMNS}`,
@@ -194,6 +196,7 @@ export async function insertKey(
       key.scopes,
       key.expiresAt,
       key.isPortal ?? false,
+      key.createdByKey ?? null,
       now,
     ],
   });
@@ -211,6 +214,35 @@ export async function listKeys(sql: Sql, accountId: string, limit: number, befor
       limit $4`,
     values: [shardOf(accountId), accountId, beforeId, limit],
   });
+}
+
+/**
+ * The scopes of a key, and the link's key with which the keys that it makes end. The key cannot be deleted before the end of
+ * the transaction. Null when there is none.
+ */
+export async function lockKey(
+  tx: Sql,
+  accountId: string,
+  id: string,
+): Promise<{ scopes: Scope[]; endsWith: string | null } | null> {
+  const [row] = await tx.rows<{ scopes: Scope[]; endsWith: string | null }>({
+    text: `
+      select scopes, case when is_portal then id else created_by_key end as "endsWith"
+      from api_keys
+      where shard = $1 and account_id = $2 and id = $3
+      for update`,
+    values: [shardOf(accountId), accountId, id],
+  });
+  return row ?? null;
+}
+
+/** Deletes the keys that end with this key of a link. Returns their ids. */
+export async function deleteKeysMadeBy(tx: Sql, accountId: string, id: string): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>({
+    text: 'delete from api_keys where shard = $1 and account_id = $2 and created_by_key = $3 returning id',
+    values: [shardOf(accountId), accountId, id],
+  });
+  return rows.map((row) => row.id);
 }
 
 /** The account whose key this was; null when there was none. @param accountId  null: of any account */

@@ -39,6 +39,8 @@ create table api_keys (
   last_used_at timestamptz,
   -- The key of a link to the console: deleted after it has expired.
   is_portal boolean not null default false,
+  -- The key of a link to the console by which this key was made, by itself or by a key that it made: they end together.
+  created_by_key text,
   created_at timestamptz not null,
   primary key (shard, id)
 );

@@ -1067,7 +1067,7 @@ class PortalLink(TypedDict):
     url: str
     """Opens the console; relative to the address of the service. Shown only here."""
     key_id: str
-    """The key behind the link: deleting it ends the link."""
+    """The key behind the link: deleting it ends the link, and the keys that were made by way of it."""
     scopes: list[Literal["jobs:read", "jobs:write", "webhooks:read", "webhooks:write", "usage:read", "keys:write"]]
     expires_at: str
 
