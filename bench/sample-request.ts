@@ -15,7 +15,8 @@ const secretBox = openSecretBox(SECRETS_KEY);
 /** A delivery of `body` to a webhook with a secret of its own. */
 export function sampleDelivery(url: string, body: Buffer): ReadyDelivery {
   return {
-    ...{ shard: 0, epoch: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url, isDegraded: false, body },
+    ...{ shard: 0, epoch: 0, id: 'dl_x', accountId: 'acct_x', attempt: 1, url, isDegraded: false },
+    ...{ body, bodyBytes: body.length },
     ...{ webhookId: 'wh_x', eventId: 'evt_00000000000000000000000000', eventType: 'transcription.completed' },
     attemptId: 'dlv_00000000000000000000000000',
     secret: secretBox.seal('wh_x', makeWebhookSecret()),

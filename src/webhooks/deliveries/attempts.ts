@@ -5,10 +5,11 @@ import type { Log } from '../../platform/log.ts';
 import { timeOfId } from '../../rules/ids.ts';
 import type { DatabaseClock } from '../ownership/database-clock.ts';
 import type { Ownership } from '../ownership/ownership.ts';
+import { LargeBodies } from '../scheduler/large-bodies.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
 import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
-import { postponeDelivery, readBodies } from './due-store.ts';
+import { MAX_WAITING_BODY_BYTES, postponeDelivery, readBodies } from './due-store.ts';
 import type { FinishedAttempt } from './finish-store.ts';
 import type { AttemptEnd, Recorder } from './record.ts';
 import type { ReadyDelivery, SendOptions } from './send.ts';
@@ -31,8 +32,6 @@ export type AttemptsDeps = {
   onInactive(webhook: WebhookSettings): void;
 };
 
-// Bodies of attempts in flight.
-const MAX_BYTES = 256 * 1024 * 1024;
 // Results that wait for their record are sent again after a crash.
 const MAX_UNRECORDED = 8_192;
 // Between them, answers are read.
@@ -59,12 +58,12 @@ export class Attempts {
   readonly #erased = new Set<string>();
   readonly #stopping = new AbortController();
   #incomplete: Started[] = [];
+  readonly #large = new LargeBodies<Started>();
   #completing: Promise<void> | null = null;
   #timer: { atMs: number; cancel: AbortController } | null = null;
   #isStartingSoon = false;
   #waitsForRecorder = false;
   #isCutOff = false;
-  #bytes = 0;
   #running = 0;
   #hasEnded = Promise.withResolvers<void>();
 
@@ -116,10 +115,16 @@ export class Attempts {
     onStarted();
   }
 
+  /** To be called when shards are given up: attempts that wait for their bodies are not made. */
+  dropShards(shards: number[]): void {
+    for (const { delivery } of this.#large.remove(({ shard }) => shards.includes(shard))) this.#settle(delivery, null);
+  }
+
   /** Starts nothing from now on. Waits for the attempts in flight, at most `waitMs`, and ends the others. */
   async stop(waitMs: number): Promise<void> {
     this.#stopping.abort();
     this.#timer?.cancel.abort();
+    for (const { delivery } of this.#large.remove(() => true)) this.#settle(delivery, null);
     await this.#completing;
     const ended = new AbortController();
     if (this.#running === 0) this.#hasEnded.resolve();
@@ -133,8 +138,7 @@ export class Attempts {
   #mayStart(): boolean {
     const { ownership, recorder } = this.#deps;
     this.#waitsForRecorder = recorder.isStalled || recorder.size >= MAX_UNRECORDED;
-    const hasSpace = this.#bytes <= MAX_BYTES && !this.#waitsForRecorder;
-    return hasSpace && !this.#stopping.signal.aborted && ownership.isTrusted();
+    return !this.#waitsForRecorder && !this.#stopping.signal.aborted && ownership.isTrusted();
   }
 
   /** Once for all attempts that end in this turn of the event loop. */
@@ -172,7 +176,13 @@ export class Attempts {
       void this.#send(readyOf(delivery, { epoch, body }, webhook));
       return;
     }
-    this.#incomplete.push({ delivery, body, epoch });
+    const started = { delivery, body, epoch };
+    if (isLarge(delivery)) this.#large.add(started);
+    else this.#incomplete.push(started);
+    this.#complete();
+  }
+
+  #complete(): void {
     this.#completing ??= this.#completeAll().finally(() => {
       this.#completing = null;
     });
@@ -182,11 +192,19 @@ export class Attempts {
   async #completeAll(): Promise<void> {
     // The others of this turn are added before this resolves.
     await undefined;
-    while (this.#incomplete.length > 0) {
-      const batch = this.#incomplete.splice(0, BODIES_PER_READ);
+    for (;;) {
+      const batch = [...this.#incomplete.splice(0, BODIES_PER_READ), ...this.#large.take()];
+      if (batch.length === 0) return;
       const bodies = await this.#readMissing(batch);
       for (const started of batch) this.#sendIfWaiting(started, bodies);
     }
+  }
+
+  /** The body of an attempt is not in memory any more. */
+  #release(delivery: Pick<WaitingDelivery, 'shard' | 'accountId' | 'bodyBytes'>): void {
+    if (!isLarge(delivery)) return;
+    this.#large.ended(delivery);
+    this.#complete();
   }
 
   /** Null when the database is away. */
@@ -212,10 +230,13 @@ export class Attempts {
     const webhook = webhooks.get(delivery.webhookId);
     const isOwned = ownership.isTrusted() && ownership.epochOf(delivery.shard) === epoch;
     const mustWait = this.#stopping.signal.aborted || webhook?.isSuspended;
-    if (!bodies || (isOwned && mustWait))
-      this.#settle(delivery, { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS });
-    else if (!isOwned || !body || !webhook?.isActive) this.#settle(delivery, null);
-    else void this.#send(readyOf(delivery, { epoch, body }, webhook));
+    if (bodies && isOwned && !mustWait && body && webhook?.isActive) {
+      void this.#send(readyOf(delivery, { epoch, body }, webhook));
+      return;
+    }
+    const isReadAgain = !bodies || (isOwned && mustWait);
+    this.#settle(delivery, isReadAgain ? { ...delivery, nextAtMs: databaseClock.nowMs() + READ_AGAIN_MS } : null);
+    this.#release(delivery);
     if (webhook && !webhook.isActive) onInactive(webhook);
   }
 
@@ -227,7 +248,6 @@ export class Attempts {
     const isSuspended = () => webhooks.get(delivery.webhookId)?.isSuspended === true;
     const isErased = () => this.#erased.has(delivery.eventId);
     this.#running += 1;
-    this.#bytes += delivery.body.length;
     try {
       const result = await sendAttempt(delivery, sendOptions, () => isInactive() || isSuspended() || isErased());
       scheduler.answered(delivery.id);
@@ -244,7 +264,7 @@ export class Attempts {
         this.#settle(delivery, null);
       }
     }
-    this.#bytes -= delivery.body.length;
+    this.#release(delivery);
     this.#running -= 1;
     if (this.#running === 0 && this.#stopping.signal.aborted) this.#hasEnded.resolve();
     this.#startSoon();
@@ -285,10 +305,15 @@ function readyOf(
   { epoch, body }: { epoch: number; body: Buffer },
   webhook: WebhookSettings,
 ): ReadyDelivery {
-  const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId } = delivery;
+  const { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, bodyBytes } = delivery;
   const { url, secret, previousSecret, previousSecretEndsAt, headers, isHealthy } = webhook;
   return {
-    ...{ shard, epoch, id, accountId, webhookId, eventId, eventType, attempt, attemptId, body },
+    ...{ shard, epoch, id, accountId, webhookId, eventId, eventType, attempt, attemptId, body, bodyBytes },
     ...{ url, secret, previousSecret, previousSecretEndsAt, headers, isDegraded: !isHealthy },
   };
+}
+
+/** Whether the body is read just before it is sent, within its account's share of the memory. */
+function isLarge({ bodyBytes }: Pick<WaitingDelivery, 'bodyBytes'>): boolean {
+  return bodyBytes > MAX_WAITING_BODY_BYTES;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
-import { readDue, readDueOfWebhook } from './due-store.ts';
+import { readBodies, readDue, readDueOfWebhook } from './due-store.ts';
 
 async function openEnvironment() {
   const fixture = await openDeliveryFixture();
@@ -48,4 +48,35 @@ test('a read of a webhook brings its settings only when asked, and the longest d
     assert.equal(deliveries.length, 3);
     for (const { body, eventId } of deliveries) assert.equal(JSON.parse(body!.toString()).id, eventId);
   }
+});
+
+test('a large body is read once for all deliveries of its event, and not with what is due', async () => {
+  await using environment = await openEnvironment();
+  const { db, shard, span } = environment;
+  const account = await environment.account();
+  for (let i = 0; i < 8; i++) await environment.webhook(account);
+  await environment.emit(account, { text: 'x'.repeat(100_000) });
+  const { deliveries } = await readDue(db, { ...span, shards: [shard, account.shard], without: [], known: [] });
+  const large = deliveries.filter(({ accountId }) => accountId === account.id);
+  let bytes = 0;
+  const counting = Object.assign(Object.create(db) as typeof db, {
+    rows: async (statement: Parameters<typeof db.rows>[0]) => {
+      const rows = await db.rows<{ body: string }>(statement);
+      for (const { body } of rows) bytes += body.length;
+      return rows;
+    },
+  });
+
+  const bodies = await readBodies(counting, large.slice(1));
+
+  assert.deepEqual(new Set(large.map(({ body }) => body)), new Set([null]));
+  assert.ok(large.every(({ bodyBytes }) => bodyBytes > 100_000));
+  assert.deepEqual(
+    [...bodies.keys()].sort(),
+    large
+      .slice(1)
+      .map(({ id }) => id)
+      .sort(),
+  );
+  assert.ok(bytes < 110_000, `${bytes} bytes were read`);
 });

@@ -36,6 +36,8 @@ export type WaitingDelivery = {
   readAtMs: number;
   /** Null when it is large: `readBodies` reads it when it is sent. */
   body: Buffer | null;
+  /** Its size, also when it is not read; 0 for an event that is not there. */
+  bodyBytes: number;
 };
 
 export type ReadDeliveries = {
@@ -55,15 +57,14 @@ const ACCOUNT = 'left join accounts a on a.shard = w.shard and a.id = w.account_
 const MS = (time: string) => `date_part('epoch', ${time}) * 1000`;
 
 // Up to 20,000 of them are in memory.
-const MAX_WAITING_BODY_BYTES = 8 * 1024;
+export const MAX_WAITING_BODY_BYTES = 8 * 1024;
 
 // Text takes half of the bytes that hexadecimal digits take, and the database converts to UTF-8, which it is.
-const BODY = `convert_from(e.body, 'UTF8') as body`;
-
 const DELIVERY = `d.id, d.account_id as "accountId", d.event_id as "eventId", d.event_type as "eventType", d.attempt,
-  d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs", (select ${MS('clock_timestamp()')}) as "readAtMs", ${BODY}`;
-const EVENT = `left join events e
-  on e.shard = d.shard and e.id = d.event_id and octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES}`;
+  d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs", (select ${MS('clock_timestamp()')}) as "readAtMs",
+  coalesce(octet_length(e.body), 0) as "bodyBytes",
+  case when octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES} then convert_from(e.body, 'UTF8') end as body`;
+const EVENT = 'left join events e on e.shard = d.shard and e.id = d.event_id';
 
 type Place = Pick<WaitingDelivery, 'shard' | 'webhookId'>;
 type DeliveryRow = Omit<WaitingDelivery, 'body' | keyof Place> & { body: string | null };
@@ -152,9 +153,22 @@ const READ_OF_WEBHOOK_WITH_SETTINGS = readOfWebhook(
 );
 
 function deliveryOf(row: DeliveryRow, { shard, webhookId }: Place): WaitingDelivery {
-  const { id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs } = row;
+  const { id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, bodyBytes } = row;
   const body = row.body === null ? null : Buffer.from(row.body);
-  return { shard, id, accountId, webhookId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, body };
+  return {
+    shard,
+    id,
+    accountId,
+    webhookId,
+    eventId,
+    eventType,
+    attempt,
+    attemptId,
+    nextAtMs,
+    readAtMs,
+    body,
+    bodyBytes,
+  };
 }
 
 function nowOf(rows: DeliveryRow[]): number | null {
@@ -211,25 +225,37 @@ export async function findWebhooksDue(
   });
 }
 
-/** The bodies of deliveries that still wait under these attempt ids, by delivery id. */
+/**
+ * The bodies of deliveries that still wait under these attempt ids, by delivery id. A body is read once for all deliveries of
+ * its event.
+ */
 export async function readBodies(
   sql: Sql,
-  deliveries: Pick<WaitingDelivery, 'shard' | 'id' | 'eventId' | 'attemptId'>[],
+  deliveries: Pick<WaitingDelivery, 'shard' | 'eventId' | 'attemptId'>[],
 ): Promise<Map<string, Buffer>> {
-  const rows = await sql.rows<{ id: string; attemptId: string; body: string }>({
+  const rows = await sql.rows<{ ids: string[]; body: string }>({
     name: 'read-delivery-bodies',
-    text: `select d.id, d.attempt_id as "attemptId", ${BODY}
-      from deliveries d
-      join events e on e.shard = d.shard and e.id = d.event_id
-      where d.shard = any($1::smallint[]) and d.event_id > '' and d.event_id = any($2::text[])`,
+    text: `
+      with waiting as materialized (
+        select shard, event_id, array_agg(id) as ids
+        from deliveries
+        where shard = any($1::smallint[]) and event_id > '' and event_id = any($2::text[]) and attempt_id = any($3::text[])
+        group by shard, event_id
+      )
+      select waiting.ids, convert_from(e.body, 'UTF8') as body
+      from waiting
+      join events e on e.shard = waiting.shard and e.id = waiting.event_id`,
     values: [
       [...new Set(deliveries.map(({ shard }) => shard))],
       [...new Set(deliveries.map(({ eventId }) => eventId))],
+      deliveries.map(({ attemptId }) => attemptId),
     ],
   });
-  const attemptIds = new Set(deliveries.map(({ attemptId }) => attemptId));
   return new Map(
-    rows.flatMap(({ id, attemptId, body }) => (attemptIds.has(attemptId) ? [[id, Buffer.from(body)]] : [])),
+    rows.flatMap(({ ids, body }) => {
+      const bytes = Buffer.from(body);
+      return ids.map((id) => [id, bytes] as const);
+    }),
   );
 }
 

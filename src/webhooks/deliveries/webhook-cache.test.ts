@@ -20,7 +20,14 @@ function startsWith(settings: WebhookSettings): number {
   scheduler.spill({ id: 'w1', shard: 0 });
   const [refill] = scheduler.refills(1, NOW_MS);
   const row = { shard: 0, accountId: 'a', webhookId: 'w1', eventId: 'e', eventType: 't', attempt: 1, attemptId: 'x' };
-  const rows = ['d1', 'd2', 'd3'].map((id) => ({ ...row, id, nextAtMs: NOW_MS, readAtMs: NOW_MS, body: null }));
+  const rows = ['d1', 'd2', 'd3'].map((id) => ({
+    ...row,
+    id,
+    nextAtMs: NOW_MS,
+    readAtMs: NOW_MS,
+    body: null,
+    bodyBytes: 0,
+  }));
 
   cache.apply('w1');
   scheduler.refilled(refill!.read, rows, null, NOW_MS);

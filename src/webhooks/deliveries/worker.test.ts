@@ -678,3 +678,23 @@ test('nothing is sent to a webhook that is deleted while its connection is opene
 
   assert.equal(receiver.requests.length, 1);
 });
+
+test("large events of one account that hang leave memory for another account's", async () => {
+  const hanging = Promise.withResolvers<{ status: number }>();
+  await using environment = await openEnvironment({ reply: () => hanging.promise }, { webhookTimeoutMs: 30_000 });
+  const { fixture, account, receiver } = environment;
+  await using healthy = await openReceiver();
+  for (let i = 0; i < 3; i++) await fixture.webhook(account, receiver.url);
+  const other = await fixture.account();
+  await fixture.webhook(other, healthy.url);
+  for (let i = 0; i < 16; i++) await fixture.emit(account, { text: 'x'.repeat(900_000) });
+  const deliverer = await environment.start([healthy.port]);
+  await receiver.waitFor(25);
+  await fixture.emit(other, { text: 'x'.repeat(900_000) });
+  await healthy.waitFor(1);
+  const hung = receiver.requests.length;
+  hanging.resolve({ status: 204 });
+  await environment.settled(65);
+  await deliverer.stop();
+  assert.deepEqual({ isBounded: hung <= 30, sent: receiver.requests.length }, { isBounded: true, sent: 64 });
+});

@@ -89,6 +89,7 @@ class Deliverer {
       onTaken: (shards) => this.#takeShards(shards, databaseClock.nowMs()),
       onClosed: (shards) => {
         for (const shard of shards) scheduler.dropShard(shard);
+        this.#attempts.dropShards(shards);
       },
       onTime: (nowMs) => databaseClock.adjust(nowMs),
     });
