@@ -7,7 +7,7 @@ const MIN_LAST_WIDTH = 10;
 
 /**
  * Rows whose cells are padded to the width of their column.
- * @param maxWidth  characters of a line; the last column is cut to fit
+ * @param maxWidth  characters of a line; the last column is cut in its middle to fit: addresses often begin alike
  */
 export function alignColumns(rows: Part[][], maxWidth?: number): Part[][] {
   const columns = Math.max(0, ...rows.map((row) => row.length));
@@ -34,6 +34,8 @@ function widthOf(part: Part): number {
 function cut(part: Part, width: number): Part {
   const characters = [...safeLine(plainText(part))];
   if (characters.length <= width) return part;
-  const text = `${characters.slice(0, width - 1).join('')}…`;
+  const begin = Math.ceil((width - 1) / 2);
+  const end = characters.slice(characters.length - (width - 1 - begin));
+  const text = `${characters.slice(0, begin).join('')}…${end.join('')}`;
   return typeof part === 'string' ? text : { ...part, text };
 }

@@ -5,6 +5,7 @@ import type { Column, Selection } from '../ui/table/table.tsx';
 import { Table } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { reasonTitle } from './failure-advice.ts';
+import { sentAt } from './sent-at.ts';
 
 /** The address of an attempt's view. */
 export function attemptHref({ webhook_id, id }: Pick<Delivery, 'webhook_id' | 'id'>): string {
@@ -26,9 +27,9 @@ export function AttemptLink({ entry }: { entry: Delivery }) {
   );
 }
 
-/** When it was made, or will be. */
-function timeOf({ status, next_attempt_at, created_at }: Delivery): string | null {
-  return status === 'pending' ? next_attempt_at : created_at;
+/** When it was sent, or will be. */
+function timeOf(entry: Delivery): string | null {
+  return entry.status === 'pending' ? entry.next_attempt_at : (sentAt(entry) ?? entry.created_at);
 }
 
 /** Entries of the delivery log. @param withUrl  over several webhooks: shows where each was sent */

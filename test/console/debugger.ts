@@ -53,6 +53,9 @@ export const flows: Flow[] = [
       await page.getByRole('button', { name: 'Explain' }).click();
       await page.getByText('request.get_data()').waitFor();
       await checkView('debugger-verdict');
+      const checks = await page.getByRole('table', { name: 'Checks' }).textContent();
+      assert.match(checks!, /It has the form of|The signature fits another form of it\. Expected: /);
+      assert.doesNotMatch(checks!, /\.(Expected|Found):/);
 
       assert.ok(sent.length > 0);
       assert.deepEqual(

@@ -26,6 +26,7 @@ export const flows: Flow[] = [
       await page.getByText('33 of 4096 bytes').waitFor();
       await page.getByLabel('Replacements').fill('world = planet');
       await page.getByLabel('Times of words').check();
+      await page.locator('input[name=translate]:disabled').waitFor();
       await checkView('transcribe-files');
 
       await page.getByRole('button', { name: 'Transcribe 4 files' }).click();

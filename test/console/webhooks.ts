@@ -56,6 +56,7 @@ export const flows: Flow[] = [
       await row.getByRole('link').first().click();
 
       await page.getByRole('heading', { name: 'transcription.failed, attempt 1' }).waitFor();
+      await page.getByText('Sent', { exact: true }).waitFor();
       const phases = page.getByRole('table', { name: 'Phases of the attempt' });
       await phases.getByText('up to the first byte of the answer').waitFor();
       const headers = page.getByRole('table', { name: 'Headers of the request' });

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { deliveryQuery, useAccount, webhookQuery } from '../../api/queries.ts';
 import { adviceFor } from '../../deliveries/failure-advice.ts';
+import { sentAt } from '../../deliveries/sent-at.ts';
 import { milliseconds } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Id } from '../../ui/copy.tsx';
@@ -63,6 +64,7 @@ function Attempt({ attempt }: { attempt: DeliveryWithExchange }) {
             ['Status', <Badge key="status">{attempt.status}</Badge>],
             ['Answer', attempt.response_status ?? '–'],
             ['Took', milliseconds(attempt.duration_ms)],
+            ['Sent', <Time key="sent" at={sentAt(attempt)} exact />],
             ['Created', <Time key="created" at={attempt.created_at} exact />],
             ['Next attempt', attempt.next_attempt_at && <Time at={attempt.next_attempt_at} />],
             [

@@ -40,8 +40,8 @@ export function Verdict({ diagnosis, by }: { diagnosis: SignatureDiagnosis; by: 
                 <td data-head="Found">
                   <span>
                     {message}
-                    {result === 'wrong' && <small>Expected: {expected}.</small>}
-                    {result === 'wrong' && found && <small>Found: {found}.</small>}
+                    {result === 'wrong' && <small> Expected: {expected}.</small>}
+                    {result === 'wrong' && found && !message.includes(found) && <small> Found: {found}.</small>}
                   </span>
                 </td>
               </tr>

@@ -22,8 +22,8 @@ export function JobOptions({ values }: { values: OptionValues }) {
   });
   const plan = values['plan'] || account?.plan;
   const model = models.data?.find(({ id }) => id === plan);
-  const without: Without = (feature, effect) =>
-    model && !model.features.some((name) => name === feature) ? ` The engine of this plan ${effect}.` : '';
+  const lacks = (feature: string) => model !== undefined && !model.features.some((name) => name === feature);
+  const without: Without = (feature, effect) => (lacks(feature) ? ` The engine of this plan ${effect}.` : '');
   const metadata = checkMetadata(values['metadata'] ?? '');
   const languages = model?.languages;
   return (
@@ -46,7 +46,7 @@ export function JobOptions({ values }: { values: OptionValues }) {
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
       </div>
-      <FeatureFields without={without} />
+      <FeatureFields without={without} isRefused={(feature, name) => lacks(feature) && values[name] !== 'on'} />
       {values['diarize'] === 'on' && (
         <div className="columns">
           <TextField label="Exact number of speakers" name="speakers" type="number" min={1} max={32} />
@@ -62,13 +62,21 @@ export function JobOptions({ values }: { values: OptionValues }) {
 /** What to say beside a feature that the engine of the plan does not have; empty where it has it. */
 type Without = (feature: string, effect: string) => string;
 
-function FeatureFields({ without }: { without: Without }) {
+/** @param isRefused  one that was ticked for the engine of another plan can still be unticked */
+function FeatureFields({
+  without,
+  isRefused,
+}: {
+  without: Without;
+  isRefused: (feature: string, name: string) => boolean;
+}) {
   return (
     <div className="columns">
       <CheckField label="Times of words" name="words" hint="For the player, and for exact captions." />
       <CheckField
         label="Speakers"
         name="diarize"
+        disabled={isRefused('diarize', 'diarize')}
         hint={`Labels who says what.${without('diarize', 'cannot do this')}`}
       />
       <CheckField
@@ -79,6 +87,7 @@ function FeatureFields({ without }: { without: Without }) {
       <CheckField
         label="Translate into English"
         name="translate"
+        disabled={isRefused('translate', 'translate')}
         hint={`In place of the spoken language.${without('translate', 'cannot do this')}`}
       />
     </div>

@@ -13,7 +13,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { Loading, Query } from '../../ui/state.tsx';
 import { Time } from '../../ui/time.tsx';
-import { streakOf } from './streak.ts';
+import { streakOf, streakText } from './streak.ts';
 
 const TimeChart = lazy(() => import('../../charts/time-chart.tsx'));
 const SPAN_CHOICES = Object.entries(SPANS).map(([name, { label }]) => [name, label] as const);
@@ -77,15 +77,12 @@ function StreakBar({ webhook, deliveries }: { webhook: Webhook; deliveries: OwnA
   return (
     <section className="notice streak" aria-label="Failures in a row">
       <p>
-        <strong>
-          {streak.failures} of {streak.limit} failed in a row
-        </strong>
-        , since <Time at={iso(streak.failingSinceMs)} exact />. The webhook is disabled at{' '}
-        <Time at={iso(streak.disabledFromMs)} exact /> at the earliest; one success ends the streak.{' '}
+        <strong>{streakText(streak)}</strong>, since <Time at={iso(streak.failingSinceMs)} exact />. The webhook is
+        disabled at <Time at={iso(streak.disabledFromMs)} exact /> at the earliest; one success ends the streak.{' '}
         <a href={`#/webhooks/${webhook.id}?tab=log&status=failed`}>See why</a>
       </p>
       <meter min={0} max={1} low={0.5} high={0.9} optimum={0} value={streak.share} aria-label="Share of the limit">
-        {streak.failures} of {streak.limit}
+        {percent(streak.share)}
       </meter>
     </section>
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { streakOf } from './streak.ts';
+import { streakOf, streakText } from './streak.ts';
 
 const LIMITS = { disable_failures: 10, disable_seconds: 1800 };
 const at = (time: string) => Date.parse(`2026-11-21T${time}:00.000Z`);
@@ -19,6 +19,12 @@ test('once the streak is old enough, the next failure that reaches the limit dis
 
 test('more failures than the limit, in less than its time, fill the share only', () => {
   assert.equal(streakOf({ ...failing, consecutive_failures: 25 }, LIMITS, at('10:20'))!.share, 1);
+});
+
+test('failures are counted of the limit until they have reached it', () => {
+  const texts = [9, 10, 12].map((failures) => streakText({ failures, limit: 10 }));
+
+  assert.deepEqual(texts, ['9 of 10 failed in a row', '10 failed in a row', '12 failed in a row']);
 });
 
 test('without failures, and once it is disabled, there is no streak', () => {

@@ -12,6 +12,11 @@ export type Streak = {
   disabledFromMs: number;
 };
 
+/** How many attempts failed; of how many, where the limit is not yet reached. */
+export function streakText({ failures, limit }: Pick<Streak, 'failures' | 'limit'>): string {
+  return failures < limit ? `${failures} of ${limit} failed in a row` : `${failures} failed in a row`;
+}
+
 /** Null without a streak, and while the webhook is disabled. */
 export function streakOf(
   webhook: Pick<Webhook, 'active' | 'consecutive_failures' | 'failing_since'>,

@@ -29,7 +29,7 @@ export default function WebhooksView() {
   const webhooks = useQuery(webhooksQuery);
   const { data: account } = useAccount();
   const mayWrite = useMayWrite();
-  const count = webhooks.data?.data.length ?? 0;
+  const count = webhooks.data?.data.length;
   const allowed = account?.limits.webhooks;
   return (
     <Page title="Webhooks" actions={mayWrite && <NewWebhook onCreated={() => webhooks.refetch()} />}>
@@ -44,7 +44,7 @@ export default function WebhooksView() {
           )
         }
       </Query>
-      {allowed !== undefined && (
+      {allowed !== undefined && count !== undefined && (
         <p className="hint">
           {count} of {allowed} that the plan allows; disabled ones count.
         </p>
