@@ -9,6 +9,7 @@ export async function writeApiTypes(document: ApiDocument): Promise<string> {
   const schemas = { ...document.components.schemas, ...requestSchemas(document) };
   const definitions = JSON.parse(
     JSON.stringify(schemas).replaceAll('#/components/schemas/', '#/definitions/'),
+    (_name, schema: unknown) => (takesAny(schema) ? { ...(schema as object), tsType: 'unknown' } : schema),
   ) as Record<string, object>;
   const root = { title: 'Unused', type: 'object', properties: {}, additionalProperties: false, definitions };
   const text = await compile(root as Parameters<typeof compile>[0], 'Unused', {
@@ -24,6 +25,13 @@ export async function writeApiTypes(document: ApiDocument): Promise<string> {
     .replace(/\/\*\*\n \* This interface was referenced by[\s\S]*?\*\/\n/g, '')
     .replace(/\n \*\n \* This interface was referenced by[\s\S]*?(?=\n \*\/)/g, '');
   return `${HEADER}\n${plain.trimStart()}`;
+}
+
+/** Whether a schema is only described, which the library takes for an object. */
+function takesAny(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { description, examples, ...rest } = schema as Record<string, unknown>;
+  return typeof description === 'string' && Object.keys(rest).length === 0;
 }
 
 type Parameter = { name: string; in: string; required?: boolean; schema: object };

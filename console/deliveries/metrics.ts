@@ -1,4 +1,4 @@
-import type { WebhookMetrics, WebhookMetricsBucket } from '#sdk/api.ts';
+import type { WebhookMetrics, WebhookMetricsInterval } from '#sdk/api.ts';
 
 /** Spans of time that the console offers, each with the width of its buckets. */
 export const SPANS = {
@@ -28,7 +28,7 @@ type Totals = {
 };
 
 /** The figures of all buckets together. */
-export function totalsOf(buckets: readonly WebhookMetricsBucket[]): Totals {
+export function totalsOf(buckets: readonly WebhookMetricsInterval[]): Totals {
   const sum = (field: 'attempts' | 'succeeded' | 'failed' | 'dropped') =>
     buckets.reduce((total, bucket) => total + bucket[field], 0);
   const reasons = new Map<string, number>();

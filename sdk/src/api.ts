@@ -22,13 +22,7 @@ export type OpenAiTranscriptionEvent =
   | {
       type: 'transcript.text.done';
       text: string;
-      usage: {
-        type: 'duration';
-        /**
-         * Of audio, rounded up.
-         */
-        seconds: number;
-      };
+      usage: OpenAiUsage;
     };
 
 export interface TranscribeByUrl {
@@ -344,9 +338,9 @@ export interface Job {
     tracks: AudioTrack[];
   };
   /**
-   * As the request carried it, unchanged; null without it.
+   * Any JSON value, as the request carried it, unchanged; null without it.
    */
-  metadata: {} | unknown[] | string | number | boolean | null;
+  metadata: unknown;
   options: JobOptions;
   /**
    * Null until completed.
@@ -501,9 +495,9 @@ export interface JobInList {
     tracks: AudioTrack[];
   };
   /**
-   * As the request carried it, unchanged; null without it.
+   * Any JSON value, as the request carried it, unchanged; null without it.
    */
-  metadata: {} | unknown[] | string | number | boolean | null;
+  metadata: unknown;
   options: JobOptions;
   /**
    * Null until completed.
@@ -618,18 +612,19 @@ export interface Transcript {
   edited_at: string | null;
   segments: Segment[];
 }
+export interface OpenAiUsage {
+  type: 'duration';
+  /**
+   * Of audio, rounded up.
+   */
+  seconds: number;
+}
 /**
  * More than text and usage only with verbose_json and diarized_json.
  */
 export interface OpenAiTranscription {
   text: string | null;
-  usage: {
-    type: 'duration';
-    /**
-     * Of audio, rounded up.
-     */
-    seconds: number;
-  };
+  usage: OpenAiUsage;
   task?: 'transcribe' | 'translate';
   /**
    * Of the text, in English: english.
@@ -1285,7 +1280,7 @@ export interface Recovered {
    */
   next_since?: string;
 }
-export interface WebhookMetricsBucket {
+export interface WebhookMetricsInterval {
   start: string;
   /**
    * Attempts that ended in this time: succeeded and failed ones.
@@ -1335,7 +1330,7 @@ export interface WebhookMetrics {
   /**
    * Every bucket of the time, oldest first, in UTC.
    */
-  data: WebhookMetricsBucket[];
+  data: WebhookMetricsInterval[];
 }
 export interface SignatureDiagnosis {
   /**
@@ -1717,9 +1712,7 @@ export interface Setting {
   /**
    * As it was read, in the unit of the code: ms where the setting has seconds.
    */
-  value: {
-    [k: string]: unknown;
-  };
+  value: unknown;
   is_default: boolean;
   /**
    * Then the value is `(hidden)`, or null when it is not set.
@@ -1838,9 +1831,9 @@ export interface JobInEvent {
     tracks: AudioTrack[];
   };
   /**
-   * As the request carried it, unchanged; null without it.
+   * Any JSON value, as the request carried it, unchanged; null without it.
    */
-  metadata: {} | unknown[] | string | number | boolean | null;
+  metadata: unknown;
   options: JobOptions;
   /**
    * Null until completed.
@@ -1905,9 +1898,7 @@ export interface TranscriptionCompleted {
   /**
    * As the request carried it; absent without it.
    */
-  metadata?: {
-    [k: string]: unknown;
-  };
+  metadata?: unknown;
   data: {
     job: JobInEvent;
   };
@@ -1922,9 +1913,7 @@ export interface TranscriptionFailed {
   /**
    * As the request carried it; absent without it.
    */
-  metadata?: {
-    [k: string]: unknown;
-  };
+  metadata?: unknown;
   data: {
     job: JobInEvent;
   };
@@ -1984,7 +1973,7 @@ export interface PatchJobsIdBody {
   /**
    * Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none.
    */
-  metadata: {} | unknown[] | string | number | boolean | null;
+  metadata: unknown;
 }
 export interface GetJobsIdTranscriptQuery {
   format?: 'json' | 'text' | 'srt' | 'vtt';

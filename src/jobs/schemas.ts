@@ -211,8 +211,7 @@ const jobHead = {
     }),
   }),
   metadata: rawJson<RawJson | null>({
-    type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
-    description: 'As the request carried it, unchanged; null without it.',
+    description: 'Any JSON value, as the request carried it, unchanged; null without it.',
   }),
   options: shownOptionsSchema,
   text: nullable(Type.String(), 'Null until completed.'),

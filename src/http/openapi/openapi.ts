@@ -4,6 +4,8 @@ import { describeOperation } from './operation.ts';
 import type { JsonObject } from './plain-schema.ts';
 import { plainSchema } from './plain-schema.ts';
 
+const PAYLOADS = 'Webhook requests';
+
 const TAGS: Record<string, string> = {
   Transcription: 'Audio in, text out: at once, or as a job.',
   OpenAI: "For clients of OpenAI's speech API, with a changed base URL.",
@@ -13,6 +15,7 @@ const TAGS: Record<string, string> = {
   Webhooks: 'Where events are delivered.',
   Deliveries: 'The log of delivery attempts, and sending again.',
   Events: 'What was emitted.',
+  [PAYLOADS]: 'What a webhook gets.',
   Accounts: 'For operators: accounts and their credits.',
   Keys: 'API keys.',
   Secrets: 'For operators: how stored secrets are encrypted.',
@@ -38,7 +41,7 @@ export function describeApi(
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeOperation(route, components) };
   }
-  const used = new Set(routes.map(({ tag }) => tag));
+  const used = new Set([...routes.map(({ tag }) => tag), ...(events.length > 0 ? [PAYLOADS] : [])]);
   return {
     openapi: '3.1.0',
     info: {
@@ -69,7 +72,8 @@ function describeEvents(events: EventPayload[], components: JsonObject): JsonObj
       post: {
         operationId: `event_${type.replaceAll('.', '_')}`,
         summary: when,
-        tags: ['Webhooks'],
+        // Not the tag of the routes: generators make a class of each tag, for requests and for webhooks alike.
+        tags: [PAYLOADS],
         security: [],
         requestBody: { required: true, content: { 'application/json': { schema: plainSchema(schema, components) } } },
         responses: {

@@ -27,12 +27,11 @@ const RATE_HEADERS = {
 /** The OpenAPI operation of a route. @param components  gets the schemas that are referred to */
 export function describeOperation(route: Route, components: JsonObject): JsonObject {
   const { method, path, schema, summary, description, tag } = route;
-  const text = [description, scopeText(route)].filter(Boolean).join(' ');
   const id = operationId(method, path);
   return {
     operationId: id,
     summary,
-    ...(text !== '' && { description: text }),
+    description: [description, accessText(route)].filter(Boolean).join(' '),
     tags: [tag],
     security: securityOf(route),
     parameters: [
@@ -54,8 +53,10 @@ function securityOf({ auth, scope }: Route): JsonObject[] {
   return [{ ApiKey: scopes }, { Bearer: scopes }];
 }
 
-function scopeText({ scope }: Route): string | null {
-  return scope === undefined || scope === 'any' ? null : `The API key needs the scope \`${scope}\`.`;
+function accessText({ auth, scope }: Route): string {
+  if (auth === 'none') return 'Needs no key.';
+  if (auth === 'admin') return "Needs the operator's token.";
+  return scope === 'any' ? 'Any API key of the account will do.' : `The API key needs the scope \`${scope}\`.`;
 }
 
 function operationId(method: string, path: string): string {

@@ -6,7 +6,7 @@ import type { Lookup } from '../../egress/dns/lookup.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { DOCUMENTED, oneOf, Type } from '../../http/schema.ts';
+import { oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
@@ -158,7 +158,6 @@ function changeRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
         metadata: Type.Unknown({
           description: `Any JSON value, at most ${METADATA_BYTES} bytes as it is written; its text comes back unchanged. null: none.`,
           examples: [{ order: 42 }],
-          [DOCUMENTED]: { type: ['object', 'array', 'string', 'number', 'boolean', 'null'], items: {} },
         }),
       }),
       answers: { 200: jobSchema },

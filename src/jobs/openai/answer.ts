@@ -5,10 +5,13 @@ import type { Job } from '../job.ts';
 import { renderTranscript } from '../transcript.ts';
 import type { OpenAiRequest } from './request.ts';
 
-export const usageSchema = Type.Object({
-  type: Type.Literal('duration'),
-  seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up.' }),
-});
+export const usageSchema = Type.Object(
+  {
+    type: Type.Literal('duration'),
+    seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up.' }),
+  },
+  component('OpenAiUsage'),
+);
 
 const EXAMPLE = {
   text: 'Ask not what your country can do for you.',

@@ -46,7 +46,7 @@ const bucketSchema = Type.Object(
       'Deliveries that waited or were under way at the end of this time, or now in the current one.',
     ),
   },
-  component('WebhookMetricsBucket', {
+  component('WebhookMetricsInterval', {
     ...{ start: '2026-11-21T09:00:00.000Z', attempts: 14, succeeded: 12, failed: 2, dropped: 0 },
     ...{ reasons: { timeout: 2 }, p50_ms: 41.2, p95_ms: 5000, waiting: 1 },
   }),

@@ -188,8 +188,8 @@ class Job(TypedDict):
     translated_to: Literal["en"] | None
     """The language of the text, where a translation was asked for; null until completed."""
     audio: JobAudio
-    metadata: dict[str, Any] | list[Any] | str | float | bool | None
-    """As the request carried it, unchanged; null without it."""
+    metadata: Any
+    """Any JSON value, as the request carried it, unchanged; null without it."""
     options: JobOptions
     text: str | None
     """Null until completed."""
@@ -277,8 +277,8 @@ class JobInList(TypedDict):
     translated_to: Literal["en"] | None
     """The language of the text, where a translation was asked for; null until completed."""
     audio: JobInListAudio
-    metadata: dict[str, Any] | list[Any] | str | float | bool | None
-    """As the request carried it, unchanged; null without it."""
+    metadata: Any
+    """Any JSON value, as the request carried it, unchanged; null without it."""
     options: JobOptions
     text: str | None
     """Null until completed."""
@@ -361,7 +361,7 @@ class Transcript(TypedDict):
     segments: list[Segment]
 
 
-class OpenAiTranscriptionUsage(TypedDict):
+class OpenAiUsage(TypedDict):
     type: Literal["duration"]
     seconds: int
     """Of audio, rounded up."""
@@ -377,7 +377,7 @@ class OpenAiTranscription(TypedDict):
     """More than text and usage only with verbose_json and diarized_json."""
 
     text: str | None
-    usage: OpenAiTranscriptionUsage
+    usage: OpenAiUsage
     task: NotRequired[Literal["transcribe", "translate"]]
     language: NotRequired[str]
     """Of the text, in English: english."""
@@ -402,16 +402,10 @@ class OpenAiTranscriptionEvent2(TypedDict):
     """Null where the speakers were not found."""
 
 
-class OpenAiTranscriptionEvent3Usage(TypedDict):
-    type: Literal["duration"]
-    seconds: int
-    """Of audio, rounded up."""
-
-
 class OpenAiTranscriptionEvent3(TypedDict):
     type: Literal["transcript.text.done"]
     text: str
-    usage: OpenAiTranscriptionEvent3Usage
+    usage: OpenAiUsage
 
 
 # The data of each server-sent event. The deltas add up to the text. An error after the first byte is an event with the body of an error.
@@ -924,7 +918,7 @@ class Recovered(TypedDict):
     """Only where more than 100,000 events lie in that time: ask again with this as since."""
 
 
-class WebhookMetricsBucketReasons(TypedDict):
+class WebhookMetricsIntervalReasons(TypedDict):
     """How many attempts failed for each reason; without those that did not occur."""
 
     http_status: NotRequired[int]
@@ -938,7 +932,7 @@ class WebhookMetricsBucketReasons(TypedDict):
     protocol: NotRequired[int]
 
 
-class WebhookMetricsBucket(TypedDict):
+class WebhookMetricsInterval(TypedDict):
     start: str
     attempts: int
     """Attempts that ended in this time: succeeded and failed ones."""
@@ -946,7 +940,7 @@ class WebhookMetricsBucket(TypedDict):
     failed: int
     dropped: int
     """Attempts that were never made, because the webhook was disabled or deleted, or the job erased."""
-    reasons: WebhookMetricsBucketReasons
+    reasons: WebhookMetricsIntervalReasons
     """How many attempts failed for each reason; without those that did not occur."""
     p50_ms: float | None
     """Median duration of the attempts; null without any."""
@@ -963,7 +957,7 @@ WebhookMetrics = TypedDict(
         "from": "str",
         "to": "str",
         "truncated": "bool",
-        "data": "list[WebhookMetricsBucket]",
+        "data": "list[WebhookMetricsInterval]",
     },
 )
 
@@ -1312,8 +1306,8 @@ class JobInEvent(TypedDict):
     translated_to: Literal["en"] | None
     """The language of the text, where a translation was asked for; null until completed."""
     audio: JobInEventAudio
-    metadata: dict[str, Any] | list[Any] | str | float | bool | None
-    """As the request carried it, unchanged; null without it."""
+    metadata: Any
+    """Any JSON value, as the request carried it, unchanged; null without it."""
     options: JobOptions
     text: NotRequired[str | None]
     """Null until completed."""
@@ -1406,7 +1400,7 @@ class GetJobsIdQuery(TypedDict):
 
 
 class PatchJobsIdBody(TypedDict):
-    metadata: dict[str, Any] | list[Any] | str | float | bool | None
+    metadata: Any
     """Any JSON value, at most 4096 bytes as it is written; its text comes back unchanged. null: none."""
 
 
