@@ -1,7 +1,22 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { until } from '../fixtures/until.ts';
 import type { Flow } from './harness/flow.ts';
+
+/** Pictures for a minute, and audio for 2 s. */
+function shortAudioVideo(): Buffer {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'video-'));
+  const file = path.join(folder, 'talk.mp4');
+  const inputs = ['-f', 'lavfi', '-i', 'color=black:s=64x64:r=1:d=60', '-f', 'lavfi', '-i', 'sine=frequency=440:d=2'];
+  execFileSync('ffmpeg', ['-v', 'error', ...inputs, '-c:v', 'mpeg4', '-c:a', 'aac', file]);
+  const bytes = readFileSync(file);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
 
 const wav = (name: string, words: string) => ({ name, mimeType: 'audio/wav', buffer: toneWav(words) });
 
@@ -44,6 +59,18 @@ export const flows: Flow[] = [
       assert.equal((await saving).suggestedFilename(), `${job.id}.srt`);
       await row.getByRole('link', { name: '2.wav' }).click();
       await page.waitForURL((url) => url.hash === `#/jobs/${job.id}`);
+    },
+  },
+  {
+    title: 'a video costs what its audio costs, also where the pictures go on for longer',
+    async run({ page, account, open }) {
+      const { key } = await account({ credits: 10 });
+      await open(key, '/transcribe');
+
+      const video = { name: 'talk.mp4', mimeType: 'video/mp4', buffer: shortAudioVideo() };
+      await page.getByLabel('Choose files').setInputFiles([video]);
+
+      await page.getByText(/^0:02 of audio cost /).waitFor();
     },
   },
   {

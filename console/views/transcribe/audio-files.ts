@@ -2,6 +2,7 @@ import { addUpload, setLength } from './upload-queue.ts';
 
 const MEDIA_NAME =
   /\.(wav|mp3|m4a|m4b|aac|ogg|oga|opus|flac|webm|mka|mkv|mp4|mov|aiff?|caf|amr|ac3|wma|avi|mpe?g|3gp)$/i;
+const VIDEO_NAME = /\.(mp4|mov|mkv|webm)$/i;
 const MAX_FILES = 2_000;
 const LENGTH_WAIT_MS = 15_000;
 
@@ -14,7 +15,7 @@ export function addFiles(files: readonly File[]): number {
     const id = addUpload(file);
     // One after the other: each takes a decoder of the browser.
     reading = reading.then(async () => {
-      const seconds = await readLength(file);
+      const seconds = (await readVideo(file)) ?? (await readLength(file));
       if (seconds !== null) setLength(id, seconds);
     });
   }
@@ -45,6 +46,14 @@ async function filesIn(entry: FileSystemEntry): Promise<File[]> {
 
 function isMedia({ type, name }: File): boolean {
   return /^(audio|video)\//.test(type) || MEDIA_NAME.test(name);
+}
+
+/** Seconds of audio in a video; null for other files. */
+async function readVideo(file: File): Promise<number | null> {
+  if (!file.type.startsWith('video/') && !VIDEO_NAME.test(file.name)) return null;
+  const read = import('../../media/audio-of-video.ts').then(({ readAudioSeconds }) => readAudioSeconds(file));
+  const late = new Promise<null>((resolve) => setTimeout(resolve, LENGTH_WAIT_MS, null));
+  return await Promise.race([read.catch(() => null), late]);
 }
 
 /** Seconds of audio, as the browser reads them from the file; null for a format that it does not know. */
