@@ -18,6 +18,8 @@ export type ExpectedFile = {
 export type OpenAt = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 const LISTING_MS = 30_000;
+// A page has 1,000 files at most, of a few hundred bytes each.
+const LISTING_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** The server ignored the Range header. */
 export class RangeIgnoredError extends Error {
@@ -141,7 +143,23 @@ function checkAnswer(answer: Response, offset: number, path: string): Response {
 }
 
 function fetchUntil(signal: AbortSignal): typeof fetch {
-  return (input, init) => fetch(input, { ...init, signal });
+  return async (input, init) => {
+    const answer = await fetch(input, { ...init, signal });
+    return new Response(answer.body?.pipeThrough(limitBytes()), answer);
+  };
+}
+
+/** Fails when more comes than a page of a listing has: it would fill the memory. */
+function limitBytes(): TransformStream<Uint8Array, Uint8Array> {
+  let sizeBytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > LISTING_PAGE_BYTES)
+        controller.error(new Error(`the listing is over ${LISTING_PAGE_BYTES} bytes`));
+      else controller.enqueue(chunk);
+    },
+  });
 }
 
 /** Whether a hub responds at this URL in time; an error page of a proxy does not count. Never rejects. */

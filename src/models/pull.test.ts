@@ -326,6 +326,16 @@ function rangeFrom(offset: number): string {
   return offset === 0 ? 'bytes=0-' : `bytes=${offset}-${MODEL_BYTES - 1}`;
 }
 
+test('a listing that never ends is given up before it fills the memory', { timeout: 20_000 }, async () => {
+  await using fixture = await openModelFixture();
+  fixture.hub.listsEndlessly = true;
+  const before = process.memoryUsage.rss();
+
+  await assertRefuses(fixture.pull(), 'unreachable', /cannot be reached/);
+
+  assert.ok(process.memoryUsage.rss() - before < 200 * 2 ** 20);
+});
+
 async function assertRefuses(attempt: Promise<unknown>, problem: ModelProblem, message: RegExp): Promise<void> {
   await assert.rejects(attempt, (error: unknown) => {
     assert.ok(error instanceof ModelError, String(error));
