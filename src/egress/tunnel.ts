@@ -25,6 +25,8 @@ export type TunnelRequest = {
 
 const MAX_ANSWER_BYTES = 16 * 1024;
 const END_OF_HEADERS = '\r\n\r\n';
+// Read over, as RFC 9110 section 15.2 asks for; after 101 the connection would not be HTTP.
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d.*?\r\n\r\n/s;
 
 /** @param url  http:// or https://, with optional credentials; already checked with the settings */
 export function readProxy(url: string): EgressProxy {
@@ -86,6 +88,7 @@ function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void 
     const chunk = socket.read() as Buffer | null;
     if (chunk === null) return;
     text += chunk.toString('latin1');
+    while (INTERIM.test(text)) text = text.replace(INTERIM, '');
     if (!text.includes(END_OF_HEADERS) && text.length <= MAX_ANSWER_BYTES) return;
     socket.off('readable', read);
     onAnswer(text);
@@ -94,7 +97,7 @@ function readAnswer(socket: net.Socket, onAnswer: (text: string) => void): void 
 
 /** The error that the proxy's response means; null when the tunnel is open. */
 function failureOf(answer: string): TransportError | null {
-  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1]);
+  const status = Number(/^HTTP\/1\.[01] (\d{3})(?!\d)/.exec(answer)?.[1]);
   // In TLS the client sends first: bytes after the headers do not come from the receiver.
   const isWhole = answer.indexOf(END_OF_HEADERS) === answer.length - END_OF_HEADERS.length;
   if (status >= 200 && status <= 299 && isWhole) return null;

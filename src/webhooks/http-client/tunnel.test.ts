@@ -137,6 +137,11 @@ const ANSWERS: [string, string | null, string][] = [
   ['an end of headers that never comes', 'x'.repeat(20_000), 'connect'],
   ['no HTTP', 'SSH-2.0-x\r\n\r\n', 'connect'],
   ['bytes behind its headers', 'HTTP/1.1 200 OK\r\n\r\nmore', 'connect'],
+  ['100 before 200, and then no TLS', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'tls'],
+  ['101', 'HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'connect'],
+  ['100 only', 'HTTP/1.1 100 Continue\r\n\r\n', 'timeout'],
+  ['a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n', 'connect'],
+  ['302 to an address of the network', 'HTTP/1.1 302 x\r\nLocation: http://169.254.169.254/\r\n\r\n', 'connect'],
   ['504', 'HTTP/1.1 504 Gateway Timeout\r\n\r\n', 'timeout'],
   ['407 by the rules of Smokescreen', 'HTTP/1.1 407 x\r\nX-Smokescreen-Error: denied\r\n\r\n', 'forbidden_address'],
 ];
