@@ -69,6 +69,32 @@ test('an upload beyond the rate limit waits as long as the service asks, and sta
   assert.equal(new Set(requests.map(({ key }) => key)).size, 1);
 });
 
+test('at a terminal, an upload beyond the rate limit shows what it waits for', async () => {
+  const file = path.join(folder, 'limited.wav');
+  fs.writeFileSync(file, 'x');
+  const refused = { status: 429, type: 'rate_limited', headers: { 'retry-after': '1' } };
+  answers.push(refused, { status: 202, body: { id: 'job_1', status: 'queued' } });
+
+  const { code, stderr } = await runVerbatim(['transcribe', file, '--async'], { env, isTerminal: true });
+
+  assert.equal(code, 0);
+  assert.match(stderr, /limited\.wav {2}waits 1 s for the rate limit/);
+});
+
+for (const flags of [[], ['-q']]) {
+  test(`the error of each of several files is printed once ${flags.join()}`, async () => {
+    const files = ['first.wav', 'second.wav'].map((name) => path.join(folder, name));
+    for (const file of files) fs.writeFileSync(file, 'x');
+    const refused = { status: 422, type: 'unprocessable_audio' };
+    answers.push(refused, refused);
+
+    const { code, stderr } = await runVerbatim(['transcribe', ...files, ...flags], { env });
+
+    assert.equal(code, 1);
+    assert.equal(stderr.split('thing.').length - 1, 2, stderr);
+  });
+}
+
 for (const [type, code] of [
   ['insufficient_balance', 6],
   ['engine_error', 1],

@@ -14,7 +14,8 @@ export function describeFailure(error: unknown, signal: AbortSignal): Failure {
   if (error instanceof ApiError) return describeApiError(error);
   if (error instanceof JobFailedError) return describeFailedJob(error.job);
   if (error instanceof ConnectionError || error instanceof TimeoutError) {
-    return { message: error.message, exitCode: EXIT.failed };
+    const hint = isRefused(error) ? ' Is the service running?' : '';
+    return { message: `${error.message}${hint}`, exitCode: EXIT.failed };
   }
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), exitCode: EXIT.failed };
 }
@@ -24,6 +25,12 @@ export function describeFailedJob({ id, status, error }: Pick<Job, 'id' | 'statu
   const isUnpaid = error?.type === 'insufficient_balance';
   const message = `${id} ${status}: ${error?.message ?? 'it has no transcript.'}`;
   return { message, exitCode: isUnpaid ? EXIT.outOfCredits : EXIT.failed };
+}
+
+/** Whether nothing listens at the address: `fetch` gives the cause of its own error. */
+function isRefused(error: Error): boolean {
+  const { cause } = error.cause instanceof Error ? error.cause : {};
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED';
 }
 
 function describeApiError(error: ApiError): Failure {

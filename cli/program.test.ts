@@ -63,7 +63,10 @@ test('a service that does not answer is named', async () => {
   const { code, stderr } = await runVerbatim('whoami', { env });
 
   assert.equal(code, 1);
-  assert.match(stderr, /^verbatim: No complete answer came from http:\/\/127\.0\.0\.1:65535 \(ECONNREFUSED\)\.\n$/);
+  assert.match(
+    stderr,
+    /^verbatim: No complete answer came from http:\/\/127\.0\.0\.1:65535 \(ECONNREFUSED\)\. Is the service running\?\n$/,
+  );
 });
 
 const PROFILES = {

@@ -5,7 +5,7 @@ import type { Part } from '../../terminal/part.ts';
 import { clip } from '../../terminal/part.ts';
 import { safeLine } from '../../terminal/safe-text.ts';
 
-/** A part of the way of an input. `wait`: for the rate limit; its `part` is in seconds. */
+/** A part of the way of an input. `wait`: for the rate limit; its `part` is how many seconds the service asked to wait. */
 export type Phase = TranscribeProgress | { phase: 'wait'; part: number };
 
 /** Shows how far the inputs are. */
@@ -20,6 +20,7 @@ export type Progress = {
 };
 
 const REDRAW_MS = 100;
+const COUNTDOWN_MS = 1_000;
 const BAR_WIDTH = 12;
 const LONGEST_NAME = 40;
 const EIGHTHS = ' ▏▎▍▌▋▊▉';
@@ -51,6 +52,8 @@ class Bars implements Progress {
   readonly #names: string[];
   readonly #width: number;
   readonly #rows = new Map<number, Row>();
+  // Nothing else redraws the seconds of a wait.
+  readonly #countdown = setInterval(() => this.#drawWaits(), COUNTDOWN_MS).unref();
   #finished = 0;
   #drawnLines = 0;
   #drawnAtMs = 0;
@@ -63,7 +66,7 @@ class Bars implements Progress {
 
   update(at: number, phase: Phase): void {
     const before = this.#rows.get(at);
-    const isSame = before?.phase.phase === phase.phase;
+    const isSame = before?.phase.phase === phase.phase && phase.phase !== 'wait';
     const startedMs = isSame ? before!.startedMs : Date.now();
     this.#rows.set(at, { name: this.#names[at]!, phase, startedMs });
     if (!isSame || Date.now() - this.#drawnAtMs >= REDRAW_MS) this.#draw();
@@ -78,7 +81,12 @@ class Bars implements Progress {
   }
 
   end(): void {
+    clearInterval(this.#countdown);
     this.#erase();
+  }
+
+  #drawWaits(): void {
+    if ([...this.#rows.values()].some(({ phase }) => phase.phase === 'wait')) this.#draw();
   }
 
   #draw(): void {
@@ -100,7 +108,10 @@ class Bars implements Progress {
 
   #describe({ name, phase, startedMs }: Row): Part[] {
     const label = `  ${name.padEnd(this.#width)}  `;
-    if (phase.phase === 'wait') return [label, `waits ${Math.ceil(phase.part)} s for the rate limit`];
+    if (phase.phase === 'wait') {
+      const leftSeconds = Math.max(0, Math.ceil(phase.part - (Date.now() - startedMs) / 1_000));
+      return [label, `waits ${leftSeconds} s for the rate limit`];
+    }
     if (phase.phase === 'queue') {
       return [label, 'queued', phase.queuePosition === undefined ? '' : `, place ${phase.queuePosition}`];
     }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Job, TranscribeParams, Verbatim } from '#sdk/client/index.ts';
+import type { Job, RequestReport, TranscribeParams, Verbatim } from '#sdk/client/index.ts';
 import { JobFailedError, RateLimitError } from '#sdk/client/index.ts';
 import type { Session } from '../../command.ts';
 import { AnswerKeeper } from '../../exact-json.ts';
@@ -74,7 +74,12 @@ async function transcribeOne({ client, session, input, wanted, progress, at }: T
   const { signal } = session.io;
   let jobId: string | null = null;
   const keeper = new AnswerKeeper();
-  const own = client.with({ fetch: keeper.fetch });
+  // The client repeats a request that the rate limit refused: the row then says what it waits for.
+  const onRequest = ({ status, headers }: RequestReport) => {
+    const seconds = Number(headers?.get('retry-after') ?? 0);
+    if (status === 429 && seconds > 0) progress.update(at, { phase: 'wait', part: seconds });
+  };
+  const own = client.with({ fetch: keeper.fetch, onRequest });
   try {
     let job = await createJob(own, input, wanted.params, { progress, at, signal });
     jobId = job.id;
@@ -168,7 +173,9 @@ function conclude({ io, out }: Session, inputs: readonly Input[], outcomes: read
   const [first] = failed;
   if (inputs.length === 1) throw first!.error;
   outcomes.forEach((outcome, at) => {
-    if (outcome.state === 'failed') out.warn(safeBlock(`${inputs[at]!.label}: ${outcome.message}`));
+    // Otherwise the progress has said it.
+    if (outcome.state === 'failed' && out.mode === 'ids')
+      out.warn(safeBlock(`${inputs[at]!.label}: ${outcome.message}`));
     else if (outcome.state === 'pending') out.warn(`${inputs[at]!.label}: not sent`);
   });
   const isOneReason = failed.every(({ exitCode }) => exitCode === first!.exitCode);
