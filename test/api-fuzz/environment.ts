@@ -14,8 +14,8 @@ export type FuzzEnvironment = AsyncDisposable & {
   logText(): string;
 };
 
-// After one of these, the keys of an account are refused.
-const ENDING = 'delete_admin_accounts_id|post_admin_accounts_id_suspend|post_admin_accounts_id_resume';
+/** Operations (a pattern of their ids) after which the keys of an account are refused. */
+export const ENDING = 'delete_admin_accounts_id|post_admin_accounts_id_suspend|post_admin_accounts_id_resume';
 
 /** A service with a completed job, a webhook with a delivery that succeeded, and no rate limits. */
 export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {

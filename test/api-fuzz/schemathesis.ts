@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { FuzzEnvironment } from './environment.ts';
+import { ENDING, type FuzzEnvironment } from './environment.ts';
 
 // Streams never end by themselves, and the console's files are no API.
 const EXCLUDED = ['get_jobs_id_events', 'get_stream'];
@@ -87,6 +87,11 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
   lines.push(
     ...['[[operations]]', `include-path-regex = "${LISTS}"`],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
+  );
+  // Nor that these are given the account of their own below, which one of them deletes, and never one just created.
+  lines.push(
+    ...['[[operations]]', `include-operation-id-regex = "^(${ENDING})$"`],
+    'checks.ensure_resource_availability.enabled = false',
   );
   for (const { operation, parameters } of ids) {
     const values = Object.entries(parameters).map(([name, id]) => `"path.${name}" = "${id}"`);

@@ -183,8 +183,8 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     changes: [
       {
         file: 'src/webhooks/events/store.ts',
-        find: 'where shard = $shard and account_id = $accountId and active',
-        replace: 'where $shard::int is not null and $accountId::text is not null and active',
+        find: 'where shard = $shard and account_id = $accountId and',
+        replace: 'where $shard::int is not null and $accountId::text is not null and',
       },
     ],
   },

@@ -158,7 +158,7 @@ test('the examples of events are of types that exist, and have the fields that t
     costUnits: null,
   };
   const job = showJob({ ...nothing, createdAt: time } as unknown as Job);
-  const webhook = showWebhook({ createdAt: time, updatedAt: time } as WebhookRow);
+  const webhook = showWebhook({ id: 'wh_1', createdAt: time, updatedAt: time } as WebhookRow);
 
   assert.ok(examples.length > 0 && examples.every(({ type }) => EVENT_TYPES.includes(type)));
   for (const { data } of examples) {
