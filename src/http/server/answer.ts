@@ -1,11 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientOf } from '../../rules/network/client-address.ts';
 import { JSON_TYPE, renderAnswer } from '../answer-text.ts';
+import { ApiError } from '../api-error.ts';
 import { problemOf, writeProblem } from '../errors.ts';
 import type { Answer } from '../route.ts';
 import { answerThenDrain, isUnread } from './body.ts';
 
 // An answer is for its client only, and browsers must not run anything in it.
+const UNREAD_RETRY_SECONDS = 5;
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -19,13 +22,41 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   if (!isUnread(request.raw) && reply.hasHeader('connection')) reply.removeHeader('connection');
   reply.code(answer.status).headers({ ...COMMON_HEADERS, 'x-request-id': request.id, ...answer.headers });
   if (answer.stream) return sendStream(request, reply, answer.stream, answer.contentType ?? JSON_TYPE);
-  request.context.answered();
   const rendered = renderAnswer(answer);
-  if (rendered) reply.type(rendered.contentType);
   const text = rendered?.body ?? '';
+  const refusal = countUnread(request, reply, Buffer.byteLength(text));
+  if (refusal) {
+    request.context.failure = refusal;
+    return sendProblem(request, reply, refusal);
+  }
+  request.context.answered();
+  if (rendered) reply.type(rendered.contentType);
   if (!isUnread(request.raw)) return rendered ? reply.send(text) : reply.send();
   reply.headers({ connection: 'close', 'content-length': String(Buffer.byteLength(text)) });
   return reply.send(answerThenDrain(text, request.raw));
+}
+
+/** The error to answer instead when too many answers are unread. The answer of a request that changed something is always sent. */
+function countUnread({ context, method, ip }: FastifyRequest, reply: FastifyReply, bytes: number): ApiError | null {
+  const caller = context.account?.id ?? clientOf(ip);
+  const limit = method === 'GET' ? context.unreadAnswers?.exceeded(caller, bytes) : null;
+  if (limit) return tooManyUnread(limit);
+  context.unreadAnswers?.add(caller, bytes, reply.raw);
+  return null;
+}
+
+function tooManyUnread(limit: 'caller' | 'all'): ApiError {
+  const headers = { 'retry-after': String(UNREAD_RETRY_SECONDS) };
+  if (limit === 'all') {
+    return new ApiError('unavailable', 'Too many answers wait to be read by clients; try again in a few seconds.', {
+      headers,
+    });
+  }
+  return new ApiError(
+    'rate_limited',
+    'Too many answers are not read yet. Read them to the end, then send the request again.',
+    { headers, extra: { retry_after: UNREAD_RETRY_SECONDS } },
+  );
 }
 
 function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {

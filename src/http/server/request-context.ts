@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, CallerKey } from '../../accounts/account.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ClosedConnection } from '../connections/connections.ts';
+import type { UnreadAnswers } from '../connections/unread-answers.ts';
 import type { IdempotencyLease } from '../idempotency/idempotency-lease.ts';
 import type { Route } from '../route.ts';
 
@@ -35,10 +36,15 @@ export type RequestContext = {
   failure: unknown;
   /** To be called when the answer is handed over: from then on the connection counts as idle. */
   answered: () => void;
+  /** Counts the answer. Null: it is small. */
+  unreadAnswers: UnreadAnswers | null;
 };
 
 /** The context of a request that starts now. */
-export function newRequestContext(answered: () => void = () => undefined): RequestContext {
+export function newRequestContext(
+  answered: () => void = () => undefined,
+  unreadAnswers: UnreadAnswers | null = null,
+): RequestContext {
   return {
     startedAt: performance.now(),
     account: null,
@@ -48,6 +54,7 @@ export function newRequestContext(answered: () => void = () => undefined): Reque
     notes: {},
     failure: null,
     answered,
+    unreadAnswers,
   };
 }
 

@@ -8,6 +8,8 @@ import type { ConnectionLimits } from '../connections/connections.ts';
 import { Connections, logClosed } from '../connections/connections.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { oneByOne } from '../connections/pipelining.ts';
+import type { UnreadLimits } from '../connections/unread-answers.ts';
+import { UnreadAnswers } from '../connections/unread-answers.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
 import { WrongTokens } from '../wrong-tokens.ts';
@@ -35,6 +37,8 @@ export type ServerOptions = {
   streams?: OpenStreams;
   /** Absent: none. */
   connections?: ConnectionLimits;
+  /** Of answers that clients have not read. Absent: 64 MiB for an account, 256 MiB in all. */
+  unreadLimits?: UnreadLimits;
   /** Origins whose pages may call `/v1`. Absent: none. */
   corsAllowedOrigins?: readonly string[];
   /** Time for a JSON body to arrive. */
@@ -59,6 +63,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const app = openFastify(options);
   const connections = limitConnections(app, options);
   const admission = { ...options, wrongTokens: new WrongTokens() };
+  const unreadAnswers = new UnreadAnswers(options.unreadLimits);
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -69,7 +74,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   });
   app.decorateRequest('context');
   app.addHook('onRequest', async (request, reply) => {
-    request.context = newRequestContext(connections.requestStarted(request.raw.socket));
+    request.context = newRequestContext(connections.requestStarted(request.raw.socket), unreadAnswers);
     logEndOfRequest(request, reply, options);
     allowOrigin(request, reply, corsAllowedOrigins);
     if (isClosing) throw closing();
