@@ -504,6 +504,10 @@ export interface JobInList {
    */
   text: string | null;
   /**
+   * The text has more than the 500 characters that lists show; GET the job for all.
+   */
+  text_cut?: true;
+  /**
    * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
    */
   speakers: Speaker[] | null;

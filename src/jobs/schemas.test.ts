@@ -29,6 +29,17 @@ test('the schemas name every field of a job, alone and in lists', () => {
   assert.deepEqual(Object.keys(jobSchema.properties).sort(), shown.sort());
   assert.deepEqual(
     Object.keys(jobListSchema.properties.data.items.properties).sort(),
-    Object.keys(showJobInList(job)).sort(),
+    Object.keys(showJobInList({ ...job, transcript: 'x'.repeat(501) })).sort(),
   );
+});
+
+test('a job in a list shows the first 500 characters of its text, and says when there are more', () => {
+  const textOf = (transcript: string | null) => {
+    const { text, text_cut: isCut } = showJobInList({ ...job, transcript });
+    return { text, isCut };
+  };
+
+  assert.deepEqual(textOf('😀'.repeat(500)), { text: '😀'.repeat(500), isCut: undefined });
+  assert.deepEqual(textOf('😀'.repeat(501)), { text: '😀'.repeat(500), isCut: true });
+  assert.deepEqual(textOf(null), { text: null, isCut: undefined });
 });

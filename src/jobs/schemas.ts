@@ -301,7 +301,18 @@ export const jobSchema = Type.Object(
 );
 
 /** A job as lists show it. */
-export const jobInListSchema = Type.Object({ ...jobHead, ...jobTail }, component('JobInList'));
+export const jobInListSchema = Type.Object(
+  {
+    ...jobHead,
+    text_cut: Type.Optional(
+      Type.Literal(true, {
+        description: 'The text has more than the 500 characters that lists show; GET the job for all.',
+      }),
+    ),
+    ...jobTail,
+  },
+  component('JobInList'),
+);
 
 /** A job in the body of an event. */
 export const jobInEventSchema = Type.Object(

@@ -12,8 +12,11 @@ const RESULT_COLUMNS =
 
 /** The columns of a job without its result: a job that has not ended has `NO_RESULT`. */
 export const OPEN_JOB_COLUMNS = columnsOf(REQUEST_COLUMNS);
-/** The columns of a job in a list: null in place of its segments. */
-export const LIST_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS])}, null as segments`;
+/** Characters of its text that a job in a list shows. */
+export const MAX_LIST_TEXT_CHARS = 500;
+/** The columns of a job in a list: the beginning of its text, with one character more than is shown, and no segments. */
+export const LIST_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS.filter((name) => name !== 'transcript')])},
+  left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments`;
 /** The columns of a job without its words, which are long. */
 export const JOB_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS])}, jobs.segments`;
 

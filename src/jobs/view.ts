@@ -6,6 +6,7 @@ import { creditsFromUnits } from '../rules/jobs/price.ts';
 import type { Job } from './job.ts';
 import type { ShownOptions } from './options.ts';
 import type { jobInListSchema, jobSchema } from './schemas.ts';
+import { MAX_LIST_TEXT_CHARS } from './store.ts';
 import { translatedTo } from './transcript.ts';
 
 /** A job as the API and the events show it, with its segments. Serialise it with `writeJson`, which keeps metadata unchanged. */
@@ -22,10 +23,16 @@ export function showWaitingJob(job: Job, queuePosition: number | null): Static<t
   return { ...showJob(job), ...(queuePosition !== null && { queue_position: queuePosition }) };
 }
 
-/** A job as lists show it, without segments. */
+/** A job as lists show it: without segments, and with the beginning of its text. */
 export function showJobInList(job: Job): Static<typeof jobInListSchema> {
   const { head, tail } = partsOf(job);
-  return { ...head, ...tail };
+  const text = job.transcript === null ? null : firstCharacters(job.transcript, MAX_LIST_TEXT_CHARS);
+  return { ...head, text, ...(text !== job.transcript && { text_cut: true as const }), ...tail };
+}
+
+function firstCharacters(text: string, count: number): string {
+  // A character takes one or two code units.
+  return text.length <= count ? text : [...text.slice(0, 2 * count)].slice(0, count).join('');
 }
 
 /** The fields in the order of the contract, before and after the segments. */

@@ -282,6 +282,8 @@ class JobInList(TypedDict):
     options: JobOptions
     text: str | None
     """Null until completed."""
+    text_cut: NotRequired[Literal[True]]
+    """The text has more than the 500 characters that lists show; GET the job for all."""
     speakers: list[Speaker] | None
     """In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found."""
     warnings: list[Warning]
