@@ -7,8 +7,8 @@ import { problemOf, writeProblem } from '../errors.ts';
 import type { Answer } from '../route.ts';
 import { answerThenDrain, isUnread } from './body.ts';
 
-// An answer is for its client only, and browsers must not run anything in it.
 const UNREAD_RETRY_SECONDS = 5;
+// An answer is for its client only, and browsers must not run anything in it.
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
