@@ -614,6 +614,16 @@ export interface Transcript {
    * When the shown version was last edited; null for the original.
    */
   edited_at: string | null;
+  /**
+   * The names that speakers were given, by their labels; absent where none was named.
+   */
+  speakers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string;
+  };
   segments: Segment[];
 }
 export interface OpenAiUsage {
@@ -2010,7 +2020,7 @@ export interface GetJobsIdTranscriptQuery {
    */
   min_gap?: number;
   /**
-   * Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true.
+   * Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named.
    */
   speakers?: 'true' | 'false';
 }
@@ -2021,7 +2031,7 @@ export interface PatchJobsIdTranscriptBody {
    * @minItems 1
    * @maxItems 500
    */
-  segments: {
+  segments?: {
     /**
      * Which segment, from 0.
      */
@@ -2031,6 +2041,16 @@ export interface PatchJobsIdTranscriptBody {
      */
     text: string | null;
   }[];
+  /**
+   * Names for speakers, by their labels; null: the label again. All others stay as they are.
+   */
+  speakers?: {
+    /**
+     * This interface was referenced by `undefined`'s JSON-Schema definition
+     * via the `patternProperty` "^.*$".
+     */
+    [k: string]: string | null;
+  };
 }
 export interface GetSearchQuery {
   /**

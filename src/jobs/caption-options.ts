@@ -38,8 +38,8 @@ export const captionFields = Object.fromEntries(
 /** The query field for the names in captions. */
 export const namesField = Type.Optional(
   oneOf(['true', 'false'], {
-    default: 'false',
-    description: 'Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true.',
+    description:
+      'Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named.',
   }),
 );
 

@@ -344,6 +344,12 @@ export const transcriptSchema = Type.Object(
     translated_to: nullable(oneOf(['en']), 'The language of the text, where a translation was asked for.'),
     duration_seconds: Type.Number({ minimum: 0 }),
     edited_at: nullable(timeSchema, 'When the shown version was last edited; null for the original.'),
+    speakers: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'The names that speakers were given, by their labels; absent where none was named.',
+        examples: [{ A: 'Anna' }],
+      }),
+    ),
     segments: rawJson<RawJson>(Type.Array(segmentSchema)),
   },
   component('Transcript'),

@@ -3,6 +3,7 @@ import { RawJson } from '../platform/json.ts';
 import type { CaptionSegment } from '../rules/jobs/caption-words.ts';
 import type { CaptionOptions } from '../rules/jobs/captions.ts';
 import { toSrt, toText, toVtt } from '../rules/jobs/transcript-text.ts';
+import type { SpeakerNames } from '../rules/speakers/speaker-names.ts';
 import { unpackWords } from '../rules/transcript/packed-words.ts';
 import type { Job } from './job.ts';
 
@@ -13,7 +14,7 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 export type CaptionStyle = { shape: CaptionOptions | null; hasNames: boolean };
 
 /** A completed job whose transcript is shown: as it was made, or edited since. */
-export type TranscriptJob = Job & { editedAt?: Date };
+export type TranscriptJob = Job & { editedAt?: Date; speakerNames?: SpeakerNames };
 
 /** An engine's transcript of one piece, where in the audio the piece starts, and its channel where that is shown. */
 export type PieceTranscript = { startSeconds: number; transcript: Transcript; channel?: number };
@@ -70,6 +71,7 @@ export function transcriptJson(job: TranscriptJob) {
     language: job.detectedLanguage ?? job.language,
     translated_to: translatedTo(job),
     duration_seconds: (job.durationMs ?? 0) / 1000,
+    ...(job.speakerNames && { speakers: job.speakerNames }),
     edited_at: job.editedAt?.toISOString() ?? null,
     segments: new RawJson(job.segments ?? '[]'),
   };

@@ -165,6 +165,15 @@ export class Jobs {
     return await this.#http.json('PATCH', route`/v1/jobs/${id}/transcript`, { ...options, body: { segments } });
   }
 
+  /** Names speakers in the transcript by their labels, such as `{ A: 'Anna' }`; null brings the label back. */
+  async nameSpeakers(
+    id: string,
+    speakers: NonNullable<PatchJobsIdTranscriptBody['speakers']>,
+    options?: RequestOptions,
+  ): Promise<Transcript> {
+    return await this.#http.json('PATCH', route`/v1/jobs/${id}/transcript`, { ...options, body: { speakers } });
+  }
+
   /** The stored audio; read it as a stream or a blob. With `headers: { range }` a part of it. */
   async audio(id: string, options?: RequestOptions): Promise<Response> {
     const call = { ...options, isStream: true };

@@ -177,6 +177,8 @@ create table jobs (
   peaks bytea,
   -- New texts of segments by their number; null where the transcript was not edited.
   edits jsonb,
+  -- Names of speakers by their labels; null where none was named.
+  speaker_names jsonb,
   edited_at timestamptz,
   error_type text,
   error_message text,
@@ -199,7 +201,8 @@ create table jobs (
 -- ANALYZE would copy a client's texts to the statistics, where they would outlive an erased job.
 alter table jobs alter column options set statistics 0, alter column metadata set statistics 0,
   alter column filename set statistics 0, alter column transcript set statistics 0, alter column segments set statistics 0,
-  alter column words set statistics 0, alter column edits set statistics 0, alter column audio_source set statistics 0;
+  alter column words set statistics 0, alter column edits set statistics 0, alter column speaker_names set statistics 0,
+  alter column audio_source set statistics 0;
 create index jobs_by_account on jobs (shard, account_id, id desc);
 -- For retention: audio of ended jobs, and files without a job.
 create index jobs_with_audio on jobs (audio_key) where audio_key is not null;

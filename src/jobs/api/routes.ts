@@ -252,17 +252,19 @@ function transcriptRoute({ db }: JobRoutesDeps): Route {
       }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle({ account, params, query: { format = 'json', version = 'edited', speakers = 'false', ...given } }) {
+    async handle({ account, params, query: { format = 'json', version = 'edited', speakers, ...given } }) {
       const captions = captionOptions(given, format);
-      const hasNames = captionNames(speakers === 'true', format);
+      const asksForNames = captionNames(speakers === 'true', format);
       const job = await jobOr404(db, account, params.id, { withWords: captions !== null });
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }
+      const shown = await withVersion(db, job, version);
+      const hasNames = asksForNames || (speakers === undefined && shown.speakerNames !== undefined);
       const disposition = `attachment; filename="${job.id}.${EXTENSIONS[format]}"`;
       return {
         status: 200,
-        ...renderTranscript(await withVersion(db, job, version), format, { shape: captions, hasNames }),
+        ...renderTranscript(shown, format, { shape: captions, hasNames }),
         headers: { 'content-disposition': disposition },
       };
     },

@@ -1,14 +1,15 @@
 import type { Sql } from '../../db/database.ts';
 import type { TranscriptEdits } from '../../rules/jobs/transcript-edits.ts';
+import type { SpeakerNames } from '../../rules/speakers/speaker-names.ts';
 import type { Job } from '../job.ts';
 import { JOB_COLUMNS } from '../store.ts';
 
 type JobKey = { shard: number; id: string };
 
-/** The edits of a job's transcript; both are null where it was never edited, or all edits were taken back. */
-export type StoredEdits = { edits: TranscriptEdits | null; editedAt: Date | null };
+/** The edits of a job's transcript; all are null where it was never edited, or all edits were taken back. */
+export type StoredEdits = { edits: TranscriptEdits | null; speakerNames: SpeakerNames | null; editedAt: Date | null };
 
-const COLUMNS = 'edits, edited_at as "editedAt"';
+const COLUMNS = 'edits, speaker_names as "speakerNames", edited_at as "editedAt"';
 
 export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<StoredEdits> {
   const [row] = await sql.rows<StoredEdits>({
@@ -17,7 +18,7 @@ export async function findEdits(sql: Sql, { shard, id }: JobKey): Promise<Stored
     text: `select ${COLUMNS} from jobs where shard = $1 and id = $2`,
     values: [shard, id],
   });
-  return row ?? { edits: null, editedAt: null };
+  return row ?? { edits: null, speakerNames: null, editedAt: null };
 }
 
 /** A job with its edits, locked for the rest of the transaction; null when the account has no such job. */
@@ -38,8 +39,11 @@ export async function lockForEdit(
 }
 
 /** Replaces the edits of a completed job. Null when there is no such job any more. */
-export async function saveEdits(sql: Sql, { shard, id }: JobKey, edits: TranscriptEdits): Promise<StoredEdits | null> {
-  const isEdited = Object.keys(edits).length > 0;
+export async function saveEdits(
+  sql: Sql,
+  { shard, id }: JobKey,
+  { edits, speakerNames }: { edits: TranscriptEdits; speakerNames: SpeakerNames },
+): Promise<StoredEdits | null> {
   const [row] = await sql.rows<StoredEdits>({
     name: 'save_transcript_edits',
     text: `
@@ -47,10 +51,15 @@ export async function saveEdits(sql: Sql, { shard, id }: JobKey, edits: Transcri
         select clock_timestamp() as moment
       )
       update jobs
-      set edits = $3, edited_at = case when $3::jsonb is not null then (select moment from clock) end
+      set edits = $3, speaker_names = $4,
+        edited_at = case when coalesce($3::jsonb, $4::jsonb) is not null then (select moment from clock) end
       where shard = $1 and id = $2 and state = 'completed'
       returning ${COLUMNS}`,
-    values: [shard, id, isEdited ? JSON.stringify(edits) : null],
+    values: [shard, id, jsonOrNull(edits), jsonOrNull(speakerNames)],
   });
   return row ?? null;
+}
+
+function jsonOrNull(entries: Record<string, string>): string | null {
+  return Object.keys(entries).length > 0 ? JSON.stringify(entries) : null;
 }

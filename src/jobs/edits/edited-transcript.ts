@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { editSegments } from '../../rules/jobs/transcript-edits.ts';
-import { toText } from '../../rules/jobs/transcript-text.ts';
+import { toText, toTurns } from '../../rules/jobs/transcript-text.ts';
+import { nameSpeakers } from '../../rules/speakers/speaker-names.ts';
 import type { Job } from '../job.ts';
 import type { TranscriptJob } from '../transcript.ts';
 import type { StoredEdits } from './edit-store.ts';
@@ -9,7 +10,13 @@ import { findEdits } from './edit-store.ts';
 export const TRANSCRIPT_VERSIONS = ['edited', 'original'] as const;
 export type TranscriptVersion = (typeof TRANSCRIPT_VERSIONS)[number];
 
-type StoredSegment = { start: number; end: number; text: string; words?: unknown[] };
+type StoredSegment = {
+  start: number;
+  end: number;
+  text: string;
+  speaker?: string | null;
+  words?: { speaker?: string | null }[];
+};
 
 /** A completed job with its edited transcript; unchanged where `version` is the original, or nothing was edited. */
 export async function withVersion(sql: Sql, job: Job, version: TranscriptVersion): Promise<TranscriptJob> {
@@ -17,11 +24,11 @@ export async function withVersion(sql: Sql, job: Job, version: TranscriptVersion
 }
 
 /** A completed job with its edited transcript. */
-export function withEdits(job: Job, { edits, editedAt }: StoredEdits): TranscriptJob {
-  if (edits === null || editedAt === null) return job;
-  const segments = editSegments(segmentsOf(job), edits);
-  const captions = segments.map(({ start, end, text }) => ({ startSeconds: start, endSeconds: end, text }));
-  return { ...job, segments: JSON.stringify(segments), transcript: toText(captions), editedAt };
+export function withEdits(job: Job, { edits, speakerNames, editedAt }: StoredEdits): TranscriptJob {
+  if (editedAt === null) return job;
+  const segments = nameSpeakers(editSegments(segmentsOf(job), edits ?? {}), speakerNames ?? {});
+  const transcript = speakerNames === null ? toText(segments.map(({ text }) => ({ text }))) : toTurns(segments);
+  return { ...job, segments: JSON.stringify(segments), transcript, editedAt, ...(speakerNames && { speakerNames }) };
 }
 
 /** A job's stored segments. */

@@ -7,7 +7,6 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { writeJson } from '../../platform/json.ts';
-import type { SegmentChange } from '../../rules/jobs/transcript-edits.ts';
 import { editRoutes } from './routes.ts';
 
 const SEGMENTS = Array.from({ length: 20 }, (_, i) => ({ start: i, end: i + 1, text: `part ${i}`, confidence: null }));
@@ -19,18 +18,18 @@ async function openEnvironment() {
   return {
     fixture,
     account,
-    async edit(id: string, segments: SegmentChange[]) {
-      const call = { account, params: { id }, body: { segments }, actor: TEST_ACTOR, note: () => undefined };
+    async edit(id: string, body: object) {
+      const call = { account, params: { id }, body, actor: TEST_ACTOR, note: () => undefined };
       const answer = await route!.handle(call as never).catch((error: unknown) => error);
       return answer instanceof ApiError ? answer : JSON.parse(writeJson((answer as { body: unknown }).body));
     },
     /** A completed job with these segments. */
-    async completed() {
+    async completed(segments: object[] = SEGMENTS) {
       await fixture.startWorker(openFakeEngine({ says: 'hi' }));
       const { id } = (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json;
       await fixture.ended(account, id);
       const text = 'update jobs set segments = $1 where id = $2';
-      await fixture.db.run({ text, values: [JSON.stringify(SEGMENTS), id] });
+      await fixture.db.run({ text, values: [JSON.stringify(segments), id] });
       return id as string;
     },
     [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
@@ -42,7 +41,7 @@ test('of edits at the same time none is lost, and their words are not those of t
   const { fixture, account, edit } = environment;
   const id = await environment.completed();
 
-  await Promise.all(SEGMENTS.map((_, index) => edit(id, [{ index, text: `edited ${index}` }])));
+  await Promise.all(SEGMENTS.map((_, index) => edit(id, { segments: [{ index, text: `edited ${index}` }] })));
   const { json } = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
   const original = await fixture.get(account, '/v1/jobs/:id/transcript', {
     params: { id },
@@ -61,7 +60,7 @@ test('text that PostgreSQL or UTF-8 cannot hold is stored without it', async () 
   await using environment = await openEnvironment();
   const id = await environment.completed();
 
-  const edited = await environment.edit(id, [{ index: 0, text: 'a\ud800b' }]);
+  const edited = await environment.edit(id, { segments: [{ index: 0, text: 'a\ud800b' }] });
 
   assert.equal(edited.segments[0].text, 'a\ufffdb');
 });
@@ -75,10 +74,40 @@ test('an edit that is much longer than the transcript is refused, and so is one 
   const id = await environment.completed();
   const long = SEGMENTS.map((_, index) => ({ index, text: 'x'.repeat(20_000) }));
 
-  const tooLong = await edit(id, long);
-  const notCompleted = await edit(open, [{ index: 0, text: 'x' }]);
+  const tooLong = await edit(id, { segments: long });
+  const notCompleted = await edit(open, { segments: [{ index: 0, text: 'x' }] });
   const after = await fixture.get(account, '/v1/jobs/:id/transcript', { params: { id } });
 
   assert.deepEqual([tooLong.type, notCompleted.type], ['too_large', 'conflict']);
   assert.equal(after.json.version, 'original');
+});
+
+test('named speakers are shown in all formats, their markup escaped, until they are unnamed', async () => {
+  await using environment = await openEnvironment();
+  const { fixture, account, edit } = environment;
+  const spoken = ['A', 'A', 'B'].map((speaker, i) => ({
+    ...SEGMENTS[i],
+    speaker,
+    words: [{ start: i, end: i + 1, text: 'w', confidence: null, speaker }],
+  }));
+  const id = await environment.completed(spoken);
+  const read = (query: object) => fixture.get(account, '/v1/jobs/:id/transcript', { params: { id }, query });
+
+  const unknown = await edit(id, { speakers: { C: 'Carl' } });
+  const named = await edit(id, { speakers: { A: ' <b>An\u202ena\n', B: 'Bob' } });
+  const [text, srt, vtt, plain, original] = [
+    ...[await read({ format: 'text' }), await read({ format: 'srt' }), await read({ format: 'vtt' })],
+    ...[await read({ format: 'vtt', speakers: 'false' }), await read({ version: 'original' })],
+  ];
+  const unnamed = await edit(id, { speakers: { A: null, B: null } });
+
+  assert.deepEqual([unknown.type, unknown.param], ['invalid_request', 'speakers']);
+  assert.deepEqual(named.speakers, { A: '<b>Anna', B: 'Bob' });
+  assert.deepEqual([named.segments[0].speaker, named.segments[2].words[0].speaker], ['<b>Anna', 'Bob']);
+  assert.equal(text!.text, '<b>Anna: part 0 part 1\nBob: part 2\n');
+  assert.match(srt!.text, /\nBob: part 2\n/);
+  assert.match(vtt!.text, /<v &lt;b&gt;Anna>part 0\n/);
+  assert.doesNotMatch(plain!.text, /Anna/);
+  assert.deepEqual(original!.json.segments, spoken);
+  assert.deepEqual([unnamed.version, unnamed.segments], ['original', spoken]);
 });

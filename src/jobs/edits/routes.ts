@@ -8,6 +8,8 @@ import { nullable, Type } from '../../http/schema.ts';
 import { isId } from '../../rules/ids.ts';
 import type { SegmentChange } from '../../rules/jobs/transcript-edits.ts';
 import { areTooLong, changeEdits, unknownSegment } from '../../rules/jobs/transcript-edits.ts';
+import type { NameChanges } from '../../rules/speakers/speaker-names.ts';
+import { changeNames, NAME_MAX_CHARS, unknownSpeaker } from '../../rules/speakers/speaker-names.ts';
 import { transcriptSchema } from '../schemas.ts';
 import { replaceChunks } from '../search/chunk-store.ts';
 import { chunksOf } from '../search/search-index.ts';
@@ -19,20 +21,37 @@ import { segmentsOf, withEdits } from './edited-transcript.ts';
 export type EditDeps = { db: Database; config: Pick<Config, 'search'> };
 
 const MAX_CHANGES = 500;
+const MAX_NAMES = 256;
 const MAX_SEGMENT_CHARS = 20_000;
 
-const changesSchema = Type.Object({
-  segments: Type.Array(
-    Type.Object(
-      {
-        index: Type.Integer({ minimum: 0, description: 'Which segment, from 0.' }),
-        text: nullable(Type.String({ maxLength: MAX_SEGMENT_CHARS }), 'The new text; null: the original one again.'),
-      },
-      { additionalProperties: false, examples: [{ index: 3, text: 'What your country can do for you.' }] },
+const changesSchema = Type.Object(
+  {
+    segments: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            index: Type.Integer({ minimum: 0, description: 'Which segment, from 0.' }),
+            text: nullable(
+              Type.String({ maxLength: MAX_SEGMENT_CHARS }),
+              'The new text; null: the original one again.',
+            ),
+          },
+          { additionalProperties: false, examples: [{ index: 3, text: 'What your country can do for you.' }] },
+        ),
+        { minItems: 1, maxItems: MAX_CHANGES, description: 'The segments to change; all others stay as they are.' },
+      ),
     ),
-    { minItems: 1, maxItems: MAX_CHANGES, description: 'The segments to change; all others stay as they are.' },
-  ),
-});
+    speakers: Type.Optional(
+      Type.Record(Type.String(), nullable(Type.String({ maxLength: NAME_MAX_CHARS })), {
+        minProperties: 1,
+        maxProperties: MAX_NAMES,
+        description: 'Names for speakers, by their labels; null: the label again. All others stay as they are.',
+        examples: [{ A: 'Anna' }],
+      }),
+    ),
+  },
+  { minProperties: 1 },
+);
 
 /** The route that edits the transcript of a completed job. */
 export function editRoutes({ db, config }: EditDeps): Route[] {
@@ -42,10 +61,11 @@ export function editRoutes({ db, config }: EditDeps): Route[] {
       path: '/v1/jobs/:id/transcript',
       auth: 'key',
       scope: 'jobs:write',
-      summary: "Edit the text of a completed job's segments",
+      summary: "Edit the text of a completed job's segments, or name its speakers",
       description:
         'The original stays beside the edited version. All formats of the transcript show the edited version, unless they ' +
-        'are asked for `version=original`, and search finds its words; the job, its events and the list of jobs show the original.',
+        'are asked for `version=original`, and search finds its words. Where a speaker was named, `text` has a line for each ' +
+        'turn, with names. The job, its events and the list of jobs show the original.',
       errors: ['conflict', 'too_large'],
       tag: 'Transcription',
       schema: {
@@ -54,13 +74,14 @@ export function editRoutes({ db, config }: EditDeps): Route[] {
         answers: { 200: transcriptSchema },
       },
       async handle({ account, params, body, note }) {
-        const changes = body.segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
+        const { segments = [], speakers: names = {} } = body;
+        const texts = segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
         const edited = await db.transaction(async (tx) => {
-          const job = await editTranscript(tx, account, params.id, changes);
+          const job = await editTranscript(tx, account, params.id, { texts, names });
           if (config.search === 'on') await replaceChunks(tx, job, chunksOf(job));
           return job;
         });
-        note({ job_id: edited.id, edited_segments: changes.length });
+        note({ job_id: edited.id, edited_segments: texts.length, named_speakers: Object.keys(names).length });
         return { status: 200, body: transcriptJson(edited) };
       },
     }),
@@ -68,24 +89,37 @@ export function editRoutes({ db, config }: EditDeps): Route[] {
 }
 
 /** Two edits at the same time are made one after the other, and none is lost. */
-async function editTranscript(tx: Sql, account: Account, id: string, changes: SegmentChange[]): Promise<TranscriptJob> {
+async function editTranscript(
+  tx: Sql,
+  account: Account,
+  id: string,
+  { texts, names }: { texts: SegmentChange[]; names: NameChanges },
+): Promise<TranscriptJob> {
   const owned = { shard: account.shard, accountId: account.id, id };
-  const job = isId('job', id) ? await lockForEdit(tx, owned) : null;
-  if (job === null) throw new ApiError('not_found', 'There is no such job.');
+  const locked = isId('job', id) ? await lockForEdit(tx, owned) : null;
+  if (locked === null) throw new ApiError('not_found', 'There is no such job.');
+  // What was edited before stays out of the job: an answer shows the edits as they are saved.
+  const { edits, speakerNames, editedAt: _, ...job } = locked;
   if (job.state !== 'completed') {
     throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
   }
   const segments = segmentsOf(job);
-  const unknown = unknownSegment(changes, segments);
+  const unknown = unknownSegment(texts, segments);
   if (unknown !== null) {
     const message = `There is no segment ${unknown}; the transcript has ${segments.length}, counted from 0.`;
     throw new ApiError('invalid_request', message, { param: 'segments' });
   }
-  const changed = changeEdits(job.edits ?? {}, changes, segments);
+  if (unknownSpeaker(names, segments) !== null) {
+    throw new ApiError('invalid_request', 'speakers names a label that no segment of the transcript has.', {
+      param: 'speakers',
+    });
+  }
+  const changed = changeEdits(edits ?? {}, texts, segments);
   if (areTooLong(changed, segments)) {
     throw new ApiError('too_large', 'The edited text is much longer than the transcript; shorten it.', {
       param: 'segments',
     });
   }
-  return withEdits(job, (await saveEdits(tx, job, changed))!);
+  const named = changeNames(speakerNames ?? {}, names);
+  return withEdits(job, (await saveEdits(tx, job, { edits: changed, speakerNames: named }))!);
 }

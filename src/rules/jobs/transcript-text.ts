@@ -12,6 +12,19 @@ export function toText(segments: readonly Pick<CaptionSegment, 'text' | 'channel
     .join(isOneChannel ? ' ' : '\n');
 }
 
+/** The transcript as text with its speakers: a line for each turn, after the name of the speaker where there is one. */
+export function toTurns(segments: readonly { text: string; speaker?: string | null; channel?: number }[]): string {
+  const turns: { speaker: string | null; channel?: number | undefined; text: string }[] = [];
+  for (const { speaker = null, channel, ...segment } of segments) {
+    const text = oneLine(segment.text);
+    const last = turns.at(-1);
+    if (text === '') continue;
+    if (last && last.speaker === speaker && last.channel === channel) last.text += ` ${text}`;
+    else turns.push({ speaker, channel, text });
+  }
+  return turns.map(({ speaker, text }) => (speaker === null ? text : `${speaker}: ${text}`)).join('\n');
+}
+
 /**
  * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the speaker
  * changes.

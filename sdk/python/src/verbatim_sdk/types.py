@@ -360,6 +360,8 @@ class Transcript(TypedDict):
     duration_seconds: float
     edited_at: str | None
     """When the shown version was last edited; null for the original."""
+    speakers: NotRequired[dict[str, str]]
+    """The names that speakers were given, by their labels; absent where none was named."""
     segments: list[Segment]
 
 
@@ -1423,7 +1425,7 @@ class GetJobsIdTranscriptQuery(TypedDict):
     min_gap: NotRequired[float]
     """Seconds between two captions. With srt and vtt; 0.083 where another of these is given."""
     speakers: NotRequired[bool]
-    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true."""
+    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named."""
 
 
 class PatchJobsIdTranscriptBodySegmentsItem(TypedDict):
@@ -1434,8 +1436,10 @@ class PatchJobsIdTranscriptBodySegmentsItem(TypedDict):
 
 
 class PatchJobsIdTranscriptBody(TypedDict):
-    segments: list[PatchJobsIdTranscriptBodySegmentsItem]
+    segments: NotRequired[list[PatchJobsIdTranscriptBodySegmentsItem]]
     """The segments to change; all others stay as they are."""
+    speakers: NotRequired[dict[str, str | None]]
+    """Names for speakers, by their labels; null: the label again. All others stay as they are."""
 
 
 class GetSearchQuery(TypedDict):
@@ -1821,7 +1825,7 @@ class TranscriptParams(TypedDict):
     min_gap: NotRequired[float]
     """Seconds between two captions. With srt and vtt; 0.083 where another of these is given."""
     speakers: NotRequired[bool]
-    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true."""
+    """Whether srt and vtt show who speaks, for jobs with diarize=true or multichannel=true. Absent: where speakers were named."""
     version: NotRequired[Literal["edited", "original"]]
     """edited: the original where nothing was edited."""
 

@@ -17,7 +17,7 @@ from .io import run_blocking
 from .pages import AsyncCsvPages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 
     import httpx
     from typing_extensions import Unpack
@@ -207,6 +207,13 @@ class AsyncJobs:
     ) -> Transcript:
         """Changes the text of segments by their index: `[{"index": 3, "text": "…"}]`; None brings the original back."""
         request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"segments": segments})
+        return await self._transport.json(request, options)
+
+    async def name_speakers(
+        self, job_id: str, speakers: Mapping[str, str | None], *, options: RequestOptions | None = None
+    ) -> Transcript:
+        """Names speakers in the transcript by their labels: `{"A": "Anna"}`; None brings the label back."""
+        request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"speakers": speakers})
         return await self._transport.json(request, options)
 
     @asynccontextmanager

@@ -18,7 +18,7 @@ from .io import run_blocking
 from .pages import CsvPages
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Callable, Sequence
+    from collections.abc import Generator, Iterator, Callable, Mapping, Sequence
 
     import httpx
     from typing_extensions import Unpack
@@ -208,6 +208,13 @@ class Jobs:
     ) -> Transcript:
         """Changes the text of segments by their index: `[{"index": 3, "text": "…"}]`; None brings the original back."""
         request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"segments": segments})
+        return self._transport.json(request, options)
+
+    def name_speakers(
+        self, job_id: str, speakers: Mapping[str, str | None], *, options: RequestOptions | None = None
+    ) -> Transcript:
+        """Names speakers in the transcript by their labels: `{"A": "Anna"}`; None brings the label back."""
+        request: Request[Transcript] = patch("/v1/jobs/{}/transcript", job_id, body={"speakers": speakers})
         return self._transport.json(request, options)
 
     @contextmanager
