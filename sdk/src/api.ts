@@ -80,7 +80,7 @@ export interface TranscribeByUrl {
    */
   keywords?: string[];
   /**
-   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.
+   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out.
    *
    * @maxItems 200
    */
@@ -185,7 +185,7 @@ export interface JobOptions {
    */
   keywords?: string[];
   /**
-   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.
+   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out.
    *
    * @maxItems 200
    */

@@ -69,7 +69,6 @@ const REFUSED: [name: string, values: string[]][] = [
   ['replacements', ['[{"from":"a","to":1}]']],
   ['replacements', ['[{"from":"a","to":"b","case":true}]']],
   ['replacements', ['[{"from":" ","to":"b"}]']],
-  ['replacements', ['[{"from":"a","to":""}]']],
   ['replacements', ['[{"from":"--","to":"b"}]']],
   ['replacements', ['[{"from":"a\\u0000","to":"b"}]']],
   ['replacements', ['[{"from":"a","to":"\\ud800"}]']],

@@ -56,14 +56,14 @@ const UTF8_BYTES_PER_CHAR = 4;
 // Engines give other characters a meaning of their own.
 const KEYWORD = /^[\p{L}\p{M}\p{N} '.-]*[\p{L}\p{N}][\p{L}\p{M}\p{N} '.-]*$/u;
 const REPLACEMENTS_MEANING =
-  'Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once.';
+  'Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out.';
 const CONTROL_CHARACTERS = /(?![\t\n\r])\p{Cc}/u;
 
 const MULTICHANNEL_MEANING =
   'true: each channel is transcribed on its own, at most 8, and its segments carry its number; each distinct one is charged.';
 const AUDIO_TRACK_MEANING =
   'The audio track: its index among the audio tracks, from 0, or its language, such as de. Absent: the first.';
-const phraseSchema = Type.String({ minLength: 1, maxLength: MAX_REPLACEMENT_CHARS });
+const phraseSchema = { maxLength: MAX_REPLACEMENT_CHARS };
 
 const FIELDS: OptionFields = {
   prompt: {
@@ -87,10 +87,13 @@ const FIELDS: OptionFields = {
     read: readKeywords,
   },
   replacements: {
-    schema: Type.Array(Type.Object({ from: phraseSchema, to: phraseSchema }), {
-      maxItems: MAX_REPLACEMENTS,
-      description: REPLACEMENTS_MEANING,
-    }),
+    schema: Type.Array(
+      Type.Object({ from: Type.String({ minLength: 1, ...phraseSchema }), to: Type.String(phraseSchema) }),
+      {
+        maxItems: MAX_REPLACEMENTS,
+        description: REPLACEMENTS_MEANING,
+      },
+    ),
     form: Type.String({
       description: `${REPLACEMENTS_MEANING} A JSON array of \`{"from", "to"}\`, at most ${MAX_REPLACEMENTS}.`,
       examples: ['[{"from":"cooper netties","to":"Kubernetes"}]'],

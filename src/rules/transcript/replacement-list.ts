@@ -6,7 +6,6 @@ export const MAX_REPLACEMENT_CHARS = 100;
 
 const HAS_LETTERS = /[\p{L}\p{M}\p{N}]/u;
 const CONTROL_CHARACTERS = /\p{Cc}/u;
-const LIMIT = `1 to ${MAX_REPLACEMENT_CHARS} characters`;
 
 /** What is wrong with a list, as an answer to its sender. */
 type Invalid = { kind: 'invalid'; message: string };
@@ -19,9 +18,9 @@ export function readReplacementList(text: string): { kind: 'valid'; replacements
   }
   if (given.length > MAX_REPLACEMENTS) return invalid(`Send at most ${MAX_REPLACEMENTS} replacements.`);
   const replacements: Replacement[] = [];
-  for (const entry of given) {
+  for (const [index, entry] of given.entries()) {
     const replacement = readReplacement(entry);
-    if ('kind' in replacement) return replacement;
+    if ('kind' in replacement) return invalid(`replacements[${index}]: ${replacement.message}`);
     replacements.push(replacement);
   }
   const phrases = new Set(replacements.map(({ from }) => from.toLowerCase().replace(/\s+/g, ' ')));
@@ -41,17 +40,19 @@ function parseArray(text: string): unknown[] | null {
 function readReplacement(given: unknown): Replacement | Invalid {
   const { from, to, ...others } = Object(given) as Record<string, unknown>;
   if (typeof from !== 'string' || typeof to !== 'string' || Object.keys(others).length > 0) {
-    return invalid('Each of the replacements must have a text `from` and a text `to`, and nothing else.');
+    return invalid('Give a text `from` and a text `to`, and nothing else.');
   }
   const replacement = { from: from.normalize('NFC').trim(), to: to.normalize('NFC').trim() };
   const phrases = Object.values(replacement);
-  if (phrases.some((phrase) => phrase === '' || [...phrase].length > MAX_REPLACEMENT_CHARS)) {
-    return invalid(`\`from\` and \`to\` of the replacements must have ${LIMIT}.`);
+  if (replacement.from === '' || phrases.some((phrase) => [...phrase].length > MAX_REPLACEMENT_CHARS)) {
+    return invalid(
+      `\`from\` must have 1 to ${MAX_REPLACEMENT_CHARS} characters, \`to\` at most ${MAX_REPLACEMENT_CHARS}.`,
+    );
   }
   if (phrases.some((phrase) => CONTROL_CHARACTERS.test(phrase) || !phrase.isWellFormed())) {
-    return invalid('`from` and `to` of the replacements must be text without control characters.');
+    return invalid('`from` and `to` must be text without control characters.');
   }
-  if (!HAS_LETTERS.test(replacement.from)) return invalid('Each `from` of the replacements needs a letter or a digit.');
+  if (!HAS_LETTERS.test(replacement.from)) return invalid('`from` needs a letter or a digit.');
   return replacement;
 }
 

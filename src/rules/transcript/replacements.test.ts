@@ -51,6 +51,9 @@ const TEXTS: [what: string, replacements: Record<string, string>, text: string, 
   ['scripts without spaces', { 東京: '東京都' }, '私は東京に住む', '私は東京都に住む'],
   ['marks as part of a word', { नमस: 'x' }, 'नमस्ते', 'नमस्ते'],
   ['characters outside of the basic plane', { '😀': ':)', 𝒳: 'X' }, '😀 𝒳 𝒳𝒴', ':) X 𝒳𝒴'],
+  ['what is left out', { um: '', 'you know': '' }, 'Um, I, um, think, you know, so um', 'I, think, so'],
+  ['all that was said', { um: '' }, 'um um', ''],
+  ['what is left out beside a replacement', { um: '', i: 'we' }, 'um I um umm', 'we umm'],
   ['nothing', { gone: 'x' }, 'all here', 'all here'],
 ];
 for (const [what, replacements, text, replaced] of TEXTS) {
@@ -166,4 +169,22 @@ test(`${RUNS} random texts and replacements follow the definition, with the time
     );
   }
   assert.ok(merged > RUNS / 4, `only ${merged} phrases were merged`);
+});
+
+test('words that are left out are left out of the words too, with and without their commas', () => {
+  const text = 'I, um, think so um';
+  const kept = ['I,', 'think', 'so'];
+
+  const withCommas = replace({ um: '' }, text);
+  const without = replace({ um: '' }, text, ['I', 'um', 'think', 'so', 'um']);
+
+  assert.deepEqual(
+    withCommas.words.map((word) => word.text),
+    kept,
+  );
+  assert.deepEqual(
+    without.words.map((word) => word.text),
+    ['I', 'think', 'so'],
+  );
+  assert.deepEqual([withCommas.text, without.text], ['I, think so', 'I, think so']);
 });

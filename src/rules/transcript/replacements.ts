@@ -1,6 +1,6 @@
 import { NO_SPACES } from '../jobs/caption-words.ts';
 
-/** A word or phrase of the transcript, and what is written in its place. */
+/** A word or phrase of the transcript, and what is written in its place; nothing: it is left out. */
 export type Replacement = { from: string; to: string };
 
 type Word = { text: string; startSeconds: number; endSeconds: number; confidence: number | null };
@@ -12,17 +12,19 @@ type Edit = Span & { to: string };
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 const ENDS_IN_WORD = /[\p{L}\p{M}\p{N}]$/u;
 // An apostrophe with letters continues a word (can't), but for the English possessive (Kennedy's).
+const COMMA_AND_SPACES = /[,،、，]?\s*/y;
 const WORD_GOES_ON = /^(?:[\p{L}\p{M}\p{N}]|['’](?!s(?![\p{L}\p{M}\p{N}]))\p{L})/iu;
 
 /**
  * A function that applies replacements to a segment: whole words, in any case, in one pass from left to right, of several that
  * begin at the same place the longest. What is written is not replaced again. A replaced phrase is one word, from the start
- * of its first word to the end of its last, with their least confidence; other words keep their text, times and order.
+ * of its first word to the end of its last, with their least confidence; other words keep their text, times and order. What is
+ * left out takes a comma and the spaces after it with it, at the end of the text those before it.
  * @param replacements  each with a letter or digit in `from`; no two with the same `from` in any case
  */
 export function openReplacer(replacements: readonly Replacement[]) {
   const phrases = replacements.map(phraseOf);
-  const editsOf = (text: string) => findEdits(text, phrases);
+  const editsOf = (text: string) => findEdits(text, phrases).map((found) => widenRemoval(found, text));
 
   return <Spoken extends Segment>(segment: Spoken): Spoken => {
     const { text, words } = segment;
@@ -59,6 +61,14 @@ function findEdits(text: string, phrases: readonly Phrase[]): Edit[] {
     position = end;
     return true;
   });
+}
+
+/** The edit with the comma and the spaces that would be left over where nothing is written. */
+function widenRemoval(one: Edit, text: string): Edit {
+  if (one.to !== '') return one;
+  COMMA_AND_SPACES.lastIndex = one.end;
+  const end = one.end + COMMA_AND_SPACES.exec(text)![0].length;
+  return { ...one, end, start: end === text.length ? text.slice(0, one.start).trimEnd().length : one.start };
 }
 
 /** All of them, overlapping ones too. */
@@ -140,7 +150,9 @@ function editWords(words: readonly Word[], { text, spans, edits }: EditedText): 
       while (last + 1 < words.length && spans[last + 1]!.start < end) end = Math.max(end, spans[++last]!.end);
     }
     const merged = words.slice(first, last + 1);
-    edited.push(own.length === 0 ? words[first]! : mergeWords(merged, edit(text.slice(start, end), own, start)));
+    const written = own.length === 0 ? null : edit(text.slice(start, end), own, start);
+    if (written === null) edited.push(words[first]!);
+    else if (written !== '') edited.push(mergeWords(merged, written));
     first = last + 1;
   }
   return edited;

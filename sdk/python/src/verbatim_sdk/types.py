@@ -92,7 +92,7 @@ class JobOptions(TypedDict):
     keywords: NotRequired[list[str]]
     """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
     replacements: NotRequired[list[JobOptionsReplacementsItem]]
-    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once."""
+    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out."""
     translate_to: NotRequired[Literal["en"]]
     """Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot."""
     diarize: NotRequired[bool]
@@ -1792,7 +1792,7 @@ class TranscribeParams(TypedDict):
     keywords: NotRequired[list[str]]
     """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
     replacements: NotRequired[list[TranscribeParamsReplacementsItem]]
-    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once."""
+    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out."""
     translate_to: NotRequired[Literal["en"]]
     """Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot."""
     diarize: NotRequired[bool]
