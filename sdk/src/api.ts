@@ -437,7 +437,7 @@ export interface ErrorBody {
    */
   required_scope?: string;
   /**
-   * With 402: what the audio costs.
+   * With 402: what the audio costs; 0.000001 while its length is not known.
    */
   needed_credits?: number;
   /**

@@ -57,15 +57,15 @@ export async function lockAccount(
   return rows[0]?.plan ?? null;
 }
 
-/** Whether anything is left to spend. @param account  a limited one */
-export async function hasCredit(sql: Sql, { shard, id }: Pick<Account, 'shard' | 'id'>): Promise<boolean> {
-  const rows = await sql.rows({
-    name: 'has_credit',
+/** What is left to spend, in units. @param account  a limited one */
+export async function readAmount(sql: Sql, { shard, id }: Pick<Account, 'shard' | 'id'>): Promise<number> {
+  const [row] = await sql.rows<{ amount: number }>({
+    name: 'read_amount',
     isBrief: true,
-    text: 'select from accounts where shard = $1 and id = $2 and amount > 0',
+    text: 'select amount from accounts where shard = $1 and id = $2',
     values: [shard, id],
   });
-  return rows.length > 0;
+  return row?.amount ?? 0;
 }
 
 /**

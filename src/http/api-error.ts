@@ -29,7 +29,7 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   forbidden_url: 'a webhook may not have this URL, or audio is not fetched from it; the message names the rule',
   unauthenticated: 'the request has no key, an unknown, revoked or expired key, or two different keys',
   insufficient_balance:
-    'the balance is used up, or the audio costs more than the balance; then needed_credits and available_credits give both amounts',
+    'the balance is used up, or the audio costs more than the balance; needed_credits and available_credits give both amounts',
   plan_limit: "the account's plan does not allow the request: one more webhook, or plan=pro on a lite account",
   missing_scope: 'the API key lacks a scope; the message and required_scope name it',
   suspended: 'the operator of the service has suspended the account',

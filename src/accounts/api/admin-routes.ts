@@ -8,7 +8,7 @@ import { nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { IdPrefix } from '../../rules/ids.ts';
 import { isId } from '../../rules/ids.ts';
-import { unitsFromCredits } from '../../rules/jobs/price.ts';
+import { LEAST_CREDITS, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
@@ -71,7 +71,7 @@ function createAccount({ db, rates }: AdminDeps): Route {
       answers: { 201: accountSchema },
     },
     async handle({ body: { name, plan, credits = null }, actor, idempotency }) {
-      const units = credits === null ? null : unitsFromCredits(credits);
+      const units = credits === null ? null : readUnits('credits', credits);
       const account = { id: makeId('acct'), name, plan, units, ledgerId: makeId('led') };
       return await db.transaction(async (tx) => {
         const row = await store.insertAccount(tx, account);
@@ -179,7 +179,7 @@ function addCredits({ db, callers }: AdminDeps): Route {
     },
     async handle({ params, body: { amount, note }, actor, idempotency }) {
       const account = await accountOr404(db, params.id);
-      const units = unitsFromCredits(amount);
+      const units = readUnits('amount', amount);
       refuseCredit(account, units);
       const answer = await db.transaction(async (tx) => {
         const entry = await addCredit(tx, { account, units, note: note ?? null });
@@ -192,6 +192,13 @@ function addCredits({ db, callers }: AdminDeps): Route {
       return answer;
     },
   });
+}
+
+/** Credits as units. @throws ApiError  400 for less than a balance can show: the entry would read 0 */
+function readUnits(param: string, credits: number): number {
+  if (credits === 0 || Math.abs(credits) >= LEAST_CREDITS) return unitsFromCredits(credits);
+  const message = `${param} has less than ${LEAST_CREDITS.toFixed(6)} credits, the least that a balance shows; give more.`;
+  throw new ApiError('invalid_request', message, { param });
 }
 
 function refuseCredit(account: AccountRow, units: number): void {

@@ -117,6 +117,14 @@ const wrong: [string, 'GET' | 'POST' | 'PATCH', string, object | undefined, numb
   ['a plan that is not one', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'gold' }, 400, 'plan'],
   ['an empty name', 'POST', '/admin/v1/accounts', { name: '', plan: 'pro' }, 400, 'name'],
   ['negative credits at first', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'pro', credits: -1 }, 400, 'credits'],
+  [
+    'less than the least credits',
+    'POST',
+    '/admin/v1/accounts',
+    { name: 'x', plan: 'pro', credits: 1e-7 },
+    400,
+    'credits',
+  ],
   ['credits as text', 'POST', '/admin/v1/accounts', { name: 'x', plan: 'pro', credits: '5' }, 400, 'credits'],
   ['an unknown account', 'GET', '/admin/v1/accounts/acct_00000000000000000000000000', undefined, 404],
   ['an id that is none', 'GET', "/admin/v1/accounts/'%20or%201=1", undefined, 404],
@@ -147,6 +155,7 @@ test('credits are added and taken away, each with its entry', async () => {
   const added = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 2.5, note: 'invoice 7' });
   const taken = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -20 });
   const none = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: 0 });
+  const tooLittle = await fixture.ask('POST', `/admin/v1/accounts/${id}/credits`, { amount: -0.000_000_9 });
 
   const { id: entryId, created_at, ...entry } = added.body;
   assert.match(entryId, /^led_/);
@@ -156,6 +165,7 @@ test('credits are added and taken away, each with its entry', async () => {
   });
   assert.equal(taken.status, 201);
   assert.equal(none.status, 400);
+  assert.deepEqual([tooLittle.status, tooLittle.body.error.param], [400, 'amount']);
   assert.equal((await fixture.balance(key)).json().amount, -7.5);
 });
 

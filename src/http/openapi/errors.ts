@@ -16,7 +16,9 @@ const errorSchema = Type.Object(
     }),
     retry_after: Type.Optional(Type.Integer({ description: 'With 429: seconds after which one request will pass.' })),
     required_scope: Type.Optional(Type.String({ description: 'With 403 missing_scope: what the key lacks.' })),
-    needed_credits: Type.Optional(Type.Number({ description: 'With 402: what the audio costs.' })),
+    needed_credits: Type.Optional(
+      Type.Number({ description: 'With 402: what the audio costs; 0.000001 while its length is not known.' }),
+    ),
     available_credits: Type.Optional(Type.Number({ description: 'With 402: what can be spent.' })),
     reason: Type.Optional(Type.String({ description: 'With audio_fetch_failed: as in the error of the job.' })),
     http_status: Type.Optional(Type.Integer({ description: 'With audio_fetch_failed: what the server answered.' })),

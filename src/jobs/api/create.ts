@@ -1,13 +1,14 @@
 import type { Account } from '../../accounts/account.ts';
+import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
-import { ApiError } from '../../http/api-error.ts';
+import type { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
-import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
+import { costUnits } from '../../rules/jobs/price.ts';
 import { insertWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
@@ -116,11 +117,9 @@ async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): P
 }
 
 function tooExpensive(units: number, missing: number): ApiError {
-  const needed = creditsToCover(units);
-  const available = creditsWithin(units - missing);
-  return new ApiError(
-    'insufficient_balance',
-    `The audio costs ${needed} credits and the balance holds ${available}. Add credits, or send less audio.`,
-    { extra: { needed_credits: needed, available_credits: available } },
+  return insufficientBalance(
+    { neededUnits: units, availableUnits: units - missing },
+    ({ needed, available }) =>
+      `The audio costs ${needed} credits and the balance holds ${available}. Add credits, or send less audio.`,
   );
 }

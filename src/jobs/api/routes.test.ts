@@ -51,7 +51,13 @@ test('a job is neither after nor before the time that it shows', async () => {
   assert.equal(await count({ created_after: justBefore }), 1);
 });
 
-for (const query of [{ created_after: 'yesterday' }, { created_before: '2026-13-01' }, { created_after: '1' }]) {
+const WRONG_TIMES = [
+  { created_after: 'yesterday' },
+  { created_before: '2026-13-01' },
+  { created_after: '1' },
+  { created_before: '2026-01-01', created_after: '2026-01-01T00:00:00.001Z' },
+];
+for (const query of WRONG_TIMES) {
   test(`a list request with ${JSON.stringify(query)} is rejected with the name of the parameter`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();

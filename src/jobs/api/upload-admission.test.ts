@@ -55,6 +55,7 @@ test('a client without credits that is sending 64 MiB receives the error, and no
   const answer = await answerOf(request);
 
   assert.equal(answer.status, 402);
+  assert.deepEqual([answer.json.needed_credits, answer.json.available_credits], [0.000_001, 0]);
   assert.deepEqual(await server.fixture.files(), []);
 });
 
@@ -63,7 +64,7 @@ test('the balance is read for an upload only when the key was looked up without 
   const account = await fixture.account({ credits: 1 });
   let reads = 0;
   const rows = <Row>(statement: Statement) => {
-    if (statement.name === 'has_credit') reads += 1;
+    if (statement.name === 'read_amount') reads += 1;
     return fixture.db.rows<Row>(statement);
   };
   const uploads = openUploadAdmission({ ...fixture, db: { ...fixture.db, rows } });

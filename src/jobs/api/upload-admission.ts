@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
-import { hasCredit } from '../../accounts/store.ts';
+import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
+import { readAmount } from '../../accounts/store.ts';
 import { requireFreeDisk } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
@@ -50,7 +51,8 @@ export function openUploadAdmission({ db, storage, clock, config }: AdmissionDep
 
   async function requireCredit(account: Account): Promise<void> {
     if (account.unlimited || mayCostNothing(account, config)) return;
-    if (!(await hasCredit(db, account))) throw outOfCredit();
+    const availableUnits = await readAmount(db, account);
+    if (availableUnits <= 0) throw outOfCredit(availableUnits);
   }
 
   return {
@@ -126,8 +128,10 @@ function mayCostNothing({ plan }: Account, { creditRateLite, creditRatePro }: Ad
   return (mayUsePlan(plan, 'lite') && creditRateLite === 0) || (mayUsePlan(plan, 'pro') && creditRatePro === 0);
 }
 
-function outOfCredit(): ApiError {
-  return new ApiError('insufficient_balance', 'The balance is used up. Add credits, then send the audio again.');
+/** The length of the audio is not known yet. */
+function outOfCredit(availableUnits: number): ApiError {
+  const message = 'The balance is used up. Add credits, then send the audio again.';
+  return insufficientBalance({ neededUnits: 1, availableUnits }, () => message);
 }
 
 function tooManyUploads(maxPerAccount: number): ApiError {

@@ -7,7 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { oneOf, Type } from '../../http/schema.ts';
-import { readTime, timeParameter } from '../../http/time-parameter.ts';
+import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
 import { isComparable } from '../../rules/search/metadata-pairs.ts';
@@ -90,12 +90,13 @@ async function readPage(db: Database, account: Account, query: Static<typeof lis
 
 function readFilter(query: Static<typeof listQuery>): JobFilter {
   const text = query.query ?? null;
+  const [createdAfter, createdBefore] = readTimeRange(['created_after', 'created_before'], query);
   const isId = text !== null && ID_PREFIX.test(text);
   return {
     status: query.status ?? null,
     plan: query.plan ?? null,
-    createdAfter: readTime('created_after', query.created_after),
-    createdBefore: readTime('created_before', query.created_before),
+    createdAfter,
+    createdBefore,
     filename: text === null || isId ? null : namePattern(text),
     ids: isId ? { first: text, last: text.padEnd(ID_CHARS, 'z') } : null,
     metadata: Object.entries(query.metadata ?? {}).map(([key, value]) => ({ key, value })),

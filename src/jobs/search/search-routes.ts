@@ -7,7 +7,7 @@ import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { component, idSchema, nullable, pageSchema, Type, timeSchema } from '../../http/schema.ts';
-import { readTime, timeParameter } from '../../http/time-parameter.ts';
+import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import { findHits } from '../../rules/search/hits.ts';
 import type { SearchQuery } from '../../rules/search/search-query.ts';
@@ -103,10 +103,11 @@ async function search(db: Database, account: Account, query: Static<typeof searc
   const tags = [ownerTag(account.id), ...(language === null ? [] : [languageTag(language)])];
   const languages = language === null ? STEMMED_LANGUAGES : [language];
   const tsquery = tsqueryOf(asked, { tags, languages, stem: stemOf });
+  const [createdAfter, createdBefore] = readTimeRange(['created_after', 'created_before'], query);
   const filter = {
     tsquery,
-    createdAfter: readTime('created_after', query.created_after),
-    createdBefore: readTime('created_before', query.created_before),
+    createdAfter,
+    createdBefore,
   };
   const page = { limit: query.limit + 1, beforeId: decodeCursor('job', query.cursor) };
   const jobs = await findMatchingJobs(db, owner, filter, page);

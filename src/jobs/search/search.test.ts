@@ -180,6 +180,8 @@ test('a query without a word to look for is refused', async () => {
   }
   const { error } = await search(account, 'word', { created_after: 'soon' });
   assert.equal(error.param, 'created_after');
+  const reversed = await search(account, 'word', { created_after: '2026-01-02', created_before: '2026-01-01' });
+  assert.equal(reversed.error.param, 'created_before');
 });
 
 /** The tables, and columns of statistics, that hold a text. */

@@ -4,6 +4,9 @@
  */
 export const UNITS_PER_CREDIT = 60_000_000;
 
+/** The least credits that are shown: they have six decimals at most. */
+export const LEAST_CREDITS = 0.000_001;
+
 /**
  * What audio costs, in units; exact, no rounding.
  * @param durationMs        whole milliseconds of audio

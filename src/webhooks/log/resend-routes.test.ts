@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { insertLogEntries } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { resendRoutes } from './resend-routes.ts';
 
 const UNKNOWN = `dlv_${'0'.repeat(26)}`;
@@ -67,7 +68,7 @@ test('an entry that waits can be redelivered too', async () => {
 });
 
 test('every request that sends again counts against the limit for that, and needs the scope to write', () => {
-  const routes = resendRoutes({ db: environment.fixture.db });
+  const routes = resendRoutes({ db: environment.fixture.db, clock: systemClock });
 
   assert.equal(routes.length, 4);
   for (const { bucket, scope } of routes) assert.deepEqual([bucket, scope], ['resend', 'webhooks:write']);
@@ -234,6 +235,7 @@ test('a recovery takes a day for a time, and refuses unknown values by name', as
     [{ event_type: 'job.done' }, 'event_type'],
     [{ dry_run: 'true' }, 'dry_run'],
     [{ since: 'yesterday' }, 'since'],
+    [{ since: new Date(Date.now() + 60_000).toISOString() }, 'since'],
     [{ dry: true }, 'dry'],
   ];
   for (const [body, param] of refused) {

@@ -4,7 +4,8 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
-import { readTime, timeParameter } from '../../http/time-parameter.ts';
+import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { isId } from '../../rules/ids.ts';
 import type { EventPlace } from '../deliveries/resend-store.ts';
 import { findMissedEvents, insertResends, lockRecovery, MISSED_STATUSES } from '../deliveries/resend-store.ts';
@@ -17,6 +18,7 @@ import { findEventsOfEntries, findLogged } from './log-store.ts';
 
 export type ResendDeps = {
   db: Database;
+  clock: Clock;
   /** How many batches of 2,000 events one recovery looks at; 50 without it. */
   maxRecoveryBatches?: number;
 };
@@ -128,7 +130,7 @@ function redeliverMany({ db }: ResendDeps): Route {
   });
 }
 
-function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps): Route {
+function recover({ db, clock, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/recover',
@@ -158,16 +160,16 @@ function recover({ db, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps):
     async handle({ account, params, body, note, idempotency }) {
       const webhook = await webhookOr404(db, account, params.id);
       const resend = { ...ownerOf(account), webhookId: webhook.id };
-      const since = readTime('since', body.since)!;
-      const until = readTime('until', body.until);
-      if (until && until < since)
-        throw new ApiError('invalid_request', 'until must not be earlier than since.', { param: 'until' });
+      const [since, until] = readTimeRange(['since', 'until'], body);
+      if (since!.getTime() > clock.now()) {
+        throw new ApiError('invalid_request', 'since must not be in the future.', { param: 'since' });
+      }
       const wanted = {
         until,
         eventType: body.event_type ?? null,
         status: body.status ?? null,
       };
-      let after: EventPlace = { at: since.toISOString(), id: '' };
+      let after: EventPlace = { at: since!.toISOString(), id: '' };
       let found = 0;
       for (let batch = 1; ; batch++) {
         // One transaction per batch: after a crash the same request finds the remaining events.

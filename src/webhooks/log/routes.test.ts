@@ -94,6 +94,8 @@ test('filters choose by status, type, event and time', async () => {
   assert.equal(await count('?after=2020-01-01'), 2);
   assert.equal((await environment.call('GET', `${environment.path}/deliveries?status=lost`)).status, 400);
   assert.equal((await environment.call('GET', `${environment.path}/deliveries?after=yesterday`)).status, 400);
+  const reversed = await environment.call('GET', `${environment.path}/deliveries?after=${future}&before=${past}`);
+  assert.deepEqual([reversed.status, reversed.json.error.param], [400, 'before']);
 });
 
 test('one entry shows the request as sent and the answer', async () => {

@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { component, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
-import { readTime, timeParameter } from '../../http/time-parameter.ts';
+import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
@@ -111,6 +111,7 @@ async function readPage(db: Database, account: Account, query: Static<typeof log
   const wanted = query.webhook_id ?? webhookId;
   const eventId = await eventOf(db, account, query);
   if (wanted !== (webhookId ?? wanted) || eventId === 'none') return pageOf([], query.limit, showAttempt);
+  const [after, before] = readTimeRange(['after', 'before'], query);
   const filter = {
     status: query.status ?? null,
     eventType: query.event_type ?? null,
@@ -118,8 +119,8 @@ async function readPage(db: Database, account: Account, query: Static<typeof log
     reason: query.reason ?? null,
     statusClass: query.status_class ? 100 * Number(query.status_class[0]) : null,
     attempt: query.attempt ?? null,
-    after: readTime('after', query.after),
-    before: readTime('before', query.before),
+    after,
+    before,
     limit: query.limit + 1,
     beforeId: decodeCursor('dlv', query.cursor),
   };

@@ -232,7 +232,7 @@ class ErrorBody(TypedDict):
     required_scope: NotRequired[str]
     """With 403 missing_scope: what the key lacks."""
     needed_credits: NotRequired[float]
-    """With 402: what the audio costs."""
+    """With 402: what the audio costs; 0.000001 while its length is not known."""
     available_credits: NotRequired[float]
     """With 402: what can be spent."""
     reason: NotRequired[str]
