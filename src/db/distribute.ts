@@ -43,7 +43,7 @@ export async function distributeNewTables(tx: Sql): Promise<string[]> {
 }
 
 /** Whether tables of the database may be distributed. */
-export async function hasCitus(sql: Sql): Promise<boolean> {
+async function hasCitus(sql: Sql): Promise<boolean> {
   return (await sql.rows({ text: `select 1 from pg_extension where extname = 'citus'` })).length > 0;
 }
 

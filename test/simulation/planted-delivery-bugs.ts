@@ -1,6 +1,8 @@
 import type { PlantedBug } from './planted-bugs.ts';
 
-const FINISH = 'src/webhooks/deliveries/finish-store.ts';
+const STREAKS = 'src/webhooks/deliveries/recording/streaks.ts';
+const STREAK_STORE = 'src/webhooks/deliveries/recording/streak-store.ts';
+const AUTO_DISABLE = 'src/rules/webhooks/auto-disable.ts';
 const READER = 'src/webhooks/deliveries/reader.ts';
 const OWNERSHIP = 'src/webhooks/ownership/ownership.ts';
 const OWNERSHIP_STORE = 'src/webhooks/ownership/ownership-store.ts';
@@ -23,7 +25,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   },
   {
     name: 'a failed attempt counts twice',
-    changes: [{ file: FINISH, find: 'end + c.failures as failures', replace: 'end + 2 * c.failures as failures' }],
+    changes: [{ file: AUTO_DISABLE, find: ': consecutiveFailures + 1;', replace: ': consecutiveFailures + 2;' }],
   },
   {
     name: 'attempts are not limited',
@@ -133,7 +135,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     name: 'a record is not repeated when the connection broke',
     changes: [
       {
-        file: 'src/webhooks/deliveries/record.ts',
+        file: 'src/webhooks/deliveries/recording/recorder.ts',
         find: 'if (!isDatabaseAway(error) || this.#isGivenUp()) return null;',
         replace: 'if (error) return null;',
       },
@@ -141,30 +143,30 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   },
   {
     name: 'the attempt number does not grow',
-    changes: [{ file: FINISH, find: 'set attempt = attempt + 1,', replace: 'set attempt = attempt + 0,' }],
+    changes: [{ file: STREAK_STORE, find: 'set attempt = attempt + 1,', replace: 'set attempt = attempt + 0,' }],
   },
   {
     name: 'a retry keeps the id of the attempt',
     changes: [
       {
-        file: FINISH,
-        find: 'attempt_id = coalesce(($29::text[])[array_position($4::text[], attempt_id)], attempt_id),',
-        replace: '',
+        file: STREAK_STORE,
+        find: 'nextAttemptIds: plainArray(retries.map(({ nextAttemptId }) => nextAttemptId)),',
+        replace: 'nextAttemptIds: plainArray(retries.map(({ attemptId }) => attemptId)),',
       },
     ],
-    test: 'src/webhooks/deliveries/finish-store.test.ts',
+    test: 'src/webhooks/deliveries/recording/streaks.test.ts',
   },
   {
     name: 'a retry does not wait',
-    changes: [{ file: FINISH, find: 'delay_ms * interval', replace: 'delay_ms * 0 * interval' }],
+    changes: [{ file: STREAKS, find: 'nextAtMs: nowMs + retryAfterMs!', replace: 'nextAtMs: nowMs' }],
   },
   {
     name: 'a webhook is disabled after failures over a short time',
     changes: [
       {
-        file: FINISH,
-        find: ">= $26 * interval '1 millisecond' as disables",
-        replace: ">= 0 * $26 * interval '1 millisecond' as disables",
+        file: STREAKS,
+        find: 'streakAfter(webhook, outcomes, bounds)',
+        replace: 'streakAfter(webhook, outcomes, { ...bounds, disableMs: 0 })',
       },
     ],
   },
@@ -193,9 +195,10 @@ export const DELIVERY_BUGS: PlantedBug[] = [
 function withoutEpoch(): PlantedBug['changes'] {
   return [
     {
-      file: FINISH,
-      find: "'(b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))'",
-      replace: "'b.epoch is not null'",
+      file: 'src/webhooks/deliveries/recording/success-store.ts',
+      find: '(b.shard::bigint << 48) + b.epoch = any(array(select (shard::bigint << 48) + epoch from fence))',
+      replace: 'b.epoch is not null',
     },
+    { file: STREAKS, find: 'filter(({ epoch }) => epoch === owner?.epoch)', replace: 'filter(() => owner)' },
   ];
 }

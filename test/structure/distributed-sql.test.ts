@@ -111,7 +111,7 @@ const REFUSED: { what: string; instead: string; isIn(statement: string): boolean
   },
 ];
 
-const ONE_SHARD = /\bshard = \$\d+/;
+const ONE_SHARD = /\bshard = \$(?:\d+|shard)\b/;
 
 /** Statements of these files still contain such a form, or only look so. */
 const EXCEPTIONS: string[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { evaluateStreak } from './auto-disable.ts';
+import { evaluateStreak, streakAfter } from './auto-disable.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
 const SINCE_MS = 1_000_000_000;
@@ -78,3 +78,24 @@ test('it disables exactly when both bounds are reached', () => {
     assert.equal(evaluateStreak(streak) === 'disable', isOver);
   }
 });
+
+const OUTCOMES: [string, boolean[], ReturnType<typeof streakAfter>][] = [
+  ['none', [], { consecutiveFailures: 4, failingSinceMs: 10, verdict: 'keep' }],
+  ['a failure', [false], { consecutiveFailures: 5, failingSinceMs: 10, verdict: 'warn' }],
+  ['a warning passed on the way', [false, false], { consecutiveFailures: 6, failingSinceMs: 10, verdict: 'warn' }],
+  ['a success', [true], { consecutiveFailures: 0, failingSinceMs: null, verdict: 'keep' }],
+  ['a failure after a success', [false, true, false], { consecutiveFailures: 1, failingSinceMs: 50, verdict: 'keep' }],
+  ['the last failure', Array(6).fill(false), { consecutiveFailures: 10, failingSinceMs: 10, verdict: 'disable' }],
+  [
+    'a success after it',
+    [...Array(6).fill(false), true],
+    { consecutiveFailures: 0, failingSinceMs: null, verdict: 'keep' },
+  ],
+];
+for (const [name, outcomes, after] of OUTCOMES) {
+  test(`the streak after attempts that are recorded together: ${name}`, () => {
+    const bounds = { disableFailures: 10, disableMs: 40, nowMs: 50 };
+
+    assert.deepEqual(streakAfter({ consecutiveFailures: 4, failingSinceMs: 10 }, outcomes, bounds), after);
+  });
+}

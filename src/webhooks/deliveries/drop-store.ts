@@ -11,7 +11,7 @@ type Waiting = { id: string; eventId: string; attemptId: string; url: string | n
  * Which deliveries may be dropped. Only the owner of a shard knows which of them are being sent:
  * `owner`: all but those in flight, while the shard has this epoch.
  * `others`: those that are not due yet; all, while the shard has no owner.
- * `all`: those in flight too. Their results are only logged, see dropped-attempt-store.ts.
+ * `all`: those in flight too. Their results are only logged, see recording/dropped-attempt-store.ts.
  */
 type Allowed = { by: 'owner'; epoch: number; inFlight: string[] } | { by: 'others' } | { by: 'all' };
 
@@ -87,7 +87,7 @@ async function drop(
       ),
       gone as (
         delete from deliveries d
-        -- Arrays, not a join: see finish-store.ts.
+        -- Arrays, not a join: see recording/success-store.ts.
         where d.shard = $1 and d.event_id > '' and d.event_id = any($4::text[]) and d.attempt_id = any($5::text[])
           and (
             $3

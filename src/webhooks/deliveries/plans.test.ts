@@ -7,8 +7,9 @@ import { openDatabase } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { dropWaiting } from './drop-store.ts';
 import { findWebhooksDue, readBodies, readDue, readDueOfWebhook } from './due-store.ts';
-import type { FinishedAttempt } from './finish-store.ts';
-import { finishAttempts, finishSuccesses } from './finish-store.ts';
+import type { FinishedAttempt } from './recording/finished-attempt.ts';
+import { recordWithStreaks } from './recording/streaks.ts';
+import { finishSuccesses } from './recording/success-store.ts';
 import type { ReadyDelivery } from './send.ts';
 
 const ROWS = 2_000;
@@ -25,7 +26,10 @@ const attemptsOf = (deliveries: ReadyDelivery[], succeeded: boolean): FinishedAt
 const CASES: Record<string, Case> = {
   'recording successes': (sql, _, deliveries) => finishSuccesses(sql, attemptsOf(deliveries, true)),
   'recording failures': (sql, _, deliveries) =>
-    finishAttempts(sql, { attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS }),
+    recordWithStreaks(
+      { transaction: (work) => work(sql) },
+      { attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS },
+    ),
   'reading what is due': (sql, { shard }) =>
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [], known: [] }),
   'reading what is due of a webhook': (sql, place) =>

@@ -11,7 +11,7 @@ import type { HeaderReader } from '../secrets/own-headers.ts';
 import type { Signer, Signers } from '../secrets/signers.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
 import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
-import type { FinishedAttempt } from './finish-store.ts';
+import type { FinishedAttempt } from './recording/finished-attempt.ts';
 
 /** A delivery with all that its attempt needs. */
 export type ReadyDelivery = Omit<WaitingDelivery, 'nextAtMs' | 'readAtMs' | 'body'> &

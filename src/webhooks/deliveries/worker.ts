@@ -16,10 +16,10 @@ import { openSigners } from '../secrets/signers.ts';
 import { Attempts } from './attempts.ts';
 import { dropWaiting } from './drop-store.ts';
 import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
-import type { StreakChange } from './finish-store.ts';
 import { Reader } from './reader.ts';
-import type { RecorderDeps } from './record.ts';
-import { Recorder } from './record.ts';
+import type { RecorderDeps } from './recording/recorder.ts';
+import { Recorder } from './recording/recorder.ts';
+import type { StreakChange } from './recording/streaks.ts';
 import type { SendOptions } from './send.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
@@ -138,8 +138,9 @@ class Deliverer {
     this.#reader.taken(shards);
   }
 
-  #applyStreak({ webhookId, failuresAfter, disabled }: StreakChange): void {
-    this.#webhooks.change(webhookId, { isHealthy: failuresAfter === 0, ...(disabled && { isActive: false }) });
+  #applyStreak({ webhookId, consecutiveFailures, verdict }: StreakChange): void {
+    const disabled = verdict === 'disable';
+    this.#webhooks.change(webhookId, { isHealthy: consecutiveFailures === 0, ...(disabled && { isActive: false }) });
     const webhook = this.#webhooks.get(webhookId);
     if (disabled && webhook) this.#drop(webhook);
   }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
-import type { FinishedAttempt } from '../deliveries/finish-store.ts';
-import { finishAttempts } from '../deliveries/finish-store.ts';
+import type { FinishedAttempt } from '../deliveries/recording/finished-attempt.ts';
+import { recordWithStreaks } from '../deliveries/recording/streaks.ts';
 
 const ENTRY_KEYS = [
   ...['id', 'webhook_id', 'event_id', 'event_type', 'url', 'attempt', 'status', 'response_status', 'error'],
@@ -20,7 +20,7 @@ async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0]
   async function attemptAll(result: Partial<FinishedAttempt>) {
     const due = await web.fixture.due(account);
     const attempts = due.map((delivery) => attemptOf(delivery, result));
-    await finishAttempts(db, { attempts, disableFailures: 1000, disableMs: 0 });
+    await recordWithStreaks(db, { attempts, disableFailures: 1000, disableMs: 0 });
     return attempts;
   }
   const list = async (query = '') => (await call('GET', `${path}/deliveries${query}`)).json;

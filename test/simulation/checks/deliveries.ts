@@ -71,7 +71,7 @@ function checkStep(id: string, step: Change, log: Change[], context: Context): v
 
 function checkAttempt(id: string, step: Change, status: string, context: Context): void {
   const { before, after } = step;
-  const { report, accepted } = context;
+  const { report, accepted, sent } = context;
   checkRecorded(id, step, context);
   if (status === 'succeeded' && !accepted.has(before.attempt_id))
     report(`deliveries: ${id} succeeded, but its receiver accepted nothing`);
@@ -79,8 +79,11 @@ function checkAttempt(id: string, step: Change, status: string, context: Context
   if (after.attempt !== before.attempt + 1 || after.attempt > LAST_ATTEMPT)
     report(`deliveries: ${id} came from attempt ${before.attempt} to ${after.attempt}`);
   if (after.attempt_id === before.attempt_id) report(`deliveries: ${id} kept its attempt's id`);
-  const earliestMs = step.atMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
-  if (Date.parse(after.next_at) < earliestMs) report(`deliveries: ${id} is to be retried too early`);
+  // The delay counts from the start of the recording, in a transaction that may last: no sooner than the request.
+  const sentMs = Math.min(...(sent.get(before.attempt_id) ?? []).map(({ sentDatabaseMs }) => sentDatabaseMs));
+  const earliestMs = sentMs + SETTINGS.webhookRetryDelaysMs[after.attempt - 1]! * (1 - JITTER) - 1;
+  if (Number.isFinite(sentMs) && Date.parse(after.next_at) < earliestMs)
+    report(`deliveries: ${id} is to be retried too early`);
 }
 
 /** Only the owner records, and only while it has owned the shard since the attempt was sent. */

@@ -1,18 +1,18 @@
-import type { Config } from '../../config/settings.ts';
-import type { Sql } from '../../db/database.ts';
-import { isDatabaseAway } from '../../db/database.ts';
-import { hasCitus } from '../../db/distribute.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
-import { openSemaphore } from '../../platform/semaphore.ts';
-import { evaluateStreak } from '../../rules/webhooks/auto-disable.ts';
+import type { Config } from '../../../config/settings.ts';
+import type { Database } from '../../../db/database.ts';
+import { isDatabaseAway } from '../../../db/database.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import type { Metrics } from '../../../platform/metrics.ts';
+import { openSemaphore } from '../../../platform/semaphore.ts';
 import { finishDroppedAttempts } from './dropped-attempt-store.ts';
-import type { FinishedAttempt, StreakChange } from './finish-store.ts';
-import { finishAttempts, finishSuccesses } from './finish-store.ts';
+import type { FinishedAttempt } from './finished-attempt.ts';
+import type { StreakChange } from './streaks.ts';
+import { recordWithStreaks } from './streaks.ts';
+import { finishSuccesses } from './success-store.ts';
 
 export type RecorderDeps = {
-  db: Sql;
+  db: Database;
   config: Pick<Config, 'webhookDisableFailures' | 'webhookDisableMs'>;
   log: Log;
   clock: Clock;
@@ -31,20 +31,20 @@ export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind:
 // Each statement costs as much as ten of its rows.
 const GATHER_MS = 10;
 const MAX_BATCH = 500;
-// Of those for one shard each, on Citus. The other connections are for what is read.
-const STATEMENTS_AT_ONCE = 4;
+// The other connections are for what is read.
+const TRANSACTIONS_AT_ONCE = 4;
 const RETRY_MS = 100;
 const MAX_RETRY_AT_STOP_MS = 1_000;
 
 /**
- * Records finished attempts: all that ended within 10 ms in one statement, and one more for the failures and ends of streaks.
- * On Citus, which locks rows of one shard only, one for each shard of these. Attempts that end while a batch is written form the next one. A batch whose end is unknown, because
- * the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
+ * Records finished attempts: the successes that ended within 10 ms in one statement, failures and ends of streaks in one
+ * transaction for each shard. Attempts that end while a batch is written form the next one. A batch whose end is unknown,
+ * because the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
  */
 export class Recorder {
   readonly #deps: RecorderDeps;
   readonly #attemptLog: Log;
-  readonly #ofGroup = openSemaphore(STATEMENTS_AT_ONCE);
+  readonly #inTurn = openSemaphore(TRANSACTIONS_AT_ONCE);
   readonly #disableBounds: { disableFailures: number; disableMs: number };
   #pending: FinishedAttempt[] = [];
   #size = 0;
@@ -52,7 +52,6 @@ export class Recorder {
   #writing: Promise<void> | null = null;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #isStalled = false;
-  #locksOneShard = false;
 
   constructor(deps: RecorderDeps) {
     const { log, config } = deps;
@@ -68,7 +67,6 @@ export class Recorder {
    */
   async warmUp(): Promise<void> {
     const { db } = this.#deps;
-    this.#locksOneShard = await hasCitus(db).catch(() => false);
     await finishSuccesses(db, []).catch(() => undefined);
   }
 
@@ -120,23 +118,22 @@ export class Recorder {
     const recorded = new Set(await this.#retry(successes, () => finishSuccesses(db, successes)));
     const [done, rest] = [true, false].map((is) => batch.filter(({ deliveryId }) => recorded.has(deliveryId) === is));
     for (const attempt of done!) this.#end(attempt, { kind: 'recorded', nextAtMs: null });
-    const groups = Map.groupBy(rest!, ({ shard }) => (this.#locksOneShard ? shard : 0));
-    await Promise.all([...groups.values()].map((attempts) => this.#ofGroup(() => this.#writeWithStreaks(attempts))));
+    const groups = Map.groupBy(rest!, ({ shard }) => shard);
+    await Promise.all([...groups.values()].map((attempts) => this.#inTurn(() => this.#writeWithStreaks(attempts))));
   }
 
   async #writeWithStreaks(attempts: FinishedAttempt[]): Promise<void> {
     const { db, now, onStreak } = this.#deps;
-    const batch = { attempts, areOfOneShard: this.#locksOneShard, ...this.#disableBounds };
-    const result = await this.#retry(attempts, () => finishAttempts(db, { ...batch, now: now() }));
+    const batch = { attempts, ...this.#disableBounds };
+    const result = await this.#retry(attempts, () => recordWithStreaks(db, { ...batch, now: now() }));
     if (result) {
-      const settled = new Map(result.settled.map(({ id, nextAtMs }) => [id, nextAtMs]));
       for (const streak of result.streaks) this.#reportStreak(streak);
       for (const streak of result.streaks) onStreak(streak);
       // A delivery may have been dropped while its attempt was in flight: the log shows the result nevertheless.
-      const refused = attempts.filter(({ deliveryId }) => !settled.has(deliveryId));
+      const refused = attempts.filter(({ deliveryId }) => !result.nextAtMs.has(deliveryId));
       await this.#retry(refused, () => finishDroppedAttempts(db, refused));
       for (const attempt of attempts) {
-        const nextAtMs = settled.get(attempt.deliveryId);
+        const nextAtMs = result.nextAtMs.get(attempt.deliveryId);
         this.#end(attempt, nextAtMs === undefined ? { kind: 'refused' } : { kind: 'recorded', nextAtMs });
       }
     } else if (attempts.length > 1 && !this.#isGivenUp()) {
@@ -203,22 +200,13 @@ export class Recorder {
 
   #reportStreak(streak: StreakChange): void {
     const { log, metrics } = this.#deps;
-    const fields = { webhook_id: streak.webhookId, consecutive_failures: streak.failuresAfter };
-    if (streak.disabled) {
+    const fields = { webhook_id: streak.webhookId, consecutive_failures: streak.consecutiveFailures };
+    if (streak.verdict === 'disable') {
       metrics?.webhooksDisabled.inc();
       log.warn(fields, 'webhook disabled: it failed too often for too long');
-    } else if (this.#reachesWarning(streak)) {
+    } else if (streak.verdict === 'warn') {
       metrics?.webhookWarnings.inc();
       log.warn(fields, 'webhook keeps failing and will be disabled');
     }
-  }
-
-  /** Evaluates every number of failures that the batch passed, as the warning may be at one in between. */
-  #reachesWarning({ failuresBefore, failuresAfter }: StreakChange): boolean {
-    for (let failures = failuresBefore + 1; failures <= failuresAfter; failures++) {
-      const streak = { consecutiveFailures: failures, failingSinceMs: 0, nowMs: 0, ...this.#disableBounds };
-      if (evaluateStreak(streak) === 'warn') return true;
-    }
-    return false;
   }
 }

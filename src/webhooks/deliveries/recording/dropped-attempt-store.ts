@@ -1,5 +1,5 @@
-import type { Sql } from '../../db/database.ts';
-import type { FinishedAttempt } from './finish-store.ts';
+import type { Sql } from '../../../db/database.ts';
+import type { FinishedAttempt } from './finished-attempt.ts';
 
 /**
  * Records the results of attempts whose deliveries were dropped while they were in flight: their log entries change from

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Database } from '../../db/database.ts';
-import { openLog } from '../../platform/log.ts';
-import type { FinishedAttempt } from './finish-store.ts';
-import { Recorder } from './record.ts';
+import type { Database } from '../../../db/database.ts';
+import { openLog } from '../../../platform/log.ts';
+import type { FinishedAttempt } from './finished-attempt.ts';
+import { Recorder } from './recorder.ts';
 
 const STATEMENT_TIMEOUT_MS = 4_000;
 
