@@ -4,7 +4,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
 import { defineRoute } from '../../http/route.ts';
-import { nullable, Type } from '../../http/schema.ts';
+import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { IdPrefix } from '../../rules/ids.ts';
 import { isId } from '../../rules/ids.ts';
@@ -22,6 +22,17 @@ export type AdminDeps = KeyDeps & { rates: Rates };
 
 // Far under 2^53 units, so that sums of balances stay exact.
 const MAX_CREDITS = 100_000_000;
+// What `readUnits` refuses.
+const SHOWN_CREDITS = {
+  [DOCUMENTED]: {
+    not: {
+      anyOf: [
+        { exclusiveMinimum: -LEAST_CREDITS, exclusiveMaximum: 0 },
+        { exclusiveMinimum: 0, exclusiveMaximum: LEAST_CREDITS },
+      ],
+    },
+  },
+};
 
 const nameSchema = Type.String({ minLength: 1, maxLength: 200 });
 const idParams = Type.Object({ id: Type.String() });
@@ -63,7 +74,7 @@ function createAccount({ db, rates }: AdminDeps): Route {
         plan: planSchema,
         credits: Type.Optional(
           nullable(
-            Type.Number({ minimum: 0, maximum: MAX_CREDITS }),
+            Type.Number({ minimum: 0, maximum: MAX_CREDITS, ...SHOWN_CREDITS }),
             'What it can spend at first; null or absent: unlimited.',
           ),
         ),
@@ -171,6 +182,7 @@ function addCredits({ db, callers }: AdminDeps): Route {
         amount: Type.Number({
           minimum: -MAX_CREDITS,
           maximum: MAX_CREDITS,
+          ...SHOWN_CREDITS,
           description: 'Credits; below zero to take away, even below what is there.',
         }),
         note: Type.Optional(nullable(Type.String({ maxLength: 500 }))),
