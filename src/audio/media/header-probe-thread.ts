@@ -1,3 +1,5 @@
+import { Console } from 'node:console';
+import { Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
 import type { AudioCodec, InputAudioTrack, InputFormat } from 'mediabunny';
 import { BufferSource, FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
@@ -40,9 +42,12 @@ const FFMPEG_CODECS: Partial<Record<AudioCodec, string>> = {
   alaw: 'pcm_alaw',
 };
 
-parentPort!.on('message', async ({ id, media }: HeaderRequest) => {
+// The parser warns of what it finds in a stranger's file: that must reach neither the log nor the operator's terminal.
+globalThis.console = new Console(new Writable({ write: (_chunk, _encoding, done) => done() }));
+
+parentPort!.on('message', async (media: HeaderRequest) => {
   const header = await readHeader(media).catch(() => null);
-  parentPort!.postMessage({ id, header } satisfies HeaderResponse);
+  parentPort!.postMessage(header satisfies HeaderResponse);
 });
 
 async function readHeader(media: ProbedMedia): Promise<MediaHeader | null> {

@@ -8,13 +8,15 @@ export type MediaHeader = { format: string; seconds: number; track: AudioTrack }
 /** A file on the disk, or all bytes of a small one, in memory that nothing else uses: they are moved to the thread. */
 export type ProbedMedia = { path: string } | { bytes: Uint8Array<ArrayBuffer> };
 
-export type HeaderRequest = { id: number; media: ProbedMedia };
-/** `header` is null when the parser cannot read the file with certainty. */
-export type HeaderResponse = { id: number; header: MediaHeader | null };
+export type HeaderRequest = ProbedMedia;
+/** Null when the parser cannot read the file with certainty. */
+export type HeaderResponse = MediaHeader | null;
 
 // The parser may read a large part of a file into memory. For larger files the start of ffprobe costs little beside the upload.
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_MS = 1_000;
+// Each takes a few ms, or MAX_MS when it is hostile. The others are left to ffprobe, which takes 60 ms.
+const MAX_WAITING = 8;
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
 /**
@@ -24,45 +26,53 @@ const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
  */
 export type HeaderProbe = (media: ProbedMedia) => Promise<MediaHeader | null>;
 
-type Thread = { worker: Worker; pending: Map<number, (header: MediaHeader | null) => void> };
+/** A file that waits for the thread, or that the thread reads: the first of the queue. */
+type Entry = { media: ProbedMedia; respond: (header: MediaHeader | null) => void };
 
 /** Tests pass a module for the thread and a time limit of their own. */
 export function openHeaderProbe({
   module = new URL('./header-probe-thread.ts', import.meta.url),
   maxMs = MAX_MS,
 } = {}): HeaderProbe {
-  let thread: Thread | null = null;
-  let nextId = 1;
+  const queue: Entry[] = [];
+  let thread: Worker | null = null;
+  let timer: NodeJS.Timeout | undefined;
 
-  function startThread(): Thread {
-    const worker = new Worker(module, { resourceLimits: HEAP_LIMITS, env: {} });
-    const pending: Thread['pending'] = new Map();
-    const started = { worker, pending };
-    worker.on('message', ({ id, header }: HeaderResponse) => pending.get(id)?.(header));
+  function startThread(): Worker {
+    const started = new Worker(module, { resourceLimits: HEAP_LIMITS, env: {} });
+    started.on('message', (header: HeaderResponse) => answerFirst(header));
     // Out of memory, or an error in the parser: `exit` follows.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => {
-      if (thread === started) thread = null;
-      for (const respond of [...pending.values()]) respond(null);
+    started.on('error', () => undefined);
+    started.on('exit', () => {
+      thread = null;
+      answerFirst(null);
     });
     // An idle thread must not keep the process alive.
-    worker.unref();
+    started.unref();
     return started;
+  }
+
+  function answerFirst(header: MediaHeader | null): void {
+    clearTimeout(timer);
+    queue.shift()?.respond(header);
+    readFirst();
+  }
+
+  /** Gives the thread one file at a time: the others wait outside of it, and outlive a file that ends it. */
+  function readFirst(): void {
+    const [first] = queue;
+    if (!first) return;
+    const worker = (thread ??= startThread());
+    timer = setTimeout(() => void worker.terminate(), maxMs);
+    worker.postMessage(first.media satisfies HeaderRequest, 'bytes' in first.media ? [first.media.bytes.buffer] : []);
   }
 
   return async (media) => {
     const sizeBytes = 'path' in media ? (await stat(media.path)).size : media.bytes.length;
-    if (sizeBytes === 0 || sizeBytes > MAX_BYTES) return null;
-    const { worker, pending } = (thread ??= startThread());
-    const id = nextId++;
-    return await new Promise((resolve) => {
-      const timer = setTimeout(() => void worker.terminate(), maxMs);
-      pending.set(id, (header) => {
-        clearTimeout(timer);
-        pending.delete(id);
-        resolve(header);
-      });
-      worker.postMessage({ id, media } satisfies HeaderRequest, 'bytes' in media ? [media.bytes.buffer] : []);
+    if (sizeBytes === 0 || sizeBytes > MAX_BYTES || queue.length >= MAX_WAITING) return null;
+    return await new Promise((respond) => {
+      queue.push({ media, respond });
+      if (queue.length === 1) readFirst();
     });
   };
 }
