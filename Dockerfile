@@ -34,13 +34,16 @@ RUN apt-get update \
  && ln -s /opt/verbatim/bin/verbatim /usr/local/bin/verbatim
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /opt/verbatim
-ENV DATA_DIR=/data \
+# /admin and /metrics are apart from what strangers reach.
+ENV ADMIN_HOST=0.0.0.0 \
+    ADMIN_PORT=9090 \
+    DATA_DIR=/data \
     HOME=/data \
     HOST=0.0.0.0 \
     NODE_ENV=production \
     VERBATIM_INSTALL=off
 VOLUME /data
-EXPOSE 8080
+EXPOSE 8080 9090
 # /healthz of this node, at the PORT that it listens on.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["verbatim", "health"]
 # tini ends what a crashed process left, and passes SIGTERM on; the service ends within 10 s of it.

@@ -66,8 +66,6 @@ function PaletteBody({
   return (
     <>
       <input
-        // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type into it
-        autoFocus
         type="search"
         role="combobox"
         aria-label="View, command, id, or words of a transcript"

@@ -47,11 +47,17 @@ export function AttemptTable({
   const columns: Column<Delivery>[] = [
     { head: 'Event', cell: (entry) => <a href={attemptHref(entry)}>{entry.event_type}</a> },
     ...(withUrl
-      ? [{ head: 'Webhook', cell: (entry: Delivery) => <span className="url">{entry.url ?? entry.webhook_id}</span> }]
+      ? [
+          {
+            head: 'Webhook',
+            isLong: true,
+            cell: (entry: Delivery) => <span className="url">{entry.url ?? entry.webhook_id}</span>,
+          },
+        ]
       : []),
     { head: 'Status', cell: (entry) => <Badge>{entry.status}</Badge> },
     { head: 'Attempt', cell: (entry) => entry.attempt, isNumber: true },
-    { head: 'Answer', cell: answerOf },
+    { head: 'Answer', isLong: true, cell: answerOf },
     { head: 'Took', cell: (entry) => milliseconds(entry.duration_ms), isNumber: true },
     { head: 'Time', cell: (entry) => <Time at={timeOf(entry)} /> },
   ];

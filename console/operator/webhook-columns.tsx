@@ -5,7 +5,7 @@ import { Time } from '../ui/time.tsx';
 
 /** A webhook as the operator sees it. */
 export const WEBHOOK_COLUMNS: Column<AccountWebhook>[] = [
-  { head: 'URL', cell: ({ url }) => <span className="url">{url}</span> },
+  { head: 'URL', isLong: true, cell: ({ url }) => <span className="url">{url}</span> },
   {
     head: 'Account',
     cell: ({ account_id }) => (

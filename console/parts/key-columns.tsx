@@ -7,7 +7,7 @@ import { Time } from '../ui/time.tsx';
 /** The columns of a list of API keys, the last one with a button that revokes the key after a question. */
 export function keyColumns(revoke: (key: Key) => Promise<void>): Column<Key>[] {
   return [
-    { head: 'Name', cell: ({ name }) => name ?? '–' },
+    { head: 'Name', isLong: true, cell: ({ name }) => name ?? '–' },
     { head: 'Key', cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: 'Scopes', cell: ({ scopes }) => (scopes.length === 0 ? 'all' : scopes.join(', ')) },
     { head: 'Created', cell: (key) => <Time at={key.created_at} /> },

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import { useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
-// A modal dialog on the browser's own <dialog>: Escape closes it, the rest of the page is inert, and the focus returns to
-// where it was.
+// A modal dialog on the browser's own <dialog>: its first field has the focus, or else a button that changes nothing; Escape
+// closes it, the rest of the page is inert, and the focus returns to where it was.
 //
 //   <Dialog isOpen={isOpen} title="New key" onClose={() => setOpen(false)}>…</Dialog>
 
@@ -26,7 +26,12 @@ export function Dialog({
   const titleId = useId();
   useEffect(() => {
     const element = dialog.current!;
-    if (isOpen && !element.open) element.showModal();
+    if (isOpen && !element.open) {
+      element.showModal();
+      // The browser chooses the button that closes the dialog, as it comes first.
+      const field = element.querySelector<HTMLElement>('input:enabled, select:enabled, textarea:enabled');
+      (field ?? element.querySelector<HTMLElement>('.actions button:not(.danger)'))?.focus();
+    }
     if (!isOpen && element.open) element.close();
   }, [isOpen]);
   useLayoutEffect(() => {

@@ -46,11 +46,11 @@ export function requireUnsuspended({ isSuspended }: Account): void {
   throw new ApiError('suspended', 'The account is suspended; ask the operator of the service.');
 }
 
-/** @throws ApiError  403, unless the key has the scope */
-export function requireScope(key: Caller['key'], scope: Scope): void {
-  if (permits(key.scopes, scope)) return;
-  throw new ApiError('missing_scope', `This needs the scope ${scope}, which the API key does not have.`, {
-    extra: { required_scope: scope },
+/** @throws ApiError  403, unless the key has one of the scopes */
+export function requireScope(key: Caller['key'], ...scopes: Scope[]): void {
+  if (scopes.some((scope) => permits(key.scopes, scope))) return;
+  throw new ApiError('missing_scope', `This needs the scope ${scopes.join(' or ')}, which the API key does not have.`, {
+    extra: { required_scope: scopes[0] },
   });
 }
 

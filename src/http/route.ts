@@ -106,8 +106,8 @@ export type RouteSchema = {
 
 /** Authentication of a route. */
 export type Access =
-  /** An account's key with this scope; `any`: with any scopes. */
-  | { auth: 'key'; scope: Scope | 'any' }
+  /** An account's key with this scope, or with one of these; `any`: with any scopes. */
+  | { auth: 'key'; scope: Scope | 'any' | readonly [Scope, ...Scope[]] }
   /** admin: the operator's token; none: no authentication. */
   | { auth: 'admin' | 'none'; scope?: never };
 

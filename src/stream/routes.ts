@@ -41,8 +41,8 @@ export function streamRoutes(deps: StreamRoutesDeps): Route[] {
       method: 'GET',
       path: '/v1/stream',
       auth: 'key',
-      // Each topic has its own scope.
-      scope: 'any',
+      // Each topic has its own.
+      scope: ['webhooks:read', 'jobs:read'],
       summary: 'Follow events, jobs and deliveries of the account by server-sent events',
       description: DESCRIPTION,
       errors: ['rate_limited', 'missing_scope'],
@@ -110,9 +110,7 @@ function readTopics({ query, actor }: Call<unknown, StreamQuery, unknown>): Topi
     for (const topic of topics) requireScope(key, TOPIC_SCOPES[topic]);
     return topics;
   }
-  const permitted = TOPICS.filter((topic) => permits(key.scopes, TOPIC_SCOPES[topic]));
-  if (permitted.length === 0) requireScope(key, TOPIC_SCOPES.events);
-  return permitted;
+  return TOPICS.filter((topic) => permits(key.scopes, TOPIC_SCOPES[topic]));
 }
 
 function readWords<Word extends string>(name: string, text: string, known: readonly Word[]): Word[] {

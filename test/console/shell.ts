@@ -60,6 +60,7 @@ export const flows: Flow[] = [
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
       await checkView('sign-in');
       const field = page.getByLabel('API key or operator');
+      assert.ok(await field.evaluate((element) => element === document.activeElement), 'the field has the focus');
 
       await field.fill(`vb_${'x'.repeat(49)}`);
       await field.press('Enter');
@@ -128,7 +129,8 @@ export const flows: Flow[] = [
       const opener = page.getByRole('button', { name: /Search or go to/ });
       await opener.focus();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'View, command' }).fill(shown.jobId);
+      await page.getByRole('combobox', { name: 'View, command' }).waitFor();
+      await page.keyboard.type(shown.jobId);
       await page.keyboard.press('Enter');
       await page.waitForURL((url) => url.hash === `#/jobs/${shown.jobId}`);
 

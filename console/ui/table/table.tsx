@@ -13,8 +13,10 @@ import type { Measure } from './virtual-rows.tsx';
 export type Column<Row> = {
   head: string;
   cell: (row: Row) => ReactNode;
-  /** Aligned to the right. */
+  /** Aligned to the right, on one line. */
   isNumber?: boolean;
+  /** Holds names or messages of strangers: broken anywhere, as a word of theirs may be longer than the page is wide. */
+  isLong?: boolean;
 };
 
 export type TableProps<Row> = {
@@ -127,8 +129,8 @@ function Cells<Row>({
           />
         </td>
       )}
-      {columns.map(({ head, cell, isNumber }) => (
-        <td key={head} data-head={head} className={isNumber ? 'number' : undefined}>
+      {columns.map(({ head, cell, isNumber, isLong }) => (
+        <td key={head} data-head={head} className={isNumber ? 'number' : isLong ? 'long' : undefined}>
           {cell(row)}
         </td>
       ))}

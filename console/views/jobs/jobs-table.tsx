@@ -11,6 +11,7 @@ const SNIPPET_CHARS = 200;
 const COLUMNS: readonly Column<JobInList>[] = [
   {
     head: 'File',
+    isLong: true,
     cell: (job) => (
       <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
         {jobName(job)}
@@ -18,7 +19,7 @@ const COLUMNS: readonly Column<JobInList>[] = [
     ),
   },
   { head: 'Status', cell: (job) => <JobState job={job} /> },
-  { head: 'Text', cell: (job) => <Snippet job={job} /> },
+  { head: 'Text', isLong: true, cell: (job) => <Snippet job={job} /> },
   {
     head: 'Length',
     isNumber: true,

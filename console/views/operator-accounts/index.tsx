@@ -22,7 +22,7 @@ const PLANS = [
 ] as const;
 
 const COLUMNS: Column<Account>[] = [
-  { head: 'Name', cell: ({ id, name }) => <a href={`#/operator/accounts/${id}`}>{name}</a> },
+  { head: 'Name', isLong: true, cell: ({ id, name }) => <a href={`#/operator/accounts/${id}`}>{name}</a> },
   { head: 'Plan', cell: ({ plan }) => plan },
   {
     head: 'Credits',

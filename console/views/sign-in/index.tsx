@@ -43,6 +43,7 @@ export default function SignIn() {
             <TextField
               label="API key or operator's token"
               name="secret"
+              autoFocus
               type="password"
               autoComplete="off"
               required

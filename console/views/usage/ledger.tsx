@@ -38,7 +38,7 @@ export function Ledger() {
           { head: 'Amount', isNumber: true, cell: ({ amount }) => signed(amount) },
           { head: 'Held', isNumber: true, cell: ({ held }) => signed(held) },
           { head: 'Balance', isNumber: true, cell: (entry) => credits(entry.balance.amount) },
-          { head: 'About', cell: (entry) => <About entry={entry} /> },
+          { head: 'About', isLong: true, cell: (entry) => <About entry={entry} /> },
         ]}
         empty={<NoEntries isUnlimited={balance?.unlimited ?? false} />}
       />

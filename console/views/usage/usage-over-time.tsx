@@ -111,7 +111,11 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
         keyOf={(row) => `${row.start} ${nameOf(row)}`}
         columns={[
           { head: 'From', cell: ({ start }) => exactTime(start, utc) },
-          { head: group === 'key' ? 'Key' : group === 'model' ? 'Model' : 'Plan', cell: nameOf },
+          {
+            head: group === 'key' ? 'Key' : group === 'model' ? 'Model' : 'Plan',
+            isLong: group === 'key',
+            cell: nameOf,
+          },
           { head: 'Jobs', isNumber: true, cell: ({ jobs }) => jobs },
           { head: 'Failed', isNumber: true, cell: ({ failed }) => failed },
           { head: 'Canceled', isNumber: true, cell: ({ canceled }) => canceled },

@@ -56,6 +56,7 @@ export default function WebhooksView() {
 const COLUMNS: Column<Webhook>[] = [
   {
     head: 'URL',
+    isLong: true,
     cell: ({ id, url, description }) => (
       <>
         <a className="url" href={`#/webhooks/${id}`}>

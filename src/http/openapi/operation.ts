@@ -49,14 +49,18 @@ export function describeOperation(route: Route, components: JsonObject): JsonObj
 function securityOf({ auth, scope }: Route): JsonObject[] {
   if (auth === 'none') return [];
   if (auth === 'admin') return [{ AdminToken: [] }];
-  const scopes = scope === undefined || scope === 'any' ? [] : [scope];
-  return [{ ApiKey: scopes }, { Bearer: scopes }];
+  const alternatives = scope === undefined || scope === 'any' ? [[]] : [scope].flat().map((one) => [one]);
+  return alternatives.flatMap((scopes) => [{ ApiKey: scopes }, { Bearer: scopes }]);
 }
 
 function accessText({ auth, scope }: Route): string {
   if (auth === 'none') return 'Needs no key.';
   if (auth === 'admin') return "Needs the operator's token.";
-  return scope === 'any' ? 'Any API key of the account will do.' : `The API key needs the scope \`${scope}\`.`;
+  if (scope === 'any') return 'Any API key of the account will do.';
+  return `The API key needs the scope ${[scope]
+    .flat()
+    .map((one) => `\`${one}\``)
+    .join(' or ')}.`;
 }
 
 function operationId(method: string, path: string): string {

@@ -62,5 +62,5 @@ async function admitAccount(
     if (error instanceof ApiError && error.type === 'rate_limited') metrics.rateRefused(bucket);
     throw error;
   }
-  if (endpoint.auth === 'key' && endpoint.scope !== 'any') requireScope(key, endpoint.scope);
+  if (endpoint.auth === 'key' && endpoint.scope !== 'any') requireScope(key, ...[endpoint.scope].flat());
 }

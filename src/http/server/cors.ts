@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from '../route.ts';
 import { sendAnswer } from './answer.ts';
+import { pathOf } from './methods.ts';
 
 // What browsers show to a page beside the headers that CORS always allows.
 const EXPOSED = [
@@ -45,5 +46,5 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): F
 }
 
 function isOfApi(url: string | undefined): boolean {
-  return url?.startsWith('/v1/') ?? false;
+  return url !== undefined && pathOf(url).startsWith('/v1/');
 }

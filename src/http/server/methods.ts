@@ -2,7 +2,7 @@ import type { Route } from '../route.ts';
 
 /** The methods of a path, for `Allow`; empty for an unknown path. @param url  path, with or without a query */
 export function methodsAt(routes: Route[], url: string): string[] {
-  const segments = url.split(/[?#]/)[0]!.split('/');
+  const segments = pathOf(url).split('/');
   const methods = routes
     .filter((route) => url === '*' || matches(route.path.split('/'), segments))
     .map((route) => route.method);
@@ -15,4 +15,14 @@ function matches(pattern: string[], segments: string[]): boolean {
     pattern.length === segments.length &&
     pattern.every((part, i) => (part.startsWith(':') ? segments[i] !== '' : part === segments[i]))
   );
+}
+
+/** The path of a request as the router reads it: decoded, without the query. */
+export function pathOf(url: string): string {
+  const path = url.split(/[?#]/)[0]!;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
 }

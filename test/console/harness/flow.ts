@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { findAccessibilityProblems } from './accessibility.ts';
+import { findBrokenWords } from './broken-words.ts';
 import type { WatchedPage } from './browser.ts';
 import type { Devtools } from './devtools.ts';
 import type { ConsoleFixture } from './fixture.ts';
@@ -51,6 +52,7 @@ export async function runFlow(watched: WatchedPage, fixture: ConsoleFixture, flo
     async checkView(name) {
       await settle(page);
       assert.deepEqual(await findAccessibilityProblems(page, devtools), [], name);
+      assert.deepEqual(await findBrokenWords(page), [], name);
       if (SCREENSHOTS) await takeScreenshots(page, SCREENSHOTS, name);
     },
   });

@@ -20,9 +20,10 @@ const COLUMNS: readonly Column<Delivery>[] = [
     ),
   },
   { head: 'State', cell: ({ status }) => <Badge>{status}</Badge> },
-  { head: 'Answer', cell: ({ response_status, error }) => response_status ?? error?.message ?? '–' },
+  { head: 'Answer', isLong: true, cell: ({ response_status, error }) => response_status ?? error?.message ?? '–' },
   {
     head: 'Webhook',
+    isLong: true,
     cell: ({ webhook_id, url }) => <Link to={`/webhooks/${webhook_id}` as never}>{url ?? webhook_id}</Link>,
   },
   { head: 'When', cell: ({ created_at }) => <Time at={created_at} /> },
