@@ -44,10 +44,24 @@ const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'verbatim');
 
 /** Runs a command. @param args  the words after `verbatim` */
 async function main([name, ...args]) {
+  process.env.VERBATIM_COMMAND = commandAsTyped(process.env.VERBATIM_COMMAND || process.argv[1]);
   const asksForHelp = args.includes('--help') || args.includes('-h');
   if (name === 'prepare' && !asksForHelp) await prepareParts(ROOT, args);
   else if (Object.hasOwn(PROGRAMS, name ?? '') && !asksForHelp) await runProgram(PROGRAMS[name], args);
   else await runCommand();
+}
+
+/**
+ * What the reader of a message types for this command: `bin/verbatim` in a clone, `verbatim` where PATH has it.
+ * @param file  how the shell was told of the file, which for a program of PATH is its path
+ */
+function commandAsTyped(file) {
+  if (!path.isAbsolute(file)) return file;
+  if ((process.env.PATH ?? '').split(path.delimiter).includes(path.dirname(file))) {
+    return process.env.npm_command === 'exec' ? 'npx verbatim' : 'verbatim';
+  }
+  const relative = path.relative('', file);
+  return relative.startsWith('..') ? file : relative;
 }
 
 async function runProgram(command, args) {
@@ -108,4 +122,4 @@ function benchPrograms(given) {
   return (names.length > 0 ? names : known).map((name) => [`bench/${name}.bench.ts`, ...options]);
 }
 
-module.exports = { main };
+module.exports = { main, commandAsTyped };

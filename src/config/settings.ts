@@ -2,6 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
+import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
 import type { Reader } from './values.ts';
 import * as read from './values.ts';
@@ -27,8 +28,6 @@ function setting<Value>(
 ): Setting<Value> {
   return { env, fallback, meaning, read: reader, fallbackInWords };
 }
-
-export const ADMIN_HOST = '127.0.0.1';
 
 /**
  * All settings: name, default, meaning, reader. `docs/configuration.md` is generated from this table.
@@ -336,6 +335,18 @@ export const SETTINGS = {
     'debug, info, warn, error or silent; successful delivery attempts are logged at debug',
     read.oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   ),
+  logFormat: setting(
+    'LOG_FORMAT',
+    'auto',
+    'auto, json or text: auto writes lines of JSON, and text where standard output is a terminal',
+    read.oneOf(['auto', 'json', 'text']),
+  ),
+  command: setting(
+    'VERBATIM_COMMAND',
+    'verbatim',
+    'how messages name the command; set by bin/verbatim to what was typed',
+    read.text,
+  ),
 } as const;
 
 type ValueOf<S> = S extends Setting<infer Value> ? Value : never;
@@ -360,13 +371,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       'NODE_TLS_REJECT_UNAUTHORIZED=0 would let anyone read deliveries; name extra CAs in NODE_EXTRA_CA_CERTS',
     );
   }
-  if (config['databaseDirectUrl'] && config['databaseUrl'] === null) {
-    mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
-  }
-  if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
-  const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);
-  const isSamePort = Number(config['adminPort']) > 0 && config['adminPort'] === config['port'];
-  if (isSameHost && isSamePort) mistakes.push('ADMIN_PORT must be another port than PORT');
+  mistakes.push(...mistakesTogether(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config as Config;
 }

@@ -1,6 +1,8 @@
 import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import type { DestinationStream, Logger } from 'pino';
 import { pino } from 'pino';
+import { textOfLogLine } from '../rules/log-text.ts';
 
 export type Log = Logger;
 
@@ -16,12 +18,13 @@ const EXIT_WRITE_MS = 1_000;
 const EXIT_RETRY_MS = 10;
 
 /**
- * JSON lines on standard output: one wide line per request, job and failed attempt. `error` means that a person must act,
+ * Lines on standard output, JSON unless a terminal reads them: one wide line per request, job and failed attempt. `error` means that a person must act,
  * `warn` that the service recovered, `info` is the wide line; successful attempts are at `debug`.
  * Callers pass ids, durations in ms and outcomes; never a key, a secret, a transcript or metadata.
  * @param level  a pino level name, or `silent`
+ * @param format  as LOG_FORMAT
  */
-export function openLog(level: string, bindings: Record<string, unknown> = {}): Log {
+export function openLog(level: string, bindings: Record<string, unknown> = {}, format: string = 'json'): Log {
   const options = {
     level,
     base: bindings,
@@ -30,8 +33,13 @@ export function openLog(level: string, bindings: Record<string, unknown> = {}): 
     // A second defence: no caller passes these.
     redact: { paths: ['*.authorization', '*["x-api-key"]', '*.secret', '*.key'], censor: '[removed]' },
   };
-  standardOutput ??= openStandardOutput();
+  standardOutput ??= openStandardOutput(isLogText(format));
   return pino(options, standardOutput);
+}
+
+/** Whether lines are written as text. */
+export function isLogText(format: string): boolean {
+  return format === 'text' || (format === 'auto' && isatty(1));
 }
 
 let standardOutput: LineStream | null = null;
@@ -40,7 +48,7 @@ let standardOutput: LineStream | null = null;
  * Standard output of this process: writes the lines of 50 ms together, a line of level `warn` or above and those before it at
  * once, and the rest when the process exits. Keeps lines that cannot be written, as on a full disk, and writes them later.
  */
-function openStandardOutput(): LineStream {
+function openStandardOutput(isText: boolean): LineStream {
   // Only `flush` writes to the descriptor: what is given to `write` at the exit, pino then writes and waits for.
   const output = pino.destination({
     ...{ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES },
@@ -86,7 +94,7 @@ function openStandardOutput(): LineStream {
     write(line: string) {
       if (lines.length > MAX_WAITING_BYTES) return;
       if (lines === '') setTimeout(write, GATHER_MS).unref();
-      lines += line;
+      lines += isText ? textOfLogLine(line) : line;
       if (this.lastLevel >= pino.levels.values['warn']!) write();
     },
   };

@@ -12,7 +12,8 @@ import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-
 import { systemClock } from '../platform/clock.ts';
 import { collectWhenIdle } from '../platform/garbage-collection.ts';
 import type { Log } from '../platform/log.ts';
-import { openLog } from '../platform/log.ts';
+import { isLogText, openLog } from '../platform/log.ts';
+import type { Part } from '../rules/network/connection-share.ts';
 import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { keptNodeId, prepareDataDir } from './data-directory.ts';
 import type { Node } from './node.ts';
@@ -30,7 +31,7 @@ const EXIT_CONFIG = 78;
 /** Wiring only: settings → database → the processes of the roles; the reverse on stop. */
 async function main(): Promise<void> {
   const config = readConfig();
-  const log = openLog(config.logLevel, { role: 'parent' });
+  const log = openLog(config.logLevel, { role: 'parent' }, config.logFormat);
   for (const doubt of doubtsAbout(config)) log.warn(doubt);
   const stopWanted = Promise.withResolvers<number>();
   const stopping = new AbortController();
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
       stopWanted.resolve(1);
     },
     onHolderEnded: (holder) => void node?.release(holder),
+    onReady: (about) => void (isLogText(config.logFormat) && showReady(config, about)),
   });
   const database = await openStore({ config, log, secretsKeys: secrets.secretsKeys }, stopping.signal);
   if (!database) {
@@ -85,6 +87,13 @@ async function main(): Promise<void> {
 function mayOfferModel(config: Config): boolean {
   if ((config.engineLite && config.enginePro) || !config.roles.includes('transcriber')) return false;
   return process.stdin.isTTY && process.stdout.isTTY;
+}
+
+/** At a terminal, the last lines of the start. */
+async function showReady(config: Config, about: Partial<Record<Part, string>>): Promise<void> {
+  // Loaded at a terminal only: it needs the catalogue of models.
+  const { readyLines } = await import('./ready-lines.ts');
+  process.stdout.write(readyLines(config, about));
 }
 
 async function offerModel(config: Config, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,13 @@ import type { Part } from '../rules/network/connection-share.ts';
  * Whether a role can work now. The reasons are public sentences for the operator; the details, such as addresses and
  * paths, are for the log and the admin API.
  */
-export type RoleStatus = { ready: boolean; reasons: string[]; details?: string[] };
+export type RoleStatus = {
+  ready: boolean;
+  reasons: string[];
+  details?: string[];
+  /** What the person who starts the service wants to know of the role: its address, its engine. */
+  about?: string;
+};
 
 /** The status of a role that has not yet reported one. */
 export function starting(part: Part): RoleStatus {

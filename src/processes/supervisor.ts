@@ -36,6 +36,8 @@ export type SupervisorOptions = {
   onFatal: (message: string) => void;
   /** Called when a process ended that may have held leases, before it is started again. */
   onHolderEnded?: (holder: string) => void;
+  /** Called once, when every part is ready for the first time, with what the parts report about themselves. */
+  onReady?: (about: Partial<Record<Part, string>>) => void;
 };
 
 /**
@@ -48,6 +50,7 @@ export class Supervisor {
   readonly #metrics = new MetricsRequests<Member>(send);
   #order: NodeOrder | null = null;
   #isStopping = false;
+  #wasReady = false;
 
   constructor(processes: Part[][], options: SupervisorOptions) {
     this.#options = options;
@@ -131,6 +134,15 @@ export class Supervisor {
   #setStatus(member: Member, part: Part, status: RoleStatus): void {
     member.statuses.set(part, status);
     this.#sendStatuses();
+    this.#announceReady();
+  }
+
+  #announceReady(): void {
+    // The janitor reports no status: nobody waits for it.
+    const all = this.#members.flatMap(({ statuses }) => [...statuses].filter(([part]) => part !== 'janitor'));
+    if (this.#wasReady || !all.every(([, { ready }]) => ready)) return;
+    this.#wasReady = true;
+    this.#options.onReady?.(Object.fromEntries(all.flatMap(([part, { about }]) => (about ? [[part, about]] : []))));
   }
 
   /** Only the process with the part `http`, which answers /readyz, needs the statuses: those of the other processes. */

@@ -5,7 +5,7 @@ import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import { ADMIN_HOST } from '../../config/settings.ts';
+import { ADMIN_HOST } from '../../config/combinations.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
 import type { IdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
@@ -55,18 +55,24 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const documented = [...api.routes, ...(isApart ? [] : operator)];
   const main = buildServer({ ...common, routes: withReference(documented, config.consoleFrameAncestors) });
   const apps = [main];
-  await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
+  const port = await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
+  const consoles = [urlOf(config.host, port)];
   if (config.adminPort !== null) {
     const admin = buildServer({ ...common, routes: withReference(operator) });
     apps.push(admin);
     const host = config.adminHost ?? ADMIN_HOST;
-    await listen(context, admin, { host, port: config.adminPort, settings: 'ADMIN_PORT and ADMIN_HOST' });
+    const adminPort = await listen(context, admin, {
+      ...{ host, port: config.adminPort },
+      settings: 'ADMIN_PORT and ADMIN_HOST',
+    });
+    consoles.push(`for operators ${urlOf(host, adminPort)}`);
   }
   const [nodeId] = context.order.holder.split('/') as [string];
   const node = { id: nodeId, version, roles: config.roles };
   const reports = new NodeReports({ ...context, readiness, node });
   // The parent answers with the statuses of the others.
-  context.report({ ready: true, reasons: [] });
+  const hasConsole = config.roles.includes('api');
+  context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
   return {
     async stop() {
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
@@ -128,13 +134,19 @@ async function openApi(
   };
 }
 
+/** Where a browser of this machine finds the listener. */
+function urlOf(host: string, port: number): string {
+  const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}/`;
+}
+
 type Place = { host: string; port: number; settings: string };
 
 async function listen(
   { config, fail, log }: RoleContext,
   app: ReturnType<typeof buildServer>,
   { host, port, settings }: Place,
-): Promise<void> {
+): Promise<number> {
   try {
     // For the name Fastify opens a second server, which would be without our limits.
     await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
@@ -148,4 +160,5 @@ async function listen(
   app.server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   const { address, port: opened } = app.server.address() as AddressInfo;
   log.info({ address, port: opened, api: config.roles.includes('api') }, 'listening');
+  return opened;
 }

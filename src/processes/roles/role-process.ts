@@ -35,7 +35,7 @@ async function main(parts: Part[]): Promise<void> {
   const inbox = openInbox();
   const config = readConfig();
   const modules: RoleModule[] = await Promise.all(parts.map((part) => MODULES[part]()));
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, {}, config.logFormat);
   const metrics = openMetrics();
   const order = await inbox.order;
   if (!order) return;

@@ -1,0 +1,15 @@
+/** Where the separate listener for operators is, when ADMIN_HOST is not set. */
+export const ADMIN_HOST = '127.0.0.1';
+
+/** What is wrong with settings that are right one by one. */
+export function mistakesTogether(config: Record<string, unknown>): string[] {
+  const mistakes: string[] = [];
+  if (config['databaseDirectUrl'] && config['databaseUrl'] === null) {
+    mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
+  }
+  if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
+  const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);
+  const isSamePort = Number(config['adminPort']) > 0 && config['adminPort'] === config['port'];
+  if (isSameHost && isSamePort) mistakes.push('ADMIN_PORT must be another port than PORT');
+  return mistakes;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Config } from '../config/settings.ts';
+import { dataPaths } from '../config/settings.ts';
+import { FIRST_MODEL } from '../models/catalogue.ts';
+import type { Part } from '../rules/network/connection-share.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+/** The engine of a service without a model. */
+const FALLBACK_ENGINE = 'pocketsphinx';
+
+/**
+ * What whoever started the service at a terminal wants to know when it is ready: five lines.
+ * @param about  the address of the console, and the engines, as the roles report them; absent where the node has no such role
+ */
+export function readyLines(config: Config, about: Partial<Record<Part, string>>): string {
+  const { adminToken, command } = config;
+  const engine = about.transcriber ?? 'none on this node';
+  const isFallback = engine.split(', ').some((name) => name.startsWith(FALLBACK_ENGINE));
+  const better = isFallback ? ` (basic; "${command} models pull ${FIRST_MODEL}" and a restart give a better one)` : '';
+  const tokenPlace = adminToken === null ? path.resolve(dataPaths(config.dataDir).adminToken) : 'as set in ADMIN_TOKEN';
+  return [
+    `Verbatim ${version} is ready.`,
+    `  console      ${about.http ?? 'none on this node'}`,
+    `  engine       ${engine}${better}`,
+    `  admin token  ${tokenPlace}`,
+    '  Ctrl-C stops the service.\n',
+  ].join('\n');
+}
