@@ -58,9 +58,10 @@ export function renderTranscript(
   if (format === 'text') return { body: `${job.transcript}\n`, contentType: 'text/plain; charset=utf-8' };
   const { shape, hasNames } = style;
   const segments = readSegments(job, hasNames);
+  const audioMs = job.durationMs ?? Number.POSITIVE_INFINITY;
   return format === 'srt'
-    ? { body: toSrt(segments, shape), contentType: 'application/x-subrip; charset=utf-8' }
-    : { body: toVtt(segments, shape), contentType: 'text/vtt; charset=utf-8' };
+    ? { body: toSrt(segments, shape, audioMs), contentType: 'application/x-subrip; charset=utf-8' }
+    : { body: toVtt(segments, shape, audioMs), contentType: 'text/vtt; charset=utf-8' };
 }
 
 /** A completed job's transcript as JSON. */

@@ -142,6 +142,7 @@ async function transcribePieces(
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
   const replace = job.options.replacements ? openReplacer(job.options.replacements) : null;
+  let isSpeechHeard = false;
   const results = lookAhead(pieces, {
     // One more than there are slots: the next piece is ready when a slot becomes free.
     ahead: engine.slots + 1,
@@ -154,11 +155,15 @@ async function transcribePieces(
       const given = mayHoldSpeech
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
+      // Before the replacements, which may leave every word out.
+      isSpeechHeard ||= given.segments.some(({ text }) => text.trim() !== '');
       const end = endSample({ ...piece, samples });
       return { ...piece, end, transcript: replaceIn(sanitiseTranscript(given, seconds), replace) };
     },
   });
-  return await joinResults(job, results, using, deps.onPiece);
+  const transcript = await joinResults(job, results, using, deps.onPiece);
+  if (!isSpeechHeard) using.found.push({ code: 'no_speech' });
+  return transcript;
 }
 
 type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; transcript: Transcript };

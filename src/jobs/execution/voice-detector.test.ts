@@ -51,4 +51,8 @@ test('audio without detected speech has an empty text in the requested language'
   const job = await fixture.ended(account, id);
 
   assert.deepEqual([job.status, job.text, job.segments, job.language, engine.count()], ['completed', '', [], 'de', 0]);
+  assert.deepEqual(
+    job.warnings.map(({ code }: { code: string }) => code),
+    ['no_speech'],
+  );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { CaptionSegment } from './caption-words.ts';
+import { CAPTION_DEFAULTS } from './captions.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
 
 function said(text: string, startSeconds: number, endSeconds: number): CaptionSegment {
@@ -98,4 +99,11 @@ test('whatever is said, every cue is three lines and no text looks like a timing
     assert.match(toSrt(segments), /^1\n.{29}\n((?!-->).)+\n\n2\n.{29}\nend\n$/u);
     assert.match(toVtt(segments), /^WEBVTT\n\n.{29}\n((?!-->|<).)+\n\n.{29}\nend\n$/u);
   }
+});
+
+test('no caption ends after the audio, shaped or not', () => {
+  const segments = [{ text: 'good night', startSeconds: 1, endSeconds: 2.4 }];
+
+  assert.equal(toSrt(segments, null, 2_000), '1\n00:00:01,000 --> 00:00:02,000\ngood night\n');
+  assert.equal(toVtt(segments, CAPTION_DEFAULTS, 2_000), 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\ngood night\n');
 });

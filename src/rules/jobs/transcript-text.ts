@@ -28,19 +28,28 @@ export function toTurns(segments: readonly { text: string; speaker?: string | nu
 /**
  * The transcript as SubRip captions; the empty string when nothing was said. A name stands before the text where the speaker
  * changes.
- * @param shape  null: one caption per segment
+ * @param shape    null: one caption per segment
+ * @param audioMs  the length of the audio: no caption ends after it
  */
-export function toSrt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
-  const cues = cuesOf(segments, shape, { hasPrefixes: true }).map(
+export function toSrt(
+  segments: readonly CaptionSegment[],
+  shape: CaptionOptions | null = null,
+  audioMs = Number.POSITIVE_INFINITY,
+): string {
+  const cues = cuesOf(segments, shape, { hasPrefixes: true, audioMs }).map(
     ({ lines, startMs, endMs }, index) =>
       `${index + 1}\n${timestamp(startMs, ',')} --> ${timestamp(endMs, ',')}\n${lines.map(breakArrows).join('\n')}\n`,
   );
   return cues.join('\n');
 }
 
-/** The transcript as WebVTT; names are its voice tags. @param shape  null: one caption per segment */
-export function toVtt(segments: readonly CaptionSegment[], shape: CaptionOptions | null = null): string {
-  const cues = cuesOf(segments, shape, { hasPrefixes: false }).map(
+/** The transcript as WebVTT; names are its voice tags. The parameters are those of `toSrt`. */
+export function toVtt(
+  segments: readonly CaptionSegment[],
+  shape: CaptionOptions | null = null,
+  audioMs = Number.POSITIVE_INFINITY,
+): string {
+  const cues = cuesOf(segments, shape, { hasPrefixes: false, audioMs }).map(
     ({ lines, startMs, endMs, name }) =>
       `${timestamp(startMs, '.')} --> ${timestamp(endMs, '.')}\n${voiceTag(name)}${lines.map(escapeVtt).join('\n')}\n`,
   );
@@ -54,9 +63,13 @@ function voiceTag(name: string | undefined): string {
 function cuesOf(
   segments: readonly CaptionSegment[],
   shape: CaptionOptions | null,
-  { hasPrefixes }: { hasPrefixes: boolean },
+  { hasPrefixes, audioMs }: { hasPrefixes: boolean; audioMs: number },
 ): Cue[] {
-  if (shape) return shapeCaptions(segments, shape, { hasPrefixes });
+  const cues = shape ? shapeCaptions(segments, shape, { hasPrefixes }) : segmentCues(segments, hasPrefixes);
+  return cues.map((cue) => ({ ...cue, endMs: Math.max(cue.startMs, Math.min(cue.endMs, audioMs)) }));
+}
+
+function segmentCues(segments: readonly CaptionSegment[], hasPrefixes: boolean): Cue[] {
   const cues = segments
     .map(({ text, startSeconds, endSeconds, name }): Cue => {
       const startMs = wholeMs(startSeconds);

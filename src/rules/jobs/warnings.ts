@@ -8,6 +8,7 @@ export const WARNING_MESSAGES = {
     'The file has more than one audio track; the first was transcribed. Choose another one by audio_track.',
   duplicate_channels: 'A channel sounds the same as an earlier one: it was neither transcribed nor charged again.',
   silent_channel: 'A channel is silent throughout.',
+  no_speech: 'No speech was heard in the audio: the text is empty.',
   text_cut: 'The speech is too dense for the model: the text may lack the end of this part.',
   more_warnings: 'There are more warnings than a job shows; the message has their number.',
 } as const;
