@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase } from '../src/db/database.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { shardOf } from '../src/rules/shard.ts';
-import { emitEvent } from '../src/webhooks/events/emit.ts';
 import { openService, temporaryFolder } from '../test/fixtures/service.ts';
+import { emitEvent } from '../test/fixtures/webhooks/emit-event.ts';
 import { startDatabase } from './database.ts';
 import { report, spread } from './figures.ts';
 

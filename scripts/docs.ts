@@ -11,7 +11,6 @@ import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';
 import { MAX_WARNINGS, WARNING_MESSAGES } from '../src/rules/jobs/warnings.ts';
-import { DELIVERY_MOVES, DELIVERY_STATES } from '../src/rules/webhooks/delivery-state.ts';
 import { EVENT_CATALOGUE, EVENT_TYPES } from '../src/webhooks/events/event-types.ts';
 import { apiDocument } from './api-document.ts';
 import { requestSchemas, writeApiTypes } from './api-types.ts';
@@ -181,9 +180,8 @@ function eventSchemaNames(): string[] {
 function states(): string {
   return page(
     'States',
-    'The states of jobs and deliveries, and all moves between them. Each move is one SQL statement that names the state it expects.',
+    'The states of jobs, and all moves between them. Each move is one SQL statement that names the state it expects. For deliveries see [webhooks](webhooks.md).',
     section('Jobs', JOB_STATES, JOB_MOVES),
-    section('Deliveries', DELIVERY_STATES, DELIVERY_MOVES),
   );
 }
 

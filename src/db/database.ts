@@ -30,16 +30,9 @@ export type Sql = {
   /**
    * Sends NOTIFY: at once on the pool, after the commit in a transaction. It may be lost when the process or the
    * connection ends, so listeners also poll.
-   * @param payload            a word without commas
-   * @param options.isPatient  it may be sent 20 ms later, with other notifications
+   * @param payload  without commas
    */
-  notify(channel: string, payload: string, options?: { isPatient?: boolean }): void;
-  /**
-   * Whether the statement that is sent next may notify by itself, with `pg_notify` beside its changes, which saves a round
-   * trip. Only while this process is at rest: such a statement holds a lock of the whole database until it is flushed to disk.
-   * Never in a transaction, and never on Citus.
-   */
-  mayNotify(): boolean;
+  notify(channel: string, payload: string): void;
 };
 
 export type Database = Sql & {
@@ -87,7 +80,6 @@ const CONNECT_TIMEOUT_MS = 3_000;
 // The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const IDLE_TIMEOUT_MS = 10_000;
-const FIND_CITUS: Statement = { text: `select from pg_extension where extname = 'citus'` };
 // More of them share fewer system calls.
 const MAX_PIPELINED = 2;
 // With fewer connections all of them are needed for transactions.
@@ -128,13 +120,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
           (statement.isPoll && listener.poll(statement)) ||
           (pipelined && statement.isBrief ? pipelined : pool).query(statement),
       });
-  const hasCitus = async () => (await sql.rows(FIND_CITUS)).length > 0;
-  const notifier = new Notifier({ run: sql.run, hasCitus }, options.notifyIntervalMs);
+  const notifier = new Notifier(sql, options.notifyIntervalMs);
   const notify: Sql['notify'] = (...notification) => notifier.add(...notification);
   return {
     ...sql,
     notify,
-    mayNotify: () => notifier.mayNotify(),
     transaction: (work, more = {}) => inTransaction(pool, work, { ...more, isPooled, notify }),
     listen: (channel, onNotify) => listener.add(channel, onNotify),
     async close() {
@@ -203,7 +193,7 @@ type Queryable = { query(statement: pg.QueryConfig & Pick<Statement, 'isBrief' |
 const withoutName: Prepare = ({ text, values }) => ({ text, ...(values && { values }) });
 const withoutTimeout: Prepare = (statement) => ({ ...withoutName(statement), query_timeout: LONGEST_TIMER_MS });
 
-function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement): Omit<Sql, 'notify' | 'mayNotify'> {
+function sqlOver(client: Queryable, prepare: Prepare = (statement) => statement): Omit<Sql, 'notify'> {
   return {
     rows: async <Row>(statement: Statement) => (await client.query(prepare(statement))).rows as Row[],
     run: async (statement) => (await client.query(prepare(statement))).rowCount ?? 0,
@@ -241,7 +231,7 @@ async function inTransaction<Result>(
   client.on('error', onError);
   try {
     await client.query(beginOf(options));
-    const result = await work({ ...sqlOver(client, prepareOf(options)), notify, mayNotify: () => false });
+    const result = await work({ ...sqlOver(client, prepareOf(options)), notify });
     await client.query('commit');
     for (const notification of notifications) options.notify(...notification);
     return result;

@@ -4,10 +4,9 @@ import { openTestDatabase } from '../../test/fixtures/database/test-database.ts'
 import { Notifier } from './notifier.ts';
 
 type Server = ConstructorParameters<typeof Notifier>[0];
-type Recorded = { intervalMs: number; now: () => number; hasCitus: boolean };
 
 /** What a notifier sends: the notifications of each statement; `answer` ends the statement under way. */
-function openRecorder({ intervalMs, now, hasCitus = false }: Partial<Recorded> = {}) {
+function openRecorder({ intervalMs }: { intervalMs?: number } = {}) {
   const sent: string[][] = [];
   let answer = (_error?: Error): void => undefined;
   const run: Server['run'] = async ({ values }) => {
@@ -17,7 +16,7 @@ function openRecorder({ intervalMs, now, hasCitus = false }: Partial<Recorded> =
     answer = (error) => (error ? answered.reject(error) : answered.resolve());
     await answered.promise;
   };
-  const notifier = new Notifier({ run, hasCitus: async () => hasCitus }, intervalMs, now);
+  const notifier = new Notifier({ run }, intervalMs);
   return { notifier, sent, answer: (error?: Error) => answer(error) };
 }
 
@@ -64,64 +63,6 @@ test('after a statement, what comes within the interval is sent by one statement
   await nextTick();
 
   assert.deepEqual([sentBefore, sent], [1, [['ended job_1'], ['ended job_2,job_3']]]);
-});
-
-test('a patient notification is sent with the next other one, each word once', async () => {
-  const { notifier, sent } = openRecorder();
-
-  notifier.add('changed', 'job_1', { isPatient: true });
-  await nextTick();
-  const sentAtOnce = sent.length;
-  notifier.add('ended', 'job_1');
-  notifier.add('changed', 'job_1');
-  await nextTick();
-
-  assert.deepEqual([sentAtOnce, sent], [0, [['changed job_1', 'ended job_1']]]);
-});
-
-test('a patient notification that no other follows is sent by itself, and at the close at once', async () => {
-  const { notifier, sent, answer } = openRecorder();
-  notifier.add('changed', 'job_1', { isPatient: true });
-  while (sent.length < 1) await nextTick();
-  answer();
-  notifier.add('changed', 'job_2', { isPatient: true });
-  const closed = notifier.close();
-  while (sent.length < 2) await nextTick();
-  answer();
-  await closed;
-
-  assert.deepEqual(sent, [['changed job_1'], ['changed job_2']]);
-});
-
-test('a statement may notify by itself when nobody was notified for 20 ms, but for patient notifications', async () => {
-  let nowMs = 0;
-  const { notifier } = openRecorder({ now: () => nowMs });
-  // It asks first whether the database is one of Citus.
-  const asked: boolean[] = [notifier.mayNotify()];
-  await nextTick();
-
-  for (const wait of [19, 20, 20]) {
-    nowMs += wait;
-    asked.push(notifier.mayNotify());
-  }
-  notifier.add('due', '1');
-  nowMs += 19;
-  asked.push(notifier.mayNotify());
-  nowMs += 20;
-  notifier.add('changed', '1', { isPatient: true });
-  asked.push(notifier.mayNotify());
-
-  assert.deepEqual(asked, [false, false, true, true, false, true]);
-});
-
-test('a statement may not notify by itself on Citus', async () => {
-  let nowMs = 0;
-  const { notifier } = openRecorder({ now: () => nowMs, hasCitus: true });
-  notifier.mayNotify();
-  await nextTick();
-  nowMs += 1_000;
-
-  assert.equal(notifier.mayNotify(), false);
 });
 
 test('a payload has at most 200 words', async () => {

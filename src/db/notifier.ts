@@ -3,15 +3,9 @@ type Statement = { name: string; text: string; values: unknown[] };
 type Server = {
   /** Executes a statement outside of any transaction. */
   run(statement: Statement): Promise<unknown>;
-  /** Whether the database is one of Citus, which cannot notify from statements that its workers execute. */
-  hasCitus(): Promise<boolean>;
 };
 
 const DEFAULT_INTERVAL_MS = 2;
-// A job of a second of audio ends within this time where the engine is fast: one statement reports its start and its end.
-const PATIENT_MS = 20;
-// Statements that notify by themselves wait for each other's flushes, so only those of a process at rest do.
-const QUIET_MS = 20;
 // A payload is shorter than 8,000 bytes; the words are ids, of at most 31 bytes.
 const MAX_WORDS = 200;
 
@@ -19,68 +13,37 @@ const MAX_WORDS = 200;
  * Sends the notifications of a process, after the commits that they announce: one statement at most every few ms with all
  * that have come, those of a channel as one payload with commas. A NOTIFY inside of the transaction would hold a lock of
  * the whole database until the transaction is flushed to disk, so that no two of them could share a flush.
- * Patient notifications are sent with the next others, or after 20 ms.
  */
 export class Notifier {
   readonly #server: Server;
   readonly #intervalMs: number;
-  readonly #now: () => number;
   readonly #waiting = new Map<string, Set<string>>();
-  #isUrgent = false;
-  #urgentAtMs = Number.NEGATIVE_INFINITY;
-  /** Null while it is unknown. */
-  #hasCitus: boolean | null = null;
-  #patience: NodeJS.Timeout | undefined;
   #sending: Promise<void> | null = null;
 
   /** @param intervalMs  from one statement to the next */
-  constructor(server: Server, intervalMs = DEFAULT_INTERVAL_MS, now = () => performance.now()) {
+  constructor(server: Server, intervalMs = DEFAULT_INTERVAL_MS) {
     this.#server = server;
-    this.#now = now;
     this.#intervalMs = intervalMs;
   }
 
   /** @param word  the payload, without commas */
-  add(channel: string, word: string, { isPatient = false } = {}): void {
+  add(channel: string, word: string): void {
     const words = this.#waiting.get(channel) ?? new Set();
     this.#waiting.set(channel, words.add(word));
-    if (isPatient) this.#patience ??= setTimeout(() => this.#send(), PATIENT_MS);
-    else {
-      this.#urgentAtMs = this.#now();
-      this.#send();
-    }
-  }
-
-  /** As `Sql.mayNotify`. A statement that may is the last notification from now on. */
-  mayNotify(): boolean {
-    const isQuiet = this.#now() - this.#urgentAtMs >= QUIET_MS;
-    this.#urgentAtMs = this.#now();
-    if (this.#hasCitus === null) void this.#findCitus();
-    return isQuiet && this.#hasCitus === false;
-  }
-
-  async #findCitus(): Promise<void> {
-    this.#hasCitus = true;
-    this.#hasCitus = await this.#server.hasCitus().catch(() => null);
-  }
-
-  /** Resolves when all notifications were sent. */
-  async close(): Promise<void> {
-    if (this.#patience) this.#send();
-    await this.#sending;
-  }
-
-  #send(): void {
-    this.#isUrgent = true;
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = null;
     });
   }
 
+  /** Resolves when all notifications were sent. */
+  async close(): Promise<void> {
+    await this.#sending;
+  }
+
   async #sendAll(): Promise<void> {
     // The others of the same transaction are added before this resolves.
     await undefined;
-    while (this.#isUrgent) {
+    while (this.#waiting.size > 0) {
       const interval = new Promise((resolve) => setTimeout(resolve, this.#intervalMs));
       // A notification that is lost delays its listeners until they poll.
       await this.#server.run(notifyStatement(this.#takeWaiting())).catch(() => undefined);
@@ -93,9 +56,6 @@ export class Notifier {
       batchesOf([...words]).map((batch): [string, string] => [channel, batch.join(',')]),
     );
     this.#waiting.clear();
-    this.#isUrgent = false;
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
     return taken;
   }
 }

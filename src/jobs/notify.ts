@@ -11,10 +11,7 @@ export function notifyJobDue(sql: Sql, job: JobKey): void {
   sql.notify('jobs_due', wordOfJob(job));
 }
 
-/** SQL that does the same in a statement that may notify. Its parameter is `wordOfJob`. */
-export const NOTIFY_JOB_DUE = `pg_notify('jobs_due', $jobWord)`;
-
-export function wordOfJob({ shard, id }: JobKey): string {
+function wordOfJob({ shard, id }: JobKey): string {
   return `${shard}:${id}`;
 }
 
@@ -34,16 +31,8 @@ export function notifyChanged(sql: Sql, jobId: string): void {
   sql.notify('job_changed', jobId);
 }
 
-/** Reports the start of a job to its event streams, 20 ms late at most: together with the end of a short job. */
-export function notifyStarted(sql: Sql, jobId: string): void {
-  sql.notify('job_changed', jobId, { isPatient: true });
-}
-
 /** Reports the end of a job to everything that waits for it. */
 export function notifyEnd(sql: Sql, jobId: string): void {
   sql.notify('job_ended', jobId);
   notifyChanged(sql, jobId);
 }
-
-/** SQL that does the same in a statement that may notify. */
-export const NOTIFY_END = `pg_notify('job_ended', $jobId), pg_notify('job_changed', $jobId)`;

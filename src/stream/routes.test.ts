@@ -6,8 +6,8 @@ import { openTestDatabase } from '../../test/fixtures/database/test-database.ts'
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
 import { framesOf, makeStreamAccount, openStreamNode } from '../../test/fixtures/stream.ts';
 import { until } from '../../test/fixtures/until.ts';
+import { emitEvent } from '../../test/fixtures/webhooks/emit-event.ts';
 import type { Database, Sql } from '../db/database.ts';
-import { emitEvent } from '../webhooks/events/emit.ts';
 
 type Account = Awaited<ReturnType<typeof makeStreamAccount>>;
 

@@ -9,9 +9,9 @@ import type { WebhookRow } from './endpoints/store.ts';
 import { findWebhook } from './endpoints/store.ts';
 import { eventTypeSchema, showWebhook } from './endpoints/view.ts';
 import { eventPayloads } from './event-payloads.ts';
-import { composeEvent } from './events/emit.ts';
+import { composeEvent } from './events/compose-event.ts';
 import type { EventData, EventType } from './events/event-types.ts';
-import { TestInserts } from './events/test-inserts.ts';
+import { insertTest } from './events/store.ts';
 
 export type TestDeps = { db: Database; config: Pick<Config, 'webhookRetryDelaysMs'> };
 
@@ -22,7 +22,6 @@ const testSentSchema = Type.Object(
 
 /** POST /v1/webhooks/:id/test. */
 export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
-  const inserts = new TestInserts(db, config);
   return [
     defineRoute({
       method: 'POST',
@@ -50,13 +49,16 @@ export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
           webhookId: id,
         };
         const answer = { status: 202, body: { event_id: test.event.id, type } } as const;
+        const firstDelayMs = config.webhookRetryDelaysMs[0] ?? 0;
         const sent = (isInserted: boolean) => {
           if (!isInserted) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
           note({ event_id: test.event.id, webhook_id: id });
           return answer;
         };
-        if (!idempotency.hasKey) return sent(await inserts.insert(test));
-        return await db.transaction(async (tx) => idempotency.saveAnswer(tx, sent(await inserts.insertIn(tx, test))));
+        if (!idempotency.hasKey) return sent(await insertTest(db, test, firstDelayMs));
+        return await db.transaction(async (tx) =>
+          idempotency.saveAnswer(tx, sent(await insertTest(tx, test, firstDelayMs))),
+        );
       },
     }),
   ];

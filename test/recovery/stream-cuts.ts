@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../../src/db/database.ts';
 import { makeId } from '../../src/platform/clock.ts';
-import { composeEvent } from '../../src/webhooks/events/emit.ts';
+import { composeEvent } from '../../src/webhooks/events/compose-event.ts';
 import type { Random } from '../fixtures/random.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import type { StreamFrame } from '../fixtures/stream.ts';

@@ -11,13 +11,13 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import type { DemoService } from '../../src/demo/service.ts';
 import { freePort, startService } from '../../src/demo/service.ts';
 import { makeId } from '../../src/platform/clock.ts';
-import { emitEvent } from '../../src/webhooks/events/emit.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import type { TestDatabase } from '../fixtures/database/test-database.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { temporaryFolder } from '../fixtures/service.ts';
 import { makeStreamAccount } from '../fixtures/stream.ts';
 import { until } from '../fixtures/until.ts';
+import { emitEvent } from '../fixtures/webhooks/emit-event.ts';
 
 // `verbatim listen` against a running service. Events are emitted into its database.
 

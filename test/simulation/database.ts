@@ -163,7 +163,6 @@ class FaultyServer implements SimulatedServer {
     return {
       ...this.#sqlOver(actor, null),
       notify: (channel, payload) => this.#notify(actor, channel, payload),
-      mayNotify: () => this.#random.next() < 0.5,
       transaction: (work) => this.#transact(actor, work),
       listen: async (channel, onNotify) => {
         const listener = { actor, channel, onNotify };
@@ -181,7 +180,7 @@ class FaultyServer implements SimulatedServer {
       .catch(() => undefined);
   }
 
-  #sqlOver(actor: Actor, session: Session | null): Omit<Sql, 'notify' | 'mayNotify'> {
+  #sqlOver(actor: Actor, session: Session | null): Omit<Sql, 'notify'> {
     const query = (statement: Statement) =>
       this.#step(actor, session, async () => {
         await this.#showClock();
@@ -200,7 +199,7 @@ class FaultyServer implements SimulatedServer {
     try {
       const notifications: [channel: string, payload: string][] = [];
       const later: Sql['notify'] = (channel, payload) => void notifications.push([channel, payload]);
-      const result = await work({ ...this.#sqlOver(actor, session), notify: later, mayNotify: () => false });
+      const result = await work({ ...this.#sqlOver(actor, session), notify: later });
       const isLate = this.#random.next() < this.faults.lateCommit;
       if (isLate) this.#faultCount++;
       await this.#step(actor, session, () => this.#commit(session), isLate ? this.#random.next() * LATE_COMMIT_MS : 0);

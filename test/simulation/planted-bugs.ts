@@ -120,17 +120,8 @@ export const PLANTED_BUGS: PlantedBug[] = [
     changes: [{ file: LEASE, find: 'and starts_with(holder, $1)', replace: 'and $1::text is not null' }],
   },
   {
-    name: 'an event is written outside the transaction of its job',
-    changes: [
-      { file: END, find: 'import { eventValues,', replace: 'import { insertEvent, eventValues,' },
-      { file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" },
-      {
-        file: END,
-        find: 'if (!mayNotify) notifyWritten(sql, ended, written);',
-        replace:
-          'if (written) await insertEvent(sql, event, { firstDelayMs, now: null }); if (!mayNotify) notifyWritten(sql, ended, written);',
-      },
-    ],
+    name: 'a job ends without its event',
+    changes: [{ file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" }],
   },
   {
     name: 'a canceled job is not counted in the usage',

@@ -4,7 +4,7 @@ import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { ClaimedJob, Job } from '../job.ts';
 import { NO_RESULT } from '../job.ts';
-import { NOTIFY_JOB_DUE, notifyFetchDue, notifyJobDue, wordOfJob } from '../notify.ts';
+import { notifyFetchDue, notifyJobDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 
 /** A job as a request describes it. */
@@ -59,11 +59,10 @@ const insertJobIf = (condition: string): string => `
         returning created_at
       )`;
 
-/** Locks the account's row before the row of its queue, as every other statement does. @param result  further columns */
-const accept = (name: string, result: string) =>
-  defineStatement(
-    { name },
-    `
+// Locks the account's row before the row of its queue, as every other statement does.
+const ACCEPT = defineStatement(
+  { name: 'accept_job' },
+  `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
       ), ${moveUnits()}, ${insertJobIf('$unlimited or exists (select from moved)')},
@@ -75,13 +74,10 @@ const accept = (name: string, result: string) =>
         set waiting = queue.waiting + 1
         returning waiting
       )
-      select created_at as "createdAt", waiting${result}
+      select created_at as "createdAt", waiting
       from job
       cross join counted`,
-  );
-
-const ACCEPT = accept('accept_job', '');
-const ACCEPT_AND_NOTIFY = accept('accept_job_and_notify', `, case when waiting = 1 then ${NOTIFY_JOB_DUE} end`);
+);
 
 const ACCEPT_FETCH = defineStatement(
   { name: 'accept_fetch' },
@@ -109,13 +105,12 @@ export async function acceptJob(
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
   const pairs = pairValues(metadataPairs(job.metadata));
   const [options, tracks] = [JSON.stringify(job.options), JSON.stringify(job.tracks)];
-  const values = { ...job, ...hold, ...pairs, options, tracks, now, jobWord: wordOfJob(job) };
-  const mayNotify = sql.mayNotify();
-  const [accepted] = await sql.rows<Accepted & { waiting: number }>((mayNotify ? ACCEPT_AND_NOTIFY : ACCEPT)(values));
+  const values = { ...job, ...hold, ...pairs, options, tracks, now };
+  const [accepted] = await sql.rows<Accepted & { waiting: number }>(ACCEPT(values));
   if (!accepted) return null;
   const { waiting, createdAt } = accepted;
   // While others wait, the claim that starts the last of them, under the lock of the account's queue, finds this one.
-  if (waiting === 1 && !mayNotify) notifyJobDue(sql, job);
+  if (waiting === 1) notifyJobDue(sql, job);
   return { ...job, ...NOT_STARTED, createdAt };
 }
 

@@ -5,7 +5,7 @@ import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
-import { isTerminal, nextState } from '../../rules/jobs/job-state.ts';
+import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { chargedUnits } from '../../rules/jobs/price.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { Job, JobMetrics } from '../job.ts';
@@ -31,7 +31,7 @@ export type ControlDeps = {
 export async function cancelJob(deps: ControlDeps, account: Account, id: string, idempotency: IdempotencyHandle) {
   const { canceled, answer } = await deps.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
-    if (nextState(job.state, 'cancel') === null) {
+    if (isTerminal(job.state)) {
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
     const canceled = await cancelLocked(deps, tx, job);

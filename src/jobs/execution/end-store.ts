@@ -3,9 +3,9 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
-import { eventValues, insertEventIf, NOTIFY_DELIVERIES_DUE, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
+import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
-import { NOTIFY_END, notifyEnd } from '../notify.ts';
+import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
 import { chunkValues, insertChunksIf } from '../search/chunk-store.ts';
 import { addUsageIf, usageValues } from '../usage/usage-store.ts';
@@ -44,11 +44,9 @@ const endJobIf = (condition: string): string => `
         returning id
       )`;
 
-/** @param result  further columns */
-const end = (name: string, result: string) =>
-  defineStatement(
-    { name },
-    `
+const END = defineStatement(
+  { name: 'end_job' },
+  `
       with clock as (
         select $completedAt::timestamptz as moment,
           clock_timestamp() >= $completedAt::timestamptz
@@ -59,14 +57,8 @@ const end = (name: string, result: string) =>
         where shard = $shard and job_id = $jobId and exists (select from ended)
       ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')},
       ${addUsageIf('exists (select from ended)')}, ${insertChunksIf('exists (select from ended)')}
-      select (select count(*) from delivery) as deliveries${result}
+      select (select count(*) from delivery) as deliveries
       from ended`,
-  );
-
-const END = end('end_job', '');
-const END_AND_NOTIFY = end(
-  'end_job_and_notify',
-  `, ${NOTIFY_END}, case when exists (select from delivery) then ${NOTIFY_DELIVERIES_DUE('$shard::smallint')} end`,
 );
 
 // Nothing was held, and nothing transcribed.
@@ -116,9 +108,8 @@ export async function writeEnd(
     ...settlement,
     ...chunkValues(ended.createdAt, chunks),
   };
-  const mayNotify = sql.mayNotify();
-  const [written] = await sql.rows<Written>((mayNotify ? END_AND_NOTIFY : END)(values));
-  if (!mayNotify) notifyWritten(sql, ended, written);
+  const [written] = await sql.rows<Written>(END(values));
+  notifyWritten(sql, ended, written);
   return written !== undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
-import { composeEvent } from '../../webhooks/events/emit.ts';
+import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';

@@ -2,7 +2,7 @@ import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
-import { composeEvent } from '../../webhooks/events/emit.ts';
+import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import { expiryOf } from '../execution/end.ts';
 import { writeQueuedEnd } from '../execution/end-store.ts';
 import type { Job } from '../job.ts';

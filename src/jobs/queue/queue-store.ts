@@ -2,7 +2,7 @@ import type { Sql, Statement } from '../../db/database.ts';
 import type { Waiting } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob, Job } from '../job.ts';
 import { NO_RESULT } from '../job.ts';
-import { notifyStarted } from '../notify.ts';
+import { notifyChanged } from '../notify.ts';
 import type { JobKey } from '../store.ts';
 import { OPEN_JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
@@ -116,7 +116,7 @@ export async function claimJobs(
       select claimed.*, (select sum(waiting) from counted) as "stillWaiting" from claimed`,
     values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],
   });
-  for (const { id } of claimed) notifyStarted(sql, id);
+  for (const { id } of claimed) notifyChanged(sql, id);
   return {
     jobs: claimed.map(({ stillWaiting: _, ...job }) => ({ ...NO_RESULT, ...job })),
     stillWaiting: claimed[0]?.stillWaiting ?? 0,

@@ -32,11 +32,6 @@ export const JOB_MOVES: readonly Move[] = [
   { from: 'processing', move: 'cancel', to: 'canceled', meaning: 'the client cancels the job while it runs' },
 ];
 
-/** The state after a move; null when the move is not legal in this state. */
-export function nextState(state: JobState, move: JobMove): JobState | null {
-  return JOB_MOVES.find((row) => row.from === state && row.move === move)?.to ?? null;
-}
-
 /** Whether a job in this state never moves again. */
 export function isTerminal(state: JobState): boolean {
   return !JOB_MOVES.some((row) => row.from === state);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { emitEvent } from '../../../test/fixtures/webhooks/emit-event.ts';
 import type { Account } from '../../accounts/account.ts';
 import { writeJson } from '../../platform/json.ts';
-import { emitEvent } from './emit.ts';
 import { eventRoutes } from './routes.ts';
 
 const ACCOUNT: Account = { id: 'acct_a', shard: 7, name: 'a', plan: 'pro', unlimited: true };

@@ -59,9 +59,18 @@ export function checkArrivals(run: Run, report: Report): void {
   if (run.isFaultless) checkRates(known, changes, report);
 }
 
+// A stop gives up what the database does not take, and ends within this time, if the process does not freeze.
+const STOP_MS = 30_000;
+
+/** Whether the process ended soon after: it released its shards to stop. */
+function isStopping(holder: string, atMs: number, { endedAtMs, isFaultless }: Run): boolean {
+  return !isFaultless && (endedAtMs.get(holder) ?? Number.POSITIVE_INFINITY) - atMs < STOP_MS;
+}
+
 /**
  * An attempt is sent again only when its sender was ended in between: it stopped or crashed, or its lease ended because it
- * was frozen or cut off. A sender that releases the shard has recorded everything before, but for what it cut off to stop.
+ * was frozen or cut off. A sender that releases the shard has recorded everything before, but for what it cut off to stop, or
+ * could not record in time then.
  */
 function checkRepeats(arrivals: (Arrival & { row: Row })[], owners: ShardOwners, run: Run, report: Report): void {
   const ended = new Set(run.changes.flatMap(({ what, transaction }) => (what === 'deliverer' ? transaction : [])));
@@ -74,7 +83,7 @@ function checkRepeats(arrivals: (Arrival & { row: Row })[], owners: ShardOwners,
       const { row, holder, sentDatabaseMs, isCutOff } = earlier;
       const loss = owners.lossOf(row.shard, holder, { fromMs: sentDatabaseMs, toMs: later.sentDatabaseMs });
       if (!loss) report(`arrivals: ${attemptId} was sent again by ${later.holder}, though ${holder} owned its shard`);
-      else if (!isCutOff && !ended.has(loss.transaction))
+      else if (!isCutOff && !ended.has(loss.transaction) && !isStopping(holder, loss.atMs, run))
         report(`arrivals: ${attemptId} was in flight when ${holder} released its shard`);
     }
   }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { emitEvent } from '../../../test/fixtures/webhooks/emit-event.ts';
 import { RawJson } from '../../platform/json.ts';
 import { isId, timeOfId } from '../../rules/ids.ts';
 import { MAX_BODY_BYTES, MAX_BYTES_WITH_SEGMENTS } from './body.ts';
-import { emitEvent } from './emit.ts';
 
 const ACCOUNT = { id: 'acct_a', shard: 7 };
 const NOW = new Date('2026-11-21T09:30:00.000Z');

@@ -1,0 +1,23 @@
+import { makeId } from '../../platform/clock.ts';
+import { eventBody } from './body.ts';
+import type { EventData, EventType } from './event-types.ts';
+import type { NewEvent } from './store.ts';
+
+type Emission = {
+  account: { id: string; shard: number };
+  type: EventType;
+  jobId: string | null;
+  data: EventData;
+  /** The client's JSON text, echoed as it stands; null when the request carried none. */
+  metadata: string | null;
+  /** Null or absent: the clock of the process. */
+  now?: Date | null;
+};
+
+/** An event with a new id and its body, for a statement that inserts it together with other changes. */
+export function composeEvent({ account, type, jobId, data, metadata, now = null }: Emission): NewEvent {
+  const id = makeId('evt');
+  const createdAt = now ?? new Date();
+  const body = eventBody({ id, type, createdAt, metadata, data });
+  return { shard: account.shard, id, accountId: account.id, type, jobId, body, createdAt };
+}
