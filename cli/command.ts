@@ -7,6 +7,7 @@ import { findConnection } from './profile/connection.ts';
 import { findOperator } from './profile/operator.ts';
 import type { ColorChoice, Screen } from './terminal/output.ts';
 import { Output } from './terminal/output.ts';
+import { typed } from './typed.ts';
 
 /** What a run of the program reads and writes. */
 export type Io = {
@@ -75,7 +76,7 @@ function openSession(io: Io, globals: Globals): Session {
     async client() {
       const { url, apiKey } = connection();
       if (apiKey === null) {
-        const advice = 'run "verbatim init", or set VERBATIM_API_KEY.';
+        const advice = `run "${typed(io.env, 'init')}", or set VERBATIM_API_KEY.`;
         throw new CommandError(`You are not signed in at ${url}: ${advice}`, EXIT.notSignedIn);
       }
       const { Verbatim } = await import('#sdk/client/index.ts');

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import type { CommandRow, Io } from './command.ts';
+import { typed } from './typed.ts';
 
 const DOCUMENTATION = `
 Environment:
@@ -20,7 +21,7 @@ const LOADERS = new WeakMap<Command, () => Promise<void>>();
  * command only. Mistakes throw CommanderError.
  */
 export function buildProgram(rows: readonly CommandRow[], io: Io): Command {
-  const program = new Command('verbatim')
+  const program = new Command(typed(io.env))
     .description('Transcription with durable jobs and signed webhooks')
     .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')

@@ -17,7 +17,7 @@ export function stateFile(env: NodeJS.ProcessEnv, profile: string): string {
 
 /** @throws CommandError  if others may read the file, or it is none of this program */
 export function readState(file: string): ListenState {
-  const value = readPrivateJson(file) as Partial<ListenState> | null;
+  const value = readPrivateJson(file, 'delete it.') as Partial<ListenState> | null;
   if (value === null) return { secret: null, position: null };
   const { secret = null, position = null } = value;
   const isPosition = position === null || (typeof position.url === 'string' && typeof position.resumeId === 'string');

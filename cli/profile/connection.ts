@@ -1,4 +1,5 @@
 import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { typed } from '../typed.ts';
 import { DEFAULT_PROFILE, readProfiles } from './profiles.ts';
 
 /** Where the service is looked for when nothing says where it is. */
@@ -32,7 +33,8 @@ export function findConnection(env: NodeJS.ProcessEnv, choice: Choice): Connecti
   const name = choice.profile ?? current;
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (choice.profile !== undefined && !profile) {
-    throw new CommandError(`There is no profile "${name}": run "verbatim init --profile ${name}".`, EXIT.notSignedIn);
+    const advice = `run "${typed(env, `init --profile ${name}`)}".`;
+    throw new CommandError(`There is no profile "${name}": ${advice}`, EXIT.notSignedIn);
   }
   const url = readUrl(wantedUrl ?? profile?.url ?? DEFAULT_URL);
   const isOfProfile = profile !== undefined && new URL(profile.url).origin === new URL(url).origin;

@@ -14,17 +14,16 @@ export function configFolder(env: NodeJS.ProcessEnv): string {
 
 /**
  * The JSON value in a file that only its owner may read; null if there is no such file.
+ * @param advice  what to do when the file is not JSON
  * @throws CommandError  if others may read the file, or it is not JSON
  */
-export function readPrivateJson(file: string): unknown {
+export function readPrivateJson(file: string, advice: string): unknown {
   const text = readPrivateFile(file);
   if (text === null) return null;
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new CommandError(`${file} is not JSON: repair it, or delete it and run "verbatim init".`, undefined, {
-      cause,
-    });
+    throw new CommandError(`${file} is not JSON: ${advice}`, undefined, { cause });
   }
 }
 

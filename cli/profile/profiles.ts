@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { CommandError } from '../exit.ts';
+import { typed } from '../typed.ts';
 import { configFolder, readPrivateJson, writePrivateJson } from './private-file.ts';
 
 /** Where an account is served, and a key of it. */
@@ -20,9 +21,11 @@ function profilesFile(env: NodeJS.ProcessEnv): string {
  */
 export function readProfiles(env: NodeJS.ProcessEnv): ProfileFile {
   const file = profilesFile(env);
-  const value = readPrivateJson(file);
+  const value = readPrivateJson(file, `repair it, or delete it and run "${typed(env, 'init')}".`);
   if (value === null) return { current: DEFAULT_PROFILE, profiles: {} };
-  if (!isProfileFile(value)) throw new CommandError(`${file} has no profiles: delete it and run "verbatim init".`);
+  if (!isProfileFile(value)) {
+    throw new CommandError(`${file} has no profiles: delete it and run "${typed(env, 'init')}".`);
+  }
   return value;
 }
 

@@ -47,6 +47,7 @@ async function pullModel(): Promise<void> {
     modelsDir: dataPaths(DATA_DIR).models,
     hubUrl: config.hubUrl,
     how: 'pull',
+    command: `DATA_DIR=${path.relative('', DATA_DIR)} ${config.command}`,
     input: process.stdin,
     output: process.stdout,
     signal: new AbortController().signal,

@@ -15,6 +15,8 @@ export type Offer = {
   hubUrl: string;
   /** `ask` asks at the terminal; `pull` pulls without a question. */
   how: 'ask' | 'pull';
+  /** What the reader types for the command. */
+  command?: string;
   input: NodeJS.ReadableStream & { isTTY?: boolean | undefined };
   output: NodeJS.WritableStream & { isTTY?: boolean | undefined; columns?: number | undefined };
   signal: AbortSignal;
@@ -38,7 +40,7 @@ const ANSWER_MS = 20_000;
  * unreachable hub, for which it waits at most `reachMs`.
  */
 export async function offerFirstModel(offer: Offer): Promise<Offered> {
-  const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE } = offer;
+  const { modelsDir, hubUrl, how, input, output, signal, catalogue = CATALOGUE, command = 'verbatim' } = offer;
   const model = catalogue.find(({ name }) => name === FIRST_MODEL)!;
   if (await hasSpeechModel(modelsDir, catalogue)) return 'present';
   if (how === 'ask' && (!input.isTTY || !output.isTTY || (await wasAsked(modelsDir)))) return 'not_asked';
@@ -53,7 +55,7 @@ export async function offerFirstModel(offer: Offer): Promise<Offered> {
   } catch (error) {
     if (!(error instanceof ModelError) && !signal.aborted) throw error;
     const reason = error instanceof ModelError ? error.message : 'The pull was stopped.';
-    output.write(`${reason} Going on without; \`verbatim models pull ${model.name}\` tries again.\n`);
+    output.write(`${reason} Going on without; \`${command} models pull ${model.name}\` tries again.\n`);
     return 'failed';
   }
 }
@@ -63,7 +65,8 @@ async function hasSpeechModel(modelsDir: string, catalogue: readonly Model[]): P
   return (await pulledModels(modelsDir)).some((name) => !others.includes(name));
 }
 
-async function ask(model: Model, { modelsDir, input, output, signal, answerMs = ANSWER_MS }: Offer): Promise<boolean> {
+async function ask(model: Model, offer: Offer): Promise<boolean> {
+  const { modelsDir, input, output, signal, command = 'verbatim', answerMs = ANSWER_MS } = offer;
   const terminal = createInterface({ input, output });
   const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
   const size = megabytes(sizeOfModel(model));
@@ -77,7 +80,7 @@ async function ask(model: Model, { modelsDir, input, output, signal, answerMs = 
   if (answer === null) output.write('\n');
   if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true;
   await noteAsked(modelsDir);
-  output.write(`Not fetched, and not asked again; \`verbatim models pull ${model.name}\` fetches it.\n`);
+  output.write(`Not fetched, and not asked again; \`${command} models pull ${model.name}\` fetches it.\n`);
   return false;
 }
 

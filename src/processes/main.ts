@@ -103,6 +103,7 @@ async function offerModel(config: Config, signal: AbortSignal): Promise<void> {
     modelsDir: dataPaths(config.dataDir).models,
     hubUrl: config.hubUrl,
     how: 'ask',
+    command: config.command,
     input: process.stdin,
     output: process.stdout,
     signal,

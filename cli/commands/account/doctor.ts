@@ -7,6 +7,7 @@ import { CommandError } from '../../exit.ts';
 import { describeFailure } from '../../failure.ts';
 import { findConnection } from '../../profile/connection.ts';
 import { credits, state } from '../../terminal/format.ts';
+import { typed } from '../../typed.ts';
 
 /** One thing that was looked at, and what to do about it. */
 type Finding = { result: 'ok' | 'warn' | 'fail'; message: string; fix?: string };
@@ -43,18 +44,18 @@ async function examine(session: Session): Promise<Finding[]> {
   } catch (error) {
     return [node, { result: 'fail', message: (error as Error).message }];
   }
-  const service = await checkService(connection.url, io.signal);
+  const service = await checkService(connection.url, io);
   const findings = [node, ...service];
   if (service.some(({ result }) => result === 'fail')) return findings;
   if (connection.apiKey === null) {
     const message = `no API key for ${connection.url}`;
-    return [...findings, { result: 'fail', message, fix: 'verbatim init, or set VERBATIM_API_KEY' }];
+    return [...findings, { result: 'fail', message, fix: `${typed(io.env, 'init')}, or set VERBATIM_API_KEY` }];
   }
-  return [...findings, ...(await checkAccount(await session.client(), io.signal))];
+  return [...findings, ...(await checkAccount(await session.client(), io))];
 }
 
 /** Whether the service answers, is ready, and has the time of this machine. */
-async function checkService(url: string, signal: AbortSignal): Promise<Finding[]> {
+async function checkService(url: string, { env, signal }: Io): Promise<Finding[]> {
   const cut = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   let answer: Response;
   try {
@@ -63,9 +64,8 @@ async function checkService(url: string, signal: AbortSignal): Promise<Finding[]
     signal.throwIfAborted();
     const { code } = ((error as Error).cause ?? {}) as { code?: string };
     const message = `nothing answers at ${url}${code ? ` (${code})` : ''}`;
-    return [
-      { result: 'fail', message, fix: 'start the service, or give its address: --url, VERBATIM_URL, verbatim init' },
-    ];
+    const fix = `start the service, or give its address: --url, VERBATIM_URL, ${typed(env, 'init')}`;
+    return [{ result: 'fail', message, fix }];
   }
   const text = await answer.text();
   const ready: Finding = answer.ok
@@ -93,17 +93,18 @@ function checkClock(date: string | null): Finding[] {
   return [{ result: 'warn', message, fix: 'synchronise the clock' }];
 }
 
-async function checkAccount(client: Verbatim, signal: AbortSignal): Promise<Finding[]> {
+async function checkAccount(client: Verbatim, io: Io): Promise<Finding[]> {
+  const { env, signal } = io;
   let account: OwnAccount;
   try {
     account = await client.account();
   } catch (error) {
     signal.throwIfAborted();
-    return [{ result: 'fail', message: describeFailure(error, signal).message, fix: 'verbatim init' }];
+    return [{ result: 'fail', message: describeFailure(error, signal).message, fix: typed(env, 'init') }];
   }
   const { name, plan, scopes } = account;
   const key: Finding = { result: 'ok', message: `key of ${name} (${plan}), scopes: ${scopes.join(' ') || 'all'}` };
-  return [key, ...(await checkBalance(client, signal)), ...(await checkWebhooks(client, signal))];
+  return [key, ...(await checkBalance(client, signal)), ...(await checkWebhooks(client, io))];
 }
 
 async function checkBalance(client: Verbatim, signal: AbortSignal): Promise<Finding[]> {
@@ -115,27 +116,27 @@ async function checkBalance(client: Verbatim, signal: AbortSignal): Promise<Find
   });
 }
 
-async function checkWebhooks(client: Verbatim, signal: AbortSignal): Promise<Finding[]> {
+async function checkWebhooks(client: Verbatim, { env, signal }: Io): Promise<Finding[]> {
   return await unlessForbidden(signal, async () => {
     const webhooks = await client.webhooks.list({ limit: 100 }).toArray({ limit: 100 });
     if (webhooks.length === 0) return [{ result: 'ok', message: 'no webhooks' }];
-    return await Promise.all(webhooks.map((webhook) => checkWebhook(client, webhook)));
+    return await Promise.all(webhooks.map((webhook) => checkWebhook(client, webhook, env)));
   });
 }
 
-async function checkWebhook(client: Verbatim, webhook: Webhook): Promise<Finding> {
+async function checkWebhook(client: Verbatim, webhook: Webhook, env: NodeJS.ProcessEnv): Promise<Finding> {
   const { id, url, active, consecutive_failures: failures, disabled_reason, failing_since: since } = webhook;
   if (active && failures === 0) return { result: 'ok', message: `webhook ${id} to ${url}` };
   const [last] = await client.webhooks.deliveries(id, { status: 'failed', limit: 1 }).toArray({ limit: 1 });
   const reason = last?.error ? ` (${last.error.reason}): ${last.error.message}` : '';
-  const recover = `verbatim webhooks recover ${id}${since ? ` --since ${since}` : ' --since 1d'}`;
+  const recover = typed(env, `webhooks recover ${id} --since ${since ?? '1d'}`);
   if (active)
     return {
       result: 'warn',
       message: `webhook ${id} failed ${failures} times in a row${reason}`,
       fix: `repair the receiver, then: ${recover}`,
     };
-  const fix = `verbatim webhooks update ${id} --enable, then: ${recover}`;
+  const fix = `${typed(env, `webhooks update ${id} --enable`)}, then: ${recover}`;
   return { result: 'warn', message: `webhook ${id} is disabled (${disabled_reason})${reason}`, fix };
 }
 

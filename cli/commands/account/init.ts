@@ -9,6 +9,7 @@ import { readTextFile } from '../../options.ts';
 import { DEFAULT_URL, readUrl } from '../../profile/connection.ts';
 import { DEFAULT_PROFILE, saveProfile } from '../../profile/profiles.ts';
 import { ask } from '../../terminal/prompt.ts';
+import { typed } from '../../typed.ts';
 
 type InitOptions = { apiKeyFile?: string; createAccount?: string; plan?: 'lite' | 'pro'; sample?: string };
 
@@ -40,7 +41,7 @@ async function init(session: Session, options: InitOptions): Promise<void> {
   });
   out.note({ text: `Profile "${name}" is in ${file}`, style: 'dim' });
   if (options.sample !== undefined) await transcribeSample(session, client, options.sample);
-  else out.note({ text: 'Next: verbatim transcribe <file>', style: 'dim' });
+  else out.note({ text: `Next: ${typed(io.env, 'transcribe <file>')}`, style: 'dim' });
 }
 
 async function askUrl({ io }: Session, { createAccount, apiKeyFile }: InitOptions): Promise<string> {

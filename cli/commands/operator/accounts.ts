@@ -8,6 +8,7 @@ import type { ListOptions } from '../../list.ts';
 import { addListOptions, pageOf, showList } from '../../list.ts';
 import { number } from '../../options.ts';
 import { credits, facts } from '../../terminal/format.ts';
+import { typed } from '../../typed.ts';
 
 type NewAccount = { plan: 'lite' | 'pro'; credits?: number };
 
@@ -84,7 +85,7 @@ async function createAccount(session: Session, { plan, credits: amount }: NewAcc
   const { accounts } = await session.admin();
   const account = await accounts.create({ name, plan, credits: amount });
   show(session, account);
-  session.out.note({ text: `Next: verbatim keys create ${account.id}`, style: 'dim' });
+  session.out.note({ text: `Next: ${typed(session.io.env, `keys create ${account.id}`)}`, style: 'dim' });
 }
 
 async function listAccounts(session: Session, options: ListOptions & { query?: string }): Promise<void> {

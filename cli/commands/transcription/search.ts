@@ -7,6 +7,7 @@ import { addListOptions, pageOf, showResults } from '../../list.ts';
 import { time } from '../../options.ts';
 import { clockTime } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';
+import { typed } from '../../typed.ts';
 
 type SearchOptions = ListOptions & { language?: string; after?: string; before?: string };
 
@@ -17,7 +18,7 @@ export function define(command: Command, io: Io): void {
     .option('--language <code>', 'of transcripts in this language')
     .option('--after <time>', 'of jobs created after this time: 2026-11-21, 1h, 7d …', time)
     .option('--before <time>', 'of jobs created before this time', time)
-    .addHelpText('after', '\nWords that begin with "-" come after "--": verbatim search -- budget -draft\n');
+    .addHelpText('after', `\nWords that begin with "-" come after "--": ${typed(io.env, 'search -- budget -draft')}\n`);
   addListOptions(command).action(action<[string[]], SearchOptions>(io, search));
 }
 

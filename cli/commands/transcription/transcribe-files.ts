@@ -10,6 +10,7 @@ import { CommandError, EXIT, OutputClosed } from '../../exit.ts';
 import { describeFailure } from '../../failure.ts';
 import { clockTime, credits } from '../../terminal/format.ts';
 import { safeBlock } from '../../terminal/safe-text.ts';
+import { typed } from '../../typed.ts';
 import type { CaptionFlags, Format } from './captions.ts';
 import { captionParams, textFormat } from './captions.ts';
 import type { Input } from './inputs.ts';
@@ -160,7 +161,7 @@ function show({ out }: Session, input: Input, outcome: Outcome, how: Wanted & { 
 function conclude({ io, out }: Session, inputs: readonly Input[], outcomes: readonly Outcome[]): void {
   for (const outcome of outcomes) {
     if (outcome.state === 'pending' && outcome.jobId) {
-      out.warn(`${outcome.jobId} goes on: verbatim jobs follow ${outcome.jobId}`);
+      out.warn(`${outcome.jobId} goes on: ${typed(io.env, `jobs follow ${outcome.jobId}`)}`);
     }
   }
   const failed = outcomes.filter((outcome) => outcome.state === 'failed');

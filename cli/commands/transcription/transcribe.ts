@@ -4,6 +4,7 @@ import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { readJson, readTextFile, wholeNumber } from '../../options.ts';
+import { typed } from '../../typed.ts';
 import type { CaptionFlags, Format } from './captions.ts';
 import { addCaptionOptions, FORMATS } from './captions.ts';
 import type { Input } from './inputs.ts';
@@ -23,12 +24,12 @@ type TranscribeFlags = RequestFlags &
   };
 
 const MAX_PARALLEL = 8;
-const EXAMPLES = `
+const examples = (command: string) => `
 Examples:
-  verbatim transcribe call.mp3 > call.txt
-  verbatim transcribe *.m4a -o srt --out subs
-  verbatim transcribe https://example.com/talk.mp3 --diarize --json
-  ffmpeg -i film.mkv -f wav - | verbatim transcribe - --name film.wav
+  ${command} transcribe call.mp3 > call.txt
+  ${command} transcribe *.m4a -o srt --out subs
+  ${command} transcribe https://example.com/talk.mp3 --diarize --json
+  ffmpeg -i film.mkv -f wav - | ${command} transcribe - --name film.wav
 `;
 
 /** `verbatim transcribe` */
@@ -43,12 +44,12 @@ export function define(command: Command, io: Io): void {
     .option('--parallel <number>', 'how many inputs at once, up to 8', wholeNumber, 3)
     .option('--url-headers-file <file>', 'headers for the servers of URLs: a JSON object');
   addCaptionOptions(addRequestOptions(command))
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', examples(typed(io.env)))
     .action(action<[string[]], TranscribeFlags>(io, transcribe));
 }
 
 async function transcribe(session: Session, flags: TranscribeFlags, words: string[]): Promise<void> {
-  checkFlags(flags, words.length);
+  checkFlags(flags, words.length, session.io.env);
   const { format, out, force = false, name, urlHeadersFile } = flags;
   const urlHeaders =
     urlHeadersFile === undefined
@@ -64,10 +65,14 @@ async function transcribe(session: Session, flags: TranscribeFlags, words: strin
   });
 }
 
-function checkFlags({ async: isAsync, out, format, parallel }: TranscribeFlags, count: number): void {
+function checkFlags(
+  { async: isAsync, out, format, parallel }: TranscribeFlags,
+  count: number,
+  env: NodeJS.ProcessEnv,
+): void {
   if (parallel < 1 || parallel > MAX_PARALLEL) throw new UsageError(`--parallel must be from 1 to ${MAX_PARALLEL}.`);
   if (isAsync && (out !== undefined || format !== 'txt')) {
-    throw new UsageError('--async has no transcripts to write: get them later with verbatim jobs transcript.');
+    throw new UsageError(`--async has no transcripts to write: get them later with ${typed(env, 'jobs transcript')}.`);
   }
   const isCaption = format === 'srt' || format === 'vtt';
   if (isCaption && count > 1 && out === undefined) throw new UsageError(`Several ${format} transcripts need --out.`);

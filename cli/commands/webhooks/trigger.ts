@@ -5,15 +5,16 @@ import type { EventType } from '#sdk/wire.ts';
 import type { Io, Session } from '../../command.ts';
 import { action } from '../../command.ts';
 import { CommandError, EXIT, UsageError } from '../../exit.ts';
+import { typed } from '../../typed.ts';
 import { sendLocally } from './local-send.ts';
 
 type Change = { path: string[]; value: unknown };
 type TriggerOptions = { webhook?: string; to?: string; set?: Change[]; secret?: string };
 
-const EXAMPLES = `
+const examples = (command: string) => `
 Examples:
-  verbatim trigger transcription.completed --webhook wh_…
-  verbatim trigger transcription.failed --to localhost:3000/hooks --set data.job.error.type=engine_error
+  ${command} trigger transcription.completed --webhook wh_…
+  ${command} trigger transcription.failed --to localhost:3000/hooks --set data.job.error.type=engine_error
 `;
 
 /** `verbatim trigger` */
@@ -28,7 +29,7 @@ export function define(command: Command, io: Io): void {
       change,
     )
     .option('--secret <file>', 'with --to: sign with the secret in this file, instead of that of verbatim listen')
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', examples(typed(io.env)))
     .action(action<[string], TriggerOptions>(io, trigger));
 }
 

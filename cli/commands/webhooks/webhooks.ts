@@ -9,6 +9,7 @@ import { addListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, number, readJson, readTextFile, wholeNumber } from '../../options.ts';
 import { facts, state } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';
+import { typed } from '../../typed.ts';
 import { defineDeliveries } from './deliveries.ts';
 
 type Changes = {
@@ -88,7 +89,7 @@ async function listWebhooks(session: Session, options: ListOptions): Promise<voi
       webhook.url,
     ],
     id: ({ id }) => id,
-    empty: 'No webhooks. Make one with: verbatim webhooks create https://…',
+    empty: `No webhooks. Make one with: ${typed(session.io.env, 'webhooks create https://…')}`,
   });
 }
 
