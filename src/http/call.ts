@@ -33,10 +33,21 @@ export function callOf(
       },
       contentType: request.headers['content-type'] ?? '',
       contentLength: contentLengthOf(request.raw),
+      rawQuery: isRawAudio(request) ? queryOf(request.raw) : null,
     },
     idempotency: request.context.idempotency ?? NO_IDEMPOTENCY_KEY,
     note: (fields) => void Object.assign(request.context.notes, fields),
   };
+}
+
+/** Whether the body is audio by itself, not a form with audio in it, at a route that takes it. */
+export function isRawAudio({ headers, routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.endpoint?.takesRawAudio === true && /^audio\//i.test(headers['content-type'] ?? '');
+}
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const begin = url.indexOf('?');
+  return begin < 0 ? '' : url.slice(begin + 1);
 }
 
 /** The length that the headers announce; null without one. */

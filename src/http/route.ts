@@ -56,6 +56,8 @@ export type IncomingUpload = {
   contentType: string;
   /** Null without the header. */
   contentLength: number | null;
+  /** Of a body that is the file itself: the query, which has the fields of the form. Null for a form. */
+  rawQuery: string | null;
 };
 
 /** The arguments of a handler: validated values instead of a request object. */
@@ -118,6 +120,8 @@ export type Route = Access & {
   /** With auth `key` only; absent: `default`. */
   bucket?: Bucket;
   upload?: boolean;
+  /** Of an upload: a body of `audio/*` is the file, and the fields of the form stand in the query. */
+  takesRawAudio?: boolean;
   /** The handler gets the text of the JSON body too, which may contain U+0000 as an escape. */
   keepsBodyText?: boolean;
   /** A saved answer is sent again to the key that asked first only: it shows what other keys of the account may not have. */

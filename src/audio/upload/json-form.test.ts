@@ -17,7 +17,7 @@ const URL = 'https://a.example.com/';
 function read(body: unknown, contentLength: number | null = null) {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const open = () => Readable.from([bytes], { objectMode: false });
-  return readJsonForm({ open, contentType: 'application/json', contentLength }, LIMITS);
+  return readJsonForm({ open, contentType: 'application/json', contentLength, rawQuery: null }, LIMITS);
 }
 
 test('the fields are those of a form: text, numbers and booleans as text, lists repeated, objects as JSON', async () => {
@@ -87,14 +87,19 @@ for (const [what, body, type, param] of REFUSED) {
 }
 
 test('a declared length over 64 KiB is refused before the body is read', async () => {
-  const upload = { open: () => Readable.from([]), contentType: 'application/json', contentLength: 70_000 };
+  const upload = {
+    open: () => Readable.from([]),
+    contentType: 'application/json',
+    contentLength: 70_000,
+    rawQuery: null,
+  };
 
   await assert.rejects(readJsonForm(upload, LIMITS), { type: 'too_large' });
 });
 
 test('a body that does not arrive in time is refused', async () => {
   const stream = new Readable({ read: () => undefined });
-  const upload = { open: () => stream, contentType: 'application/json', contentLength: null };
+  const upload = { open: () => stream, contentType: 'application/json', contentLength: null, rawQuery: null };
 
   await assert.rejects(readJsonForm(upload, { ...LIMITS, timeoutMs: 20 }), BodyTimeoutError);
   stream.destroy();

@@ -28,6 +28,7 @@ async function openEnvironment() {
         open: () => stream,
         contentType: TYPE,
         contentLength: null,
+        rawQuery: null,
         storage,
         limits: LIMITS,
         clock: systemClock,

@@ -1,5 +1,7 @@
 import type { Hash } from 'node:crypto';
 import { createHash } from 'node:crypto';
+import type { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { Busboy } from '@fastify/busboy';
 import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
@@ -40,7 +42,7 @@ export type Upload = {
 /** As `ReceivedAudio`. */
 export type StoredFile = ReceivedAudio & { filename: string | null; start: FileStart };
 
-type Arrival = IncomingUpload & {
+export type Arrival = IncomingUpload & {
   storage: AudioStorage;
   limits: UploadLimits;
   clock: Clock;
@@ -63,7 +65,7 @@ const MAX_PART_HEADER_BYTES = 8 * 1024;
  * @throws BodyTimeoutError  when the upload is too slow
  */
 export async function acceptUpload(arrival: Arrival): Promise<Upload> {
-  const { contentType, contentLength, storage, limits, wantsFingerprint } = arrival;
+  const { contentType, contentLength, limits, wantsFingerprint } = arrival;
   const maxBodyBytes = limits.maxFileBytes + ENVELOPE_BYTES;
   if (contentLength !== null && contentLength > maxBodyBytes) throw tooLarge(limits.maxFileBytes);
   const parser = openParser(contentType);
@@ -87,20 +89,67 @@ export async function acceptUpload(arrival: Arrival): Promise<Upload> {
     // Synchronously, so that a mistake in an early part is reported before one in a later part.
     const mistake = mistakeOf(incoming, received, limits);
     if (mistake) return fail(mistake);
-    parts.push(receivePart(incoming, received, storage, limits).catch(fail));
+    parts.push(receivePart(incoming, received, arrival).catch(fail));
   });
   parser.on('partsLimit', () => fail(new ApiError('invalid_request', `Send at most ${MAX_PARTS} form fields.`)));
 
+  return await receiveAll(arrival, { parser, received, parts, failure, maxBodyBytes });
+}
+
+/**
+ * Receives a body that is the file itself; its fields stand in the query. As `acceptUpload` otherwise.
+ * @throws ApiError  that says what is wrong with the upload
+ * @throws BodyTimeoutError  when the upload is too slow
+ */
+export async function acceptRawAudio(arrival: Arrival): Promise<Upload> {
+  const { contentLength, rawQuery, limits, wantsFingerprint } = arrival;
+  const maxBodyBytes = limits.maxFileBytes;
+  if (contentLength !== null && contentLength > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  const received = { ...readQueryFields(rawQuery ?? '', limits), hash: wantsFingerprint ? createHash('sha256') : null };
+  const failure = new AbortController();
+  const parser = new PassThrough();
+  parser.on('error', () => undefined);
+  failure.signal.addEventListener('abort', () => parser.destroy(failure.signal.reason as Error));
+  const parts = [receiveFile(parser, undefined, received, arrival).catch((cause) => failure.abort(cause))];
+  return await receiveAll(arrival, { parser, received, parts, failure, maxBodyBytes });
+}
+
+function readQueryFields(query: string, limits: UploadLimits): Received {
+  const received: Received = { fields: new Map(), lists: new Map(), hasFile: false, file: null, hash: null };
+  for (const [name, value] of new URLSearchParams(query)) {
+    const mistake = mistakeOfField(name, received, limits);
+    if (mistake) throw mistake;
+    const maxBytes = limits.fieldBytes[name]!;
+    if (Buffer.byteLength(value) > maxBytes) throw fieldTooLarge(name, maxBytes);
+    received.fields.set(name, value);
+    if (limits.listFields?.includes(name)) listOf(received, name).push(value);
+  }
+  return received;
+}
+
+type Receiving = {
+  parser: Writable;
+  received: Received;
+  /** Never rejected: a part that fails aborts `failure`. */
+  parts: Promise<void>[];
+  failure: AbortController;
+  maxBodyBytes: number;
+};
+
+async function receiveAll(
+  arrival: Arrival,
+  { parser, received, parts, failure, maxBodyBytes }: Receiving,
+): Promise<Upload> {
   try {
     await parseBody(arrival, parser, failure, maxBodyBytes);
     await Promise.all(parts);
     failure.signal.throwIfAborted();
-    return completeUpload(received, limits);
+    return completeUpload(received, arrival.limits);
   } catch (cause) {
-    fail(cause);
+    failure.abort(cause);
     await Promise.all(parts);
-    if (received.file) await storage.remove(received.file.key);
-    throw asApiError(cause, limits);
+    if (received.file) await arrival.storage.remove(received.file.key);
+    throw asApiError(cause, arrival.limits);
   }
 }
 
@@ -126,7 +175,7 @@ function openParser(contentType: string) {
 /** Pipes the body into the parser. Resolves at the end of the body; rejects with the first failure. */
 async function parseBody(
   { open, limits, clock }: Arrival,
-  parser: InstanceType<typeof Busboy>,
+  parser: Writable,
   failure: AbortController,
   maxBodyBytes: number,
 ): Promise<void> {
@@ -181,32 +230,39 @@ function mistakeOf({ name, isFile }: Part, received: Received, limits: UploadLim
   const refusal = (message: string, param?: string) => new ApiError('invalid_request', message, param ? { param } : {});
   if (isFile) return received.hasFile ? refusal('Send exactly one file.', name) : null;
   if (!name) return refusal('Every part of the form needs a name.');
-  if (received.fields.has(name) && !limits.listFields?.includes(name)) return refusal(`Send ${name} once.`, name);
+  return mistakeOfField(name, received, limits);
+}
+
+function mistakeOfField(name: string, { fields }: Received, limits: UploadLimits): ApiError | null {
+  const isRepeated = fields.has(name) && !limits.listFields?.includes(name);
+  if (isRepeated) return new ApiError('invalid_request', `Send ${name} once.`, { param: name });
   return Object.hasOwn(limits.fieldBytes, name) ? null : unknownField(name, limits.fieldBytes);
 }
 
 /** Records the part before the first await, because the check of the next part needs it. */
-async function receivePart(
-  { name, part, filename, isFile }: Part,
-  received: Received,
-  storage: AudioStorage,
-  limits: UploadLimits,
-) {
-  if (isFile) {
-    received.hasFile = true;
-    const start = new FileStart();
-    const observers = received.hash ? [start, received.hash] : [start];
-    const bytes = whileDiskIsFree(observed(part, observers), storage, limits.minFreeDiskBytes);
-    const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
-    received.file = { ...stored, filename: cleanFilename(filename), start };
-    return;
-  }
+async function receivePart({ name, part, filename, isFile }: Part, received: Received, arrival: Arrival) {
+  const { limits } = arrival;
+  if (isFile) return await receiveFile(part as AsyncIterable<Uint8Array>, filename, received, arrival);
   received.fields.set(name!, '');
   const values = limits.listFields?.includes(name!) ? listOf(received, name!) : null;
   const at = values ? values.push('') - 1 : 0;
   const value = decode(name!, await readField(name!, part, limits.fieldBytes[name!]!));
   received.fields.set(name!, value);
   if (values) values[at] = value;
+}
+
+async function receiveFile(
+  part: AsyncIterable<Uint8Array>,
+  filename: string | undefined,
+  received: Received,
+  { storage, limits }: Arrival,
+): Promise<void> {
+  received.hasFile = true;
+  const start = new FileStart();
+  const observers = received.hash ? [start, received.hash] : [start];
+  const bytes = whileDiskIsFree(observed(part, observers), storage, limits.minFreeDiskBytes);
+  const stored = await storage.receive(bytes, { maxBytes: limits.maxFileBytes });
+  received.file = { ...stored, filename: cleanFilename(filename), start };
 }
 
 function listOf({ lists }: Received, name: string): string[] {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../api-error.ts';
-import { callOf, contentLengthOf, continueBody, endOf, followKey } from '../call.ts';
+import { callOf, contentLengthOf, continueBody, endOf, followKey, isRawAudio } from '../call.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { withListCursors } from '../pagination.ts';
@@ -60,7 +60,8 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
       if (before?.kind === 'replay') return sendAnswer(request, reply, before.answer);
       checkParams(request.params as Record<string, string>);
       checkQueryEncoding(request.raw.url ?? '');
-      request.query = readQuery(request.query as Record<string, unknown>, querySchema);
+      // The handler reads the fields of raw audio from the query.
+      request.query = isRawAudio(request) ? {} : readQuery(request.query as Record<string, unknown>, querySchema);
       if (endpoint.upload) return;
       request.body = readBodyOrNothing(parseJson(bytes, endpoint), schema.body !== undefined);
       if (endpoint.keepsBodyText) request.context.bodyText = bytes.toString();

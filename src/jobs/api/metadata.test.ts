@@ -22,7 +22,12 @@ async function send(fixture: Fixture, account: Account, metadata: string | Buffe
   ];
   const stream = Readable.from([Buffer.concat(pieces.map((piece) => Buffer.from(piece)))], { objectMode: false });
   const contentType = 'multipart/form-data; boundary=edge';
-  return await fixture.post(account, '/v1/transcribe', { open: () => stream, contentType, contentLength: null });
+  return await fixture.post(account, '/v1/transcribe', {
+    open: () => stream,
+    contentType,
+    contentLength: null,
+    rawQuery: null,
+  });
 }
 
 /** A JSON string of exactly `bytes` bytes. @param fill  a character of one to four bytes */

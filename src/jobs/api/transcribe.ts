@@ -5,7 +5,7 @@ import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
 import type { StoredFile, Upload } from '../../audio/upload/upload.ts';
-import { acceptUpload } from '../../audio/upload/upload.ts';
+import { acceptRawAudio, acceptUpload } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -236,7 +236,8 @@ async function readForm<Request extends UploadRequest, Result extends Answer>(
     return await readJsonForm(upload, { fieldBytes, listFields, insteadOfFile, textFields, timeoutMs: MAX_STALL_MS });
   }
   const { maxUploadBytes: maxFileBytes, minFreeDiskBytes } = config;
-  return await acceptUpload({
+  const accept = upload.rawQuery === null ? acceptUpload : acceptRawAudio;
+  return await accept({
     ...upload,
     storage,
     clock,

@@ -68,7 +68,7 @@ test('the balance is read for an upload only when the key was looked up without 
     return fixture.db.rows<Row>(statement);
   };
   const uploads = openUploadAdmission({ ...fixture, db: { ...fixture.db, rows } });
-  const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1 };
+  const upload = { open: () => Readable.from([]), contentType: '', contentLength: 1, rawQuery: null };
   const admit = async (hadCredit: boolean) => {
     using _upload = await uploads.admit({
       account: { ...account, hadCredit },

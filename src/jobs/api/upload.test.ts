@@ -22,6 +22,43 @@ test('an upload over a socket becomes a job', async () => {
   assert.equal((await server.fixture.job(account, answer.json.id)).status, 'queued');
 });
 
+test('a body of audio is the file, and the query has the fields of the form', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '100000' });
+  const account = await server.account();
+  const send = async (query: string, body: Uint8Array, type = 'audio/wav') => {
+    const request = server.send(account.key, { 'content-type': type }, `/v1/transcribe${query}`);
+    request.end(body);
+    return await answerOf(request);
+  };
+  const metadata = encodeURIComponent('{"a": 1.0}');
+
+  const made = await send(`?async=true&metadata=${metadata}&keywords=one&keywords=two`, wavFile(1));
+  const unknown = await send('?async=true&speed=2', wavFile(1));
+  const twice = await send('?async=true&async=false', wavFile(1));
+  const large = await send('?async=true', Buffer.alloc(100_001));
+  const empty = await send('?async=true', Buffer.alloc(0));
+  const other = await send('?async=true', wavFile(1), 'text/plain');
+
+  assert.deepEqual([made.status, made.json.metadata], [202, { a: 1 }]);
+  assert.deepEqual([unknown.status, unknown.json.error.param], [400, 'speed']);
+  assert.deepEqual([twice.status, twice.json.error.param], [400, 'async']);
+  assert.deepEqual([large.status, empty.status, other.status], [413, 422, 400]);
+  await until('the refused files to be gone', async () => (await server.fixture.files()).length <= 1);
+});
+
+test('raw audio that breaks off leaves nothing on disk', async () => {
+  await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '1000000' });
+  const account = await server.account();
+  const request = server.send(account.key, { 'content-type': 'audio/wav' }, '/v1/transcribe?async=true');
+  request.write('half of the sound'.repeat(30_000));
+  await until('the upload to begin', async () => (await server.fixture.files()).length === 1);
+
+  request.destroy();
+
+  await until('the file to be gone', async () => (await server.fixture.files()).length === 0);
+  assert.deepEqual(await server.fixture.db.rows({ text: 'select id from jobs' }), []);
+});
+
 test('a client that disconnects during an upload leaves nothing on disk', async () => {
   await using server = await openUploadServer({ MAX_UPLOAD_BYTES: '1000000' });
   const account = await server.account();

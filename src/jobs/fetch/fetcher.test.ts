@@ -155,7 +155,7 @@ test('a form without a file may carry audio_url and its headers', async () => {
   const stream = Readable.from(body as unknown as AsyncIterable<Uint8Array>, { objectMode: false });
 
   const answer = await fixture.post(account, '/v1/transcribe', {
-    ...{ open: () => stream, contentType: headers.get('content-type')!, contentLength: null },
+    ...{ open: () => stream, contentType: headers.get('content-type')!, contentLength: null, rawQuery: null },
   });
 
   assert.deepEqual([answer.status, answer.json.text], [200, 'hello']);
