@@ -128,7 +128,7 @@ test('captions are shaped as asked, in the answer and later', async () => {
   const account = await fixture.account();
   await fixture.startWorker(openFakeEngine({ says: 'hello wonderful people' }));
   const options = { max_line_length: '16', max_lines: '2' };
-  const captions = '1\n00:00:00,000 --> 00:00:01,500\nhello wonderful\npeople\n';
+  const captions = '1\n00:00:00,000 --> 00:00:01,000\nhello wonderful\npeople\n';
 
   const answer = await fixture.transcribe(account, wavFile(1), { response_format: 'srt', ...options });
   const id = answer.headers['location']!.split('/').at(-1)!;
