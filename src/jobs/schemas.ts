@@ -95,12 +95,10 @@ const transcribeFields = {
   ...captionFields,
 };
 
-// Only json together with async.
-const FORMAT_RULE = {
-  anyOf: [{ properties: { async: { enum: ['false', '0'] } } }, { properties: { response_format: { enum: ['json'] } } }],
-};
-
-/** The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. */
+/**
+ * The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. That `response_format` is for
+ * synchronous requests stands in its description: generators make types that do not compile of a second union.
+ */
 export const transcribeForm = Type.Object(
   {
     file: Type.Optional(fileSchema),
@@ -108,7 +106,7 @@ export const transcribeForm = Type.Object(
     audio_url_headers: Type.Optional(audioUrlHeadersSchema),
     ...transcribeFields,
   },
-  { allOf: [FORMAT_RULE, { oneOf: [{ required: ['file'] }, { required: ['audio_url'] }] }] },
+  { oneOf: [{ required: ['file'] }, { required: ['audio_url'] }] },
 );
 
 /** The JSON body of POST /v1/transcribe with `audio_url`, for the API reference. */
