@@ -140,6 +140,12 @@ const PENDING_COLUMNS = `d.attempt_id as id, d.webhook_id as "webhookId", d.even
 
 /** One entry with the request as sent and the answer; null when the webhook's log has none with this id. */
 export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
+  const find = async () => (await findRecorded(sql, place, id)) ?? (await findPending(sql, place, id));
+  // An attempt that is recorded between the two is in neither.
+  return (await find()) ?? (await findRecorded(sql, place, id));
+}
+
+async function findRecorded(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
   const attempts = await sql.rows<LoggedExchange>({
     text: `select ${ATTEMPT_COLUMNS}, a.remote_address as "remoteAddress", a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
         a.response_body as "responseBody", e.body as "requestBody"
@@ -150,7 +156,10 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
     // The id holds the time of creation, and that time selects the partition.
     values: [place.shard, place.webhookId, id, new Date(timeOfId(id))],
   });
-  if (attempts[0]) return attempts[0];
+  return attempts[0] ?? null;
+}
+
+async function findPending(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
   const pending = await sql.rows<LoggedAttempt>({
     text: `select ${PENDING_COLUMNS}
       from deliveries d

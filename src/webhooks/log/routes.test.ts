@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
+import type { Sql, Statement } from '../../db/database.ts';
 import type { FinishedAttempt } from '../deliveries/recording/finished-attempt.ts';
 import { recordWithStreaks } from '../deliveries/recording/streaks.ts';
+import { findLogged } from './log-store.ts';
 
 const ENTRY_KEYS = [
   ...['id', 'webhook_id', 'event_id', 'event_type', 'url', 'attempt', 'status', 'response_status', 'error'],
@@ -226,4 +228,24 @@ test("another account's log is unknown, and so is an entry of another webhook", 
     answers.map((answer) => answer.status),
     answers.map(() => 404),
   );
+});
+
+test('an attempt that is recorded while it is looked up is found', async () => {
+  await using environment = await openEnvironment();
+  await environment.emit();
+  const { data } = await environment.list();
+  const place = { shard: environment.account.shard, webhookId: environment.webhook.id };
+  let statements = 0;
+  const db: Sql = {
+    ...environment.db,
+    async rows<Row>(statement: Statement) {
+      const rows = await environment.db.rows<Row>(statement);
+      if (++statements === 1) await environment.attemptAll({});
+      return rows;
+    },
+  };
+
+  const found = await findLogged(db, place, data[0].id);
+
+  assert.equal(found?.status, 'succeeded');
 });
