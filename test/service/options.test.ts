@@ -14,6 +14,7 @@ import { withSortedKeys } from '../fixtures/webhooks/sorted-keys.ts';
 
 type Word = { start: number; end: number; text: string };
 type Job = {
+  audio: { duration_seconds: number };
   id: string;
   status: string;
   text: string;
@@ -172,12 +173,13 @@ const textOfCaptions = (srt: string) =>
     .join(' ');
 
 /** Captions of so many words each, which begin with their first word and end half a second after their last, or at the next. */
-function expectedSrt(words: Word[], counts: number[]): string {
+/** @param seconds  of the audio, with which the last caption ends at the latest */
+function expectedSrt(words: Word[], counts: number[], seconds: number): string {
   const time = (seconds: number) => new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23).replace('.', ',');
   const rest = [...words];
   const cues = counts.map((count, i) => {
     const own = rest.splice(0, count);
-    const end = Math.min(own.at(-1)!.end + 0.5, rest[0]?.start ?? Number.POSITIVE_INFINITY);
+    const end = Math.min(own.at(-1)!.end + 0.5, rest[0]?.start ?? seconds);
     const text = own.map((word) => word.text).join(' ');
     return `${i + 1}\n${time(own[0]!.start)} --> ${time(end)}\n${text}\n`;
   });
@@ -217,7 +219,7 @@ test('captions have the times of the words, at once and from a job, with and wit
   const lines = atOnce.match(/^[a-z ]+$/gm)!;
   const counts = lines.map((line) => line.split(' ').length);
   const words = withWords.segments.flatMap((segment) => segment.words!);
-  const srt = expectedSrt(words, counts);
+  const srt = expectedSrt(words, counts, withWords.audio.duration_seconds);
   assert.ok(lines.length > 1 && lines.every((line) => line.length <= 11), String(lines));
   assert.deepEqual([atOnce, fromJob, fromJobWithWords, textOfCaptions(srt)], [srt, srt, srt, text]);
   assert.equal(vtt, `WEBVTT\n\n${srt.replace(/^\d+\n/gm, '').replace(/(\d),(\d{3})/g, '$1.$2')}`);
