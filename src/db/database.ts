@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { BOUNDS } from '../rules/bounds.ts';
 import { cancelStatement } from './cancel.ts';
 import { Listener } from './listener.ts';
 import { Notifier } from './notifier.ts';
@@ -71,11 +72,6 @@ export type DatabaseOptions = {
   onConnectionLost?: (cause: Error) => void;
 };
 
-// Longer than any statement of the service takes, shorter than the 5 s within which a client must get a 503.
-const STATEMENT_TIMEOUT_MS = 3_500;
-const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 500;
-// A process that stops inside of a transaction, because it is frozen, loses its connection and with it its locks.
-const IDLE_IN_TRANSACTION_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 // The client's timer cannot be disabled for one statement: this is its greatest value, 24 days.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -138,7 +134,7 @@ function connectionConfig(connectionString: string): pg.ClientConfig {
   return {
     connectionString,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: BOUNDS.queryTimeoutMs,
     application_name: 'verbatim',
     keepAlive: true,
     // TCP keep-alive ends the wait for a peer that is gone.
@@ -167,8 +163,8 @@ function openPipelined(url: string, options: DatabaseOptions, idleTimeoutMs: num
 
 async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise<void> {
   const settings = [
-    `set statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
-    `set idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    `set statement_timeout = ${BOUNDS.statementTimeoutMs}`,
+    `set idle_in_transaction_session_timeout = ${BOUNDS.idleInTransactionMs}`,
     // Compiling takes 100 ms, each time; the longest statement takes 20. The plan's costs would ask for it.
     'set jit = off',
   ];
@@ -253,8 +249,8 @@ function beginOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled:
     return ['begin', ...names.map((name) => `set local ${name} = 0`)].join(';');
   }
   if (!isPooled) return 'begin';
-  return `begin; set local statement_timeout = ${STATEMENT_TIMEOUT_MS};
-    set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}; set local jit = off`;
+  return `begin; set local statement_timeout = ${BOUNDS.statementTimeoutMs};
+    set local idle_in_transaction_session_timeout = ${BOUNDS.idleInTransactionMs}; set local jit = off`;
 }
 
 function prepareOf({ withoutTimeouts, isPooled }: TransactionOptions & { isPooled: boolean }): Prepare | undefined {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { BOUNDS } from '../rules/bounds.ts';
 
 export type SessionLock = {
   /** Whether the lock is held now. */
@@ -7,7 +8,6 @@ export type SessionLock = {
 };
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const QUERY_TIMEOUT_MS = 4_000;
 // After a restart, the server may still hold the lock of the killed process for a moment.
 const TRIES = { most: 10, everyMs: 100 };
 const AGAIN_AFTER_LOSS_MS = 1_000;
@@ -26,7 +26,7 @@ export async function holdSessionLock(url: string, name: string): Promise<Sessio
     const fresh = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
+      query_timeout: BOUNDS.queryTimeoutMs,
       application_name: 'verbatim',
       keepAlive: true,
     });

@@ -13,6 +13,7 @@ import { systemClock } from '../platform/clock.ts';
 import { collectWhenIdle } from '../platform/garbage-collection.ts';
 import type { Log } from '../platform/log.ts';
 import { isLogText, openLog } from '../platform/log.ts';
+import { BOUNDS } from '../rules/bounds.ts';
 import type { Part } from '../rules/network/connection-share.ts';
 import { SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { keptNodeId, prepareDataDir } from './data-directory.ts';
@@ -22,8 +23,6 @@ import { prepareSandbox, SandboxError } from './sandbox.ts';
 import { Supervisor } from './supervisor.ts';
 import { FolderError } from './writable-folder.ts';
 
-// SIGTERM promises an end within 10 s; the roles hand back their work in less, the rest is for the database.
-const ROLES_STOP_MS = 8_500;
 const DATABASE_RESTART_DELAY_MS = 500;
 // EX_CONFIG of sysexits.h: a restart does not help.
 const EXIT_CONFIG = 78;
@@ -59,7 +58,7 @@ async function main(): Promise<void> {
   });
   const database = await openStore({ config, log, secretsKeys: secrets.secretsKeys }, stopping.signal);
   if (!database) {
-    await roles.stop(ROLES_STOP_MS);
+    await roles.stop(BOUNDS.rolesStopMs);
     process.exit(await stopWanted.promise);
   }
   if (offersModel) await offerModel(config, stopping.signal);
@@ -77,7 +76,7 @@ async function main(): Promise<void> {
   collectWhenIdle();
 
   const code = await stopWanted.promise;
-  await roles.stop(ROLES_STOP_MS);
+  await roles.stop(BOUNDS.rolesStopMs);
   await node.close();
   await database.stop();
   process.exit(code);

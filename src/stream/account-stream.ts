@@ -3,6 +3,7 @@ import { isDatabaseAway } from '../db/database.ts';
 import type { Clock } from '../platform/clock.ts';
 import { waitAtMost } from '../platform/clock.ts';
 import { writeJson } from '../platform/json.ts';
+import { BOUNDS } from '../rules/bounds.ts';
 import type { Subscription } from './changes.ts';
 import type { Horizon } from './horizon-store.ts';
 import { readHorizon } from './horizon-store.ts';
@@ -29,7 +30,7 @@ export type StreamOrder = {
 const KEEP_ALIVE_MS = 15_000;
 const RECONNECT_AFTER_MS = 2_000;
 // The time of a row may be earlier than the start of its transaction: a worker reads the time of an end, then writes it.
-const MARGIN_MS = 10_000;
+const MARGIN_MS = BOUNDS.streamMarginMs;
 // A transaction that runs longer is not waited for.
 const LONGEST_WINDOW_MS = 60_000;
 // Between two reads of one stream.

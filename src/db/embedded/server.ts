@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import { syncFolder } from '../../platform/files/durable-names.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { claimDirectory } from './folder-lock.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { asPostgresUser, makeFolder, POSTGRES_ENVIRONMENT, programPath, socketFolder } from './place.ts';
@@ -34,9 +35,6 @@ export type EmbeddedOptions = {
 // Recovery after a crash replays at most max_wal_size (1 GB); a slow disk reads that in under two minutes.
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 5;
-// A fast shutdown takes tens of ms. The service must end within 10 s of SIGTERM, and its roles get most of that time.
-// A killed PostgreSQL loses nothing; its next start takes longer.
-const STOP_TIMEOUT_MS = 1_400;
 const TAIL_LINES = 20;
 
 const SETTINGS = {
@@ -210,7 +208,8 @@ function handle(server: ChildProcess, { url, release, tail }: Handle): EmbeddedD
   async function stop(): Promise<void> {
     // SIGINT is PostgreSQL's fast shutdown: it ends the sessions and writes a checkpoint.
     server.kill('SIGINT');
-    const kill = setTimeout(() => server.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    // A fast shutdown takes tens of ms. A killed PostgreSQL loses nothing; its next start takes longer.
+    const kill = setTimeout(() => server.kill('SIGKILL'), BOUNDS.databaseStopMs);
     await exited;
     clearTimeout(kill);
   }

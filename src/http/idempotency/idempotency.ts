@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../accounts/account.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { evaluateKey, isIdempotencyKey } from '../../rules/idempotency.ts';
 import { ApiError } from '../api-error.ts';
 import { headerValues } from '../authentication.ts';
@@ -30,9 +31,6 @@ export type IdempotencyKeys = {
 };
 
 const HEADER = 'Idempotency-Key';
-// The keys of a process that crashed are blocked for at most this time; a running process may miss three renewals.
-const LEASE_MS = 30_000;
-const RENEW_MS = 7_500;
 // A key that is deleted between the INSERT and the SELECT was released: the next attempt inserts it.
 const MAX_ATTEMPTS = 5;
 const QUOTA_RETRY_SECONDS = 60;
@@ -46,11 +44,11 @@ export function openIdempotencyKeys(deps: IdempotencyDeps): IdempotencyKeys {
   const { db, log, maxKeysPerAccount = DEFAULT_MAX_KEYS } = deps;
   const leases = new Set<LeasedKey>();
   const quota = openKeyQuota(maxKeysPerAccount);
-  const timer = setInterval(() => void renew(), RENEW_MS).unref();
+  const timer = setInterval(() => void renew(), BOUNDS.renewKeysEveryMs).unref();
 
   async function renew(): Promise<void> {
     if (leases.size === 0) return;
-    await store.renewLeases(db, [...leases], LEASE_MS).catch((error: unknown) => {
+    await store.renewLeases(db, [...leases], BOUNDS.keyLeaseMs).catch((error: unknown) => {
       log.warn({ err: error }, 'could not renew idempotency keys');
     });
   }
@@ -97,7 +95,8 @@ async function acquireKey(
   { route, isFull }: { route: string; isFull: boolean },
 ): Promise<Acquired> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const isNew = !isFull && (await store.insertKey(db, name, { route, leaseMs: LEASE_MS, keepMs: ANSWER_TTL_MS }));
+    const isNew =
+      !isFull && (await store.insertKey(db, name, { route, leaseMs: BOUNDS.keyLeaseMs, keepMs: ANSWER_TTL_MS }));
     if (isNew) return { leased: { ...name, lease: 1 }, stored: null };
     const acquired = await db.transaction((tx) => acquireUsedKey(tx, name, route));
     if (acquired) return acquired;
@@ -114,13 +113,13 @@ async function acquireUsedKey(tx: Sql, name: KeyName, route: string): Promise<Ac
   const leased = { ...name, lease: stored.lease + 1 };
   switch (evaluateKey({ stored, route, fingerprint: null })) {
     case 'run':
-      await store.restartKey(tx, previous, { route, leaseMs: LEASE_MS, keepMs: ANSWER_TTL_MS });
+      await store.restartKey(tx, previous, { route, leaseMs: BOUNDS.keyLeaseMs, keepMs: ANSWER_TTL_MS });
       return { leased, stored: null };
     case 'in_progress':
       throw inProgress();
     case 'read_body':
       if (stored.isAnswered) return { leased: null, stored };
-      await store.takeOverKey(tx, previous, LEASE_MS);
+      await store.takeOverKey(tx, previous, BOUNDS.keyLeaseMs);
       return { leased, stored };
     default:
       throw otherRequest();

@@ -1,6 +1,7 @@
 import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
 import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
@@ -27,10 +28,6 @@ export async function readRunningJob(sql: Sql, claim: Claim): Promise<RunningJob
   return rows[0] ?? null;
 }
 
-// The streams of accounts read the events again whose time is at most 10 s before the start of a transaction that still
-// runs: an event must not be older.
-const WRITE_WITHIN_MS = 5_000;
-
 /** SQL of the CTE `ended`: the job's end, while the condition is true. */
 const endJobIf = (condition: string): string => `
       ended as (
@@ -50,7 +47,7 @@ const END = defineStatement(
       with clock as (
         select $completedAt::timestamptz as moment,
           clock_timestamp() >= $completedAt::timestamptz
-            and clock_timestamp() < $completedAt::timestamptz + ${WRITE_WITHIN_MS} * interval '1 millisecond' as is_in_time
+            and clock_timestamp() < $completedAt::timestamptz + ${BOUNDS.endWithinMs} * interval '1 millisecond' as is_in_time
       ), ${endJobIf(`lease = $lease and state = 'processing' and (select is_in_time from clock)
           and held_units = $heldUnits and transcribed_units = $transcribedUnits`)}, swept as (
         delete from job_pieces

@@ -3,11 +3,12 @@ import type { Engine } from '../../engines/engine.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { ClaimedJob } from '../job.ts';
 import { readJobDue } from '../notify.ts';
 import { ClaimsAhead } from '../queue/claims-ahead.ts';
 import type { Leases } from '../queue/lease.ts';
-import { LEASE_MS, openLeases, sweepLapsedJobs } from '../queue/lease.ts';
+import { openLeases, sweepLapsedJobs } from '../queue/lease.ts';
 import { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { openCompletionWaiter } from '../stream/completion-waiter.ts';
@@ -18,11 +19,8 @@ import type { TranscriberDeps } from './transcriber-deps.ts';
 // NOTIFY starts jobs at once; the poll finds jobs whose notification was lost.
 const POLL_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-// After a database failure, the holders renew their leases before any sweep runs.
-const SWEEPS_SKIPPED_AFTER_FAILURE = 5;
+const SWEEPS_SKIPPED_AFTER_FAILURE = BOUNDS.returnPauseMs / SWEEP_EVERY_MS;
 const BACK_OFF_MS = { first: 250, most: 5_000 };
-// A stop has 10 s in all; jobs that have not been handed back by then return to the queue when their leases end.
-const STOP_MS = 8_000;
 // While a job's speakers are searched for, which may take longer than the audio, or its end is written, another job is
 // transcribed in its place.
 const JOBS_PER_PLACE = 2;
@@ -60,7 +58,7 @@ class Worker {
   constructor(deps: WorkerDeps) {
     this.#deps = deps;
     this.#engines = limitEngines(deps.engines);
-    this.#claims = new ClaimsAhead({ ...deps, leaseMs: LEASE_MS });
+    this.#claims = new ClaimsAhead({ ...deps, leaseMs: BOUNDS.leaseMs });
   }
 
   async start(): Promise<void> {
@@ -79,7 +77,7 @@ class Worker {
     this.#wake.send();
     await this.#stopListening();
     await Promise.all(this.#loops);
-    await waitAtMost(clock, Promise.all([...this.#executing, this.#claims.close()]), STOP_MS);
+    await waitAtMost(clock, Promise.all([...this.#executing, this.#claims.close()]), BOUNDS.workStopMs);
     await Promise.all([completions.close(), leases[Symbol.asyncDispose](), eraser.close()]);
   }
 

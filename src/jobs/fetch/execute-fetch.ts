@@ -5,6 +5,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { delayBeforeNextTryMs } from '../../rules/network/fetch-failure.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import type { JobMetrics } from '../job.ts';
@@ -18,9 +19,6 @@ import { releaseFetch, renewFetch } from './fetch-store.ts';
 import type { FetchEnd, FinishDeps, Finished } from './finish-fetch.ts';
 import { failFetched, queueFetched } from './finish-fetch.ts';
 
-/** A fetch whose process dies is claimed again after this time. */
-export const FETCH_LEASE_MS = 15_000;
-const RENEW_EVERY_MS = 3_000;
 /** For all tries of a fetch together. */
 const TOTAL_MS = 3_600_000;
 // Full disks, storage that is away and crashes count no try; after a day of them the job fails.
@@ -103,10 +101,10 @@ class FetchExecution {
   async #renewUntilEnded(): Promise<void> {
     const { db, clock, log } = this.#deps;
     for (;;) {
-      await clock.sleep(RENEW_EVERY_MS, this.#ended.signal);
+      await clock.sleep(BOUNDS.renewEveryMs, this.#ended.signal);
       if (this.#ended.signal.aborted) return;
       try {
-        if (!(await renewFetch(db, this.#fetch, FETCH_LEASE_MS))) return this.#lost.abort(new FetchLostError());
+        if (!(await renewFetch(db, this.#fetch, BOUNDS.leaseMs))) return this.#lost.abort(new FetchLostError());
       } catch (err) {
         log.warn({ job_id: this.#fetch.id, err }, 'could not renew the lease of a fetch');
       }

@@ -11,10 +11,11 @@ import type { Log } from '../../platform/log.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import type { JobMetrics } from '../job.ts';
 import type { ExecuteFetchDeps } from './execute-fetch.ts';
-import { executeFetch, FETCH_LEASE_MS, FetchStopError } from './execute-fetch.ts';
+import { executeFetch, FetchStopError } from './execute-fetch.ts';
 import type { ClaimedFetch } from './fetch-store.ts';
 import { claimFetches, findAccountsToFetchFor, lockFetchesOf } from './fetch-store.ts';
 
@@ -49,8 +50,6 @@ const PER_NODE = 8;
 // NOTIFY starts fetches at once; the poll finds retries, and fetches whose notification was lost.
 const POLL_MS = 1_000;
 const BACK_OFF_MS = 5_000;
-// A stop has 10 s in all; fetches that were not released by then are due when their leases end.
-const STOP_MS = 7_000;
 
 /** Fetches audio from URLs as jobs need it; `stop` releases the fetches under way. */
 export async function startFetcher(deps: FetcherDeps): Promise<{ stop(): Promise<void> }> {
@@ -96,7 +95,7 @@ class Fetcher {
     this.#wake.send();
     await this.#stopListening();
     await this.#loop;
-    await waitAtMost(this.#deps.clock, Promise.all(this.#executing), STOP_MS);
+    await waitAtMost(this.#deps.clock, Promise.all(this.#executing), BOUNDS.workStopMs);
     this.#executeDeps.fetcher.close();
   }
 
@@ -135,7 +134,7 @@ class Fetcher {
 
   async #claim(account: { shard: number; accountId: string }): Promise<ClaimedFetch[]> {
     const { db, holder } = this.#deps;
-    const wanted = { ...account, holder, perAccount: PER_ACCOUNT, places: 1, leaseMs: FETCH_LEASE_MS };
+    const wanted = { ...account, holder, perAccount: PER_ACCOUNT, places: 1, leaseMs: BOUNDS.leaseMs };
     return await db.transaction(async (tx) => {
       await lockFetchesOf(tx, account);
       return await claimFetches(tx, wanted);

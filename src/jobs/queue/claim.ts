@@ -1,13 +1,12 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { nextJobs } from '../../rules/jobs/next-jobs.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { JobKey } from '../store.ts';
 import type { Holder } from './lease-store.ts';
 import { claimJobs, MAX_HEAD, readQueueHead } from './queue-store.ts';
 
-// Shorter than the statement timeout: a claim that runs after the worker gave up would start a job that no worker has.
-const CLAIM_VALID_MS = 3_000;
 // Short jobs end one by one: the next claims need no read. A job that is queued meanwhile is considered so much later.
 const READ_AHEAD = { jobs: 32, keptMs: 50 };
 // Jobs whose announcement was lost are found by a read of the queue, however many others are announced.
@@ -79,7 +78,7 @@ export class JobClaims {
   async #claimChosen(chosen: JobKey[]): Promise<{ jobs: ClaimedJob[]; stillWaiting: number }> {
     const { db, clock, leaseMs, holder = null } = this.#deps;
     const moment = new Date(clock.now() + this.#databaseAheadMs);
-    const claim = { jobs: chosen, holder, leaseMs, moment, validMs: CLAIM_VALID_MS };
+    const claim = { jobs: chosen, holder, leaseMs, moment, validMs: BOUNDS.claimValidMs };
     const claimed = await claimJobs(db, claim);
     if (claimed.jobs.length > 0) this.#databaseAheadMs = claimed.jobs[0]!.startedAt!.getTime() - clock.now();
     if (claimed.jobs.length < chosen.length) {

@@ -7,7 +7,8 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
-import { LEASE_MS, openLeases } from './lease.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
+import { openLeases } from './lease.ts';
 
 const LOG = openLog('silent');
 
@@ -62,7 +63,7 @@ test('a renewal moves the end of the lease and stores the progress', async () =>
   const renewedAfterMs = await stepped.pass();
   await stepped.settled();
 
-  assert.ok(LEASE_MS >= renewedAfterMs + 9_000, 'a database that stands still for 8 s ends no lease');
+  assert.ok(BOUNDS.leaseMs >= renewedAfterMs + 9_000, 'a database that stands still for 8 s ends no lease');
   assert.ok((await fixture.secondsLeft()) > 10);
   assert.equal((await fixture.job(fixture.account, fixture.claimed.id)).progress, 0.25);
 });

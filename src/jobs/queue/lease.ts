@@ -1,20 +1,10 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { Claim } from './lease-store.ts';
 import { findLapsedJobs, renewLeases, returnLapsedJobs } from './lease-store.ts';
-
-/**
- * The jobs of a node that dies return to the queue after this time. A database that is stopped for 8 s must not end a
- * lease: the lease was renewed at most 2 s before, and the next renewal is waiting when the database continues.
- */
-export const LEASE_MS = 12_000;
-const RENEW_EVERY_MS = 2_000;
-// After a failure; short, so that a renewal is waiting when the database is back.
-const RENEW_AGAIN_MS = 250;
-// Shorter than the statement timeout: a sweep that the database runs late, after it was stopped, must change nothing.
-const SWEEP_VALID_MS = 3_000;
 
 /** The job is no longer held under this claim: writes under it are rejected. */
 export class LeaseLostError extends Error {
@@ -47,15 +37,15 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
   const renewing = renewUntilDone();
 
   async function renewUntilDone(): Promise<void> {
-    let waitMs = RENEW_EVERY_MS;
+    let waitMs = BOUNDS.renewEveryMs;
     while (!done.signal.aborted) {
       await clock.sleep(waitMs, done.signal);
       if (done.signal.aborted) return;
       waitMs = await renewAll().then(
-        () => RENEW_EVERY_MS,
+        () => BOUNDS.renewEveryMs,
         (cause: unknown) => {
           log.warn({ jobs: held.size, err: cause }, 'could not renew leases');
-          return RENEW_AGAIN_MS;
+          return BOUNDS.renewAgainMs;
         },
       );
     }
@@ -73,7 +63,7 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
     const kept = new Set<string>();
     // By shard: a sharded database locks rows of one shard only in a statement.
     for (const [shard, ofShard] of Map.groupBy(claims, (claim) => claim.shard)) {
-      for (const id of await renewLeases(db, ofShard, { shard, leaseMs: LEASE_MS, now: null })) kept.add(id);
+      for (const id of await renewLeases(db, ofShard, { shard, leaseMs: BOUNDS.leaseMs, now: null })) kept.add(id);
     }
     for (const entry of entries) if (!kept.has(entry.job.id)) lose(entry);
   }
@@ -105,7 +95,7 @@ export function openLeases({ db, clock, log }: { db: Database; clock: Clock; log
 }
 
 /** Returns jobs whose lease has ended to the queue, and gives their ids. One statement while there are none. */
-export async function sweepLapsedJobs(db: Database, validMs: number = SWEEP_VALID_MS): Promise<string[]> {
+export async function sweepLapsedJobs(db: Database, validMs: number = BOUNDS.claimValidMs): Promise<string[]> {
   const returned: string[] = [];
   for (const [shard, jobs] of Map.groupBy(await findLapsedJobs(db), (job) => job.shard)) {
     const ids = jobs.map(({ id }) => id);

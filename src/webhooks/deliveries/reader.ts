@@ -3,6 +3,7 @@ import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import type { DatabaseClock } from '../ownership/database-clock.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import type { RefillRequest } from '../scheduler/refills.ts';
@@ -38,7 +39,6 @@ const AHEAD_MS = 1_000;
 const COMMIT_MS = 25;
 const SLOW_COMMIT_MS = 250;
 const SLOW_COMMIT_INTERVAL_MS = 50;
-const LATE_COMMIT_MS = 10_000;
 // What commits later still is found by the search of all webhooks.
 const SEARCH_MS = 60_000;
 const FOUND_LATE_MS = 2_000;
@@ -158,7 +158,7 @@ export class Reader {
     const nowMs = databaseClock.nowMs();
     const backMs = looksBack ? SLOW_COMMIT_MS : COMMIT_MS;
     const readFromMs = Math.min(...shards.map((shard) => this.#readAtMs.get(shard)!)) - backMs;
-    const fromMs = isPoll ? Math.min(readFromMs, nowMs - LATE_COMMIT_MS) : readFromMs;
+    const fromMs = isPoll ? Math.min(readFromMs, nowMs - BOUNDS.lateCommitMs) : readFromMs;
     const count = await this.#read(shards, { fromMs, untilMs: nowMs + AHEAD_MS });
     for (const shard of shards) this.#readAtMs.set(shard, nowMs);
     if (count < MAX_ROWS) return;

@@ -6,6 +6,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { openPoster } from '../http-client/post.ts';
 import { DatabaseClock } from '../ownership/database-clock.ts';
 import { Ownership } from '../ownership/ownership.ts';
@@ -51,7 +52,6 @@ export type DelivererDeps = {
   holder?: string | null;
 };
 
-const STOP_WAIT_MS = 8_000;
 const DROP_AGAIN_MS = 1_000;
 
 /**
@@ -127,7 +127,7 @@ class Deliverer {
   async stop(): Promise<void> {
     this.#ownership.close();
     await Promise.all(this.#unlisten.map((unlisten) => unlisten()));
-    await Promise.all([this.#attempts.stop(STOP_WAIT_MS), this.#reader.stop()]);
+    await Promise.all([this.#attempts.stop(BOUNDS.workStopMs), this.#reader.stop()]);
     await this.#recorder.finish();
     await Promise.all(this.#dropping.values());
     await this.#ownership.leave();

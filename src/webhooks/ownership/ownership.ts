@@ -2,6 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 import type { Heartbeat, OwnedShard } from './ownership-store.ts';
 import {
@@ -31,10 +32,6 @@ export type OwnershipDeps = {
   onTime(nowMs: number): void;
 };
 
-const HEARTBEAT_MS = 1_000;
-const LEASE_MS = 10_000;
-// Counted from before the heartbeat was sent. The rest of the lease covers requests that are on their way.
-const TRUST_MS = 8_000;
 // After the database was away all leases may have ended: each deliverer renews its own before others are ended.
 const BEATS_BEFORE_ENDING_OTHERS = 3;
 
@@ -125,7 +122,7 @@ export class Ownership {
       this.#isWoken = false;
       const waiters = this.#waiters.splice(0);
       try {
-        if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: LEASE_MS });
+        if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: BOUNDS.shardLeaseMs });
         hasJoined = await this.#beat();
         if (!hasJoined) continue;
       } catch (error) {
@@ -136,15 +133,19 @@ export class Ownership {
       }
       if (this.#isWoken) continue;
       this.#sleep = new AbortController();
-      await this.#deps.clock.sleep(HEARTBEAT_MS, this.#sleep.signal);
+      await this.#deps.clock.sleep(BOUNDS.heartbeatMs, this.#sleep.signal);
     }
   }
 
   /** False: this deliverer was ended by another one, and has to join anew. */
   async #beat(): Promise<boolean> {
     const { db, clock, monotonicMs, log, onTime } = this.#deps;
-    const trustedUntil = { monotonicMs: monotonicMs() + TRUST_MS, wallMs: clock.now() + TRUST_MS };
-    const heartbeat = await renewLease(db, { id: this.#id, leaseMs: LEASE_MS, isLeaving: this.#isLeaving });
+    // Counted from before the heartbeat was sent. The rest of the lease covers requests that are on their way.
+    const trustedUntil = {
+      monotonicMs: monotonicMs() + BOUNDS.shardTrustMs,
+      wallMs: clock.now() + BOUNDS.shardTrustMs,
+    };
+    const heartbeat = await renewLease(db, { id: this.#id, leaseMs: BOUNDS.shardLeaseMs, isLeaving: this.#isLeaving });
     if (!heartbeat) {
       log.warn({ deliverer: this.#id }, 'the lease of this deliverer ended; it joins anew');
       this.#adopt([]);

@@ -1,3 +1,4 @@
+import { BOUNDS } from '../../rules/bounds.ts';
 import { Fifo } from './fifo.ts';
 import { HEALTHY_PER_DEGRADED } from './limits.ts';
 import type { Entry, Spill, WebhookQueue } from './webhook-queue.ts';
@@ -17,7 +18,6 @@ export type RefillRequest = {
 // A row that was committed late may be due before rows that were read earlier. Each refill of a recent range looks back a
 // little, and one per second looks back as far as the reader does.
 const LOOK_BACK_MS = 250;
-const LONG_LOOK_BACK_MS = 10_000;
 const LOOK_BACK_INTERVAL_MS = 1_000;
 // After a slower answer the reader's own look-back may no longer reach what was committed since.
 const MAX_REFILL_MS = 5_000;
@@ -154,7 +154,7 @@ export class Refills<E extends Entry> {
 /** Where a refill begins: 1 ms before the cursor, whose fractions may be rounded, or earlier. */
 function lookBack(spill: Spill, nowMs: number): number {
   const isLong = Math.abs(nowMs - spill.lookedBackAtMs) >= LOOK_BACK_INTERVAL_MS;
-  const backMs = spill.fromMs - (isLong ? LONG_LOOK_BACK_MS : LOOK_BACK_MS);
+  const backMs = spill.fromMs - (isLong ? BOUNDS.lateCommitMs : LOOK_BACK_MS);
   if (isLong) spill.lookedBackAtMs = nowMs;
-  return Math.min(spill.fromMs - 1, Math.max(backMs, nowMs - LONG_LOOK_BACK_MS));
+  return Math.min(spill.fromMs - 1, Math.max(backMs, nowMs - BOUNDS.lateCommitMs));
 }
