@@ -59,11 +59,16 @@ function configuration(): string {
 
 function errors(): string {
   const types = Object.keys(ERROR_STATUS) as ErrorType[];
-  const rows = types.map((type) => [String(ERROR_STATUS[type]), `\`${type}\``, ERROR_MEANING[type]]);
+  // Not a table: `error.docs` of an answer leads to the section of its type.
+  const sections = types.map((type) => `## ${type}\n\n${ERROR_STATUS[type]}: ${ERROR_MEANING[type]}.`);
   return page(
     'Errors',
-    'All endpoints answer errors in the same form: `{ "error": { "message", "code", "type", "param"? }, "request_id" }`. `code` is the HTTP status; programs should decide by `type`.',
-    table(['status', 'type', 'when'], rows),
+    lines(
+      'All endpoints answer errors in the same form: `{ "error": { "message", "code", "type", "param"?, "docs" }, "request_id" }`.',
+      '`code` is the HTTP status, `param` the field at fault, when one is, and `docs` the path of a page of the service with what follows;',
+      'programs should decide by `type`.',
+    ),
+    ...sections,
   );
 }
 

@@ -428,6 +428,10 @@ export interface ErrorBody {
      * The field at fault, when one is.
      */
     param?: string;
+    /**
+     * The page that explains the error: a path of this service.
+     */
+    docs: string;
   };
   /**
    * With 429: seconds after which one request will pass.

@@ -22,7 +22,7 @@ export const ERROR_STATUS = {
 
 export type ErrorType = keyof typeof ERROR_STATUS;
 
-/** When each error is answered. `docs/errors.md` is generated from this table. */
+/** When each error is answered. `docs/errors.md` and the page /docs/errors are made of this table. */
 export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   invalid_request:
     'a field, query parameter, header, cursor or JSON text is malformed, of the wrong type, unknown, or out of range',
@@ -50,6 +50,11 @@ export const ERROR_MEANING: Readonly<Record<ErrorType, string>> = {
   unavailable:
     'the service is stopping, the database cannot be reached, too little disk is free, or the job queue is full; Retry-After gives the seconds to wait',
 };
+
+/** Where the service explains an error: a path of its own, for the address at which its clients reach it is theirs to know. */
+export function docsOf(type: ErrorType): string {
+  return `/docs/errors#${type}`;
+}
 
 /** A body that did not arrive in time: answered 408 with the type invalid_request. The message is sent to the client. */
 export class BodyTimeoutError extends Error {}

@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../db/database.ts';
 import { writeJson } from '../platform/json.ts';
 import type { ErrorType } from './api-error.ts';
-import { ApiError, BodyTimeoutError } from './api-error.ts';
+import { ApiError, BodyTimeoutError, docsOf } from './api-error.ts';
 
 /** What the client is answered when a request fails. */
 export type Problem = {
@@ -49,7 +49,11 @@ export function problemOf(error: unknown): Problem {
 
 /** The JSON body of an error. */
 export function writeProblem({ message, status, type, param, extra }: Omit<Problem, 'headers'>, requestId: string) {
-  return writeJson({ error: { message, code: status, type, param }, ...extra, request_id: requestId });
+  return writeJson({
+    error: { message, code: status, type, param, docs: docsOf(type) },
+    ...extra,
+    request_id: requestId,
+  });
 }
 
 /** PostgreSQL ended the transaction of one request to let another go on; nothing of it was written. */

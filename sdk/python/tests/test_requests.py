@@ -143,7 +143,7 @@ def test_a_redirect_is_an_error_and_the_key_goes_nowhere_else(either: MakeEither
 
 
 def test_an_error_has_its_class_and_what_the_service_says(either: MakeEither) -> None:
-    answer = error(403, "missing_scope", param="scopes")
+    answer = error(403, "missing_scope", param="scopes", docs="/docs/errors#missing_scope")
     answer = httpx.Response(403, json={**answer.json(), "required_scope": "jobs:write"})
 
     with pytest.raises(verbatim_sdk.MissingScopeError) as caught:
@@ -151,6 +151,7 @@ def test_an_error_has_its_class_and_what_the_service_says(either: MakeEither) ->
 
     found = caught.value
     assert (found.status, found.type, found.param, found.request_id) == (403, "missing_scope", "scopes", "req_1")
+    assert found.docs == "https://speech.example.com/docs/errors#missing_scope"
     assert found.required_scope == "jobs:write"
     assert str(found) == "Do something else. (403, missing_scope, req_1)"
 

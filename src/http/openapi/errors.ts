@@ -1,5 +1,5 @@
 import type { ErrorType } from '../api-error.ts';
-import { ERROR_MEANING, ERROR_STATUS } from '../api-error.ts';
+import { docsOf, ERROR_MEANING, ERROR_STATUS } from '../api-error.ts';
 import type { Route } from '../route.ts';
 import { component, Type } from '../schema.ts';
 import type { JsonObject } from './plain-schema.ts';
@@ -13,6 +13,10 @@ const errorSchema = Type.Object(
       code: Type.Integer({ description: 'Equal to the HTTP status.' }),
       type: Type.String({ enum: Object.keys(ERROR_STATUS), description: 'Stable; program against it.' }),
       param: Type.Optional(Type.String({ description: 'The field at fault, when one is.' })),
+      docs: Type.String({
+        format: 'uri-reference',
+        description: 'The page that explains the error: a path of this service.',
+      }),
     }),
     retry_after: Type.Optional(Type.Integer({ description: 'With 429: seconds after which one request will pass.' })),
     required_scope: Type.Optional(Type.String({ description: 'With 403 missing_scope: what the key lacks.' })),
@@ -26,7 +30,13 @@ const errorSchema = Type.Object(
     request_id: Type.String(),
   },
   component('ErrorBody', {
-    error: { message: 'url must be a https URL.', code: 400, type: 'invalid_request', param: 'url' },
+    error: {
+      message: 'url must be a https URL.',
+      code: 400,
+      type: 'invalid_request',
+      param: 'url',
+      docs: docsOf('invalid_request'),
+    },
     request_id: 'req_01kamz2f3q8r5t7v9wxyzabcde',
   }),
 );

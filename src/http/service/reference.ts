@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Route } from '../route.ts';
+import { writeErrorsPage } from './errors-page.ts';
 import { frameAncestors } from './frame-ancestors.ts';
 import { REFERENCE_PAGE, readPage, writeIndex } from './pages.ts';
 import { writeReference } from './reference-markdown.ts';
@@ -40,6 +41,7 @@ const PAGE = `<!doctype html>
 const FILES: Record<string, () => { body: string; contentType: string }> = {
   'swagger-ui.css': () => ({ body: packageFile('swagger-ui.css'), contentType: 'text/css; charset=utf-8' }),
   'swagger-ui-bundle.js': () => ({ body: packageFile('swagger-ui-bundle.js'), contentType: JAVASCRIPT }),
+  'errors.css': () => ({ body: ownFile('errors-page.css'), contentType: 'text/css; charset=utf-8' }),
   'start.js': () => ({ body: ownFile('reference-start.js'), contentType: JAVASCRIPT }),
 };
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -59,6 +61,12 @@ export function referenceRoutes(describe: () => Record<string, unknown>, framedB
     referenceRoute('/docs', 'This API as a page to read and try', async () => ({
       status: 200,
       body: PAGE,
+      contentType: 'text/html; charset=utf-8',
+      headers: { 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
+    })),
+    referenceRoute('/docs/errors', 'What each error means', async () => ({
+      status: 200,
+      body: writeErrorsPage(),
       contentType: 'text/html; charset=utf-8',
       headers: { 'content-security-policy': policy, 'referrer-policy': 'no-referrer', 'cache-control': 'no-cache' },
     })),

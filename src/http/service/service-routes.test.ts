@@ -6,6 +6,7 @@ import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { httpMetrics, mergeMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { ERROR_STATUS } from '../api-error.ts';
 import { describeApi } from '../openapi/openapi.ts';
 import type { Route } from '../route.ts';
 import { defineRoute } from '../route.ts';
@@ -196,6 +197,21 @@ test('/docs loads no scripts or styles from other hosts, and its policy has no e
   assert.equal(files.length, 4);
   assert.ok(files.every(({ statusCode, body: text }) => statusCode === 200 && text.length > 100));
   assert.equal(unknown.statusCode, 404);
+});
+
+test('the page of errors has a section for each, at which the docs of an answer point', async () => {
+  await using node = openNode({ ready: true, reasons: [] });
+
+  const { error } = (await node.app.inject({ url: '/v1/nothing' })).json() as { error: { type: string; docs: string } };
+  const [path, id] = error.docs.split('#') as [string, string];
+  const { body, headers } = await node.app.inject({ url: path });
+  const ids = [...body.matchAll(/<section id="([a-z_]+)">/g)].map(([, type]) => type);
+
+  assert.deepEqual([error.type, id], ['not_found', 'not_found']);
+  assert.match(String(headers['content-type']), /^text\/html/);
+  assert.doesNotMatch(String(headers['content-security-policy']), /unsafe|\*|https?:/);
+  assert.deepEqual(ids, Object.keys(ERROR_STATUS));
+  assert.equal((await node.app.inject({ url: '/docs/errors.css' })).statusCode, 200);
 });
 
 test('/llms.txt lists the pages, and each of its links leads to one', async () => {

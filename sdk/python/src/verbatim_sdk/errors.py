@@ -55,6 +55,7 @@ class ApiError(VerbatimError):
         status: int,
         type: str | None = None,
         param: str | None = None,
+        docs: str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
         body: Mapping[str, Any] | None = None,
@@ -67,6 +68,8 @@ class ApiError(VerbatimError):
         self.type = type
         #: Name of the field at fault, when one is.
         self.param = param
+        #: URL of the page that explains the error.
+        self.docs = docs
         #: Id of the request, which the log of the service has too.
         self.request_id = request_id
         #: Seconds after which one request will be admitted, where the service says so.

@@ -223,6 +223,8 @@ class ErrorBodyError(TypedDict):
     """Stable; program against it."""
     param: NotRequired[str]
     """The field at fault, when one is."""
+    docs: str
+    """The page that explains the error: a path of this service."""
 
 
 class ErrorBody(TypedDict):

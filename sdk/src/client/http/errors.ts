@@ -58,7 +58,7 @@ export class JobFailedError extends VerbatimError {
   }
 }
 
-type Problem = { status: number; headers: Headers; body: Partial<ErrorBody> | null; nowMs: number };
+type Problem = { status: number; url: string; headers: Headers; body: Partial<ErrorBody> | null; nowMs: number };
 
 /** An answer of the service that is not a 2xx. Each `type` has a class of its own. */
 export class ApiError extends VerbatimError {
@@ -71,6 +71,8 @@ export class ApiError extends VerbatimError {
   readonly type: ErrorType | null;
   /** The field at fault, when one is. */
   readonly param: string | null;
+  /** The URL of the page that explains the error. */
+  readonly docs: string | null;
   /** Names the request in the log of the service. */
   readonly requestId: string | null;
   /** The job, where the failed request made one. */
@@ -78,11 +80,12 @@ export class ApiError extends VerbatimError {
   /** The answer, where it is JSON. */
   readonly body: Partial<ErrorBody> | null;
 
-  constructor({ status, headers, body, nowMs }: Problem) {
+  constructor({ status, url, headers, body, nowMs }: Problem) {
     super(body?.error?.message ?? `The answer was ${status}, without an error of the service.`);
     this.status = status;
     this.type = body?.error?.type ?? null;
     this.param = body?.error?.param ?? null;
+    this.docs = absolute(body?.error?.docs, url);
     this.requestId = body?.request_id ?? headers.get('x-request-id');
     this.jobId = body?.job_id ?? null;
     this.body = body;
@@ -193,7 +196,13 @@ export async function readApiError(answer: Response, nowMs: number): Promise<Api
   const body = parseObject(await answer.text());
   const type = body?.error?.type as ErrorType;
   const Class = Object.hasOwn(CLASSES, type ?? '') ? CLASSES[type] : ApiError;
-  return new Class({ status: answer.status, headers: answer.headers, body, nowMs });
+  return new Class({ status: answer.status, url: answer.url, headers: answer.headers, body, nowMs });
+}
+
+/** The service gives a path of its own. @param url  of the answer; empty with some functions in place of `fetch` */
+function absolute(docs: string | undefined, url: string): string | null {
+  if (docs === undefined) return null;
+  return URL.canParse(docs, url) ? new URL(docs, url).href : docs;
 }
 
 function parseObject(text: string): Partial<ErrorBody> | null {

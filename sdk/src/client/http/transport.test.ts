@@ -18,7 +18,11 @@ const OK: Step = { status: 200, json: { amount: 1 } };
 const problem = (status: number, type: string, headers: Record<string, string> = {}, more: object = {}): Step => ({
   status,
   headers,
-  json: { error: { message: 'Do this.', code: status, type, param: 'url' }, request_id: 'req_1', ...more },
+  json: {
+    error: { message: 'Do this.', code: status, type, param: 'url', docs: `/docs/errors#${type}` },
+    request_id: 'req_1',
+    ...more,
+  },
 });
 
 /** A client of a scripted server on a clock where waits end at once. */
@@ -218,10 +222,13 @@ for (const [type, status] of Object.entries(ERROR_STATUS)) {
     assert.ok(error instanceof ApiError);
     assert.notEqual(error.constructor, ApiError);
     assert.equal(new Map<string, unknown>(Object.entries(sdk)).get(error.name), error.constructor);
-    const { status: shown, param, requestId, jobId, message } = error;
+    const { status: shown, param, docs, requestId, jobId, message } = error;
     assert.deepEqual(
-      { type: error.type, shown, param, requestId, jobId, message },
-      { type, shown: status, param: 'url', requestId: 'req_1', jobId: 'job_1', message: 'Do this.' },
+      { type: error.type, shown, param, docs, requestId, jobId, message },
+      {
+        ...{ type, shown: status, param: 'url', docs: `${server.url}/docs/errors#${type}` },
+        ...{ requestId: 'req_1', jobId: 'job_1', message: 'Do this.' },
+      },
     );
     if (error instanceof sdk.InsufficientBalanceError) assert.deepEqual([error.needed, error.available], [3, 2]);
     if (error instanceof sdk.MissingScopeError) assert.equal(error.requiredScope, 'jobs:read');

@@ -132,7 +132,7 @@ class AsyncTransport:
         if response.is_success:
             return response
         await response.aclose()
-        raise error_of_answer(response.status_code, response.headers, response.content)
+        raise error_of_answer(response.status_code, response.headers, response.content, url=str(response.url))
 
 
 async def _form(upload: Upload, audio: OpenAudio) -> AsyncIterator[bytes]:

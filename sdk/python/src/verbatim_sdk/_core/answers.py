@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 import httpx
 
@@ -29,8 +30,12 @@ def read_json(body: bytes | str) -> Any:
         raise VerbatimError("The answer is not JSON that can be read: is this the address of the service?") from cause
 
 
-def error_of_answer(status: int, headers: Mapping[str, str], body: bytes) -> ApiError | ApiConnectionError:
-    """The error of an answer that is not 2xx. A redirect is not followed: the key would go to another address."""
+def error_of_answer(status: int, headers: Mapping[str, str], body: bytes, *, url: str) -> ApiError | ApiConnectionError:
+    """
+    The error of an answer that is not 2xx. `url` is that of the request.
+
+    A redirect is not followed: the key would go to another address.
+    """
     if 300 <= status < 400:
         error = ApiConnectionError(
             f"The server redirects ({status}): use the address of the service itself as base_url."
@@ -47,6 +52,7 @@ def error_of_answer(status: int, headers: Mapping[str, str], body: bytes) -> Api
         status=status,
         type=kind,
         param=described.get("param"),
+        docs=urljoin(url, docs) if isinstance(docs := described.get("docs"), str) else None,
         request_id=content.get("request_id") or headers.get("x-request-id"),
         retry_after=read_retry_after(headers),
         body=content,

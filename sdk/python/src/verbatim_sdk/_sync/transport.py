@@ -133,7 +133,7 @@ class Transport:
         if response.is_success:
             return response
         response.close()
-        raise error_of_answer(response.status_code, response.headers, response.content)
+        raise error_of_answer(response.status_code, response.headers, response.content, url=str(response.url))
 
 
 def _form(upload: Upload, audio: OpenAudio) -> Iterator[bytes]:
