@@ -97,6 +97,7 @@ test('a stream whose text changes by a restart ends with an error that names the
       message: `The text was made again, and differs from what was sent. Read the job at /v1/jobs/${id}.`,
       code: 409,
       type: 'conflict',
+      docs: '/docs/errors#conflict',
     },
     job_id: id,
     request_id: 'req_test',
