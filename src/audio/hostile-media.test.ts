@@ -64,9 +64,16 @@ for (const { what, name, text } of PLAYLISTS) {
   });
 }
 
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const REFUSED: { what: string; bytes: () => Buffer; says: RegExp }[] = [
   { what: 'an empty file', bytes: () => Buffer.alloc(0), says: /not audio or video/ },
-  { what: 'a text file', bytes: () => Buffer.from('Dear Sir or Madam,\n'.repeat(500)), says: /not audio or video/ },
+  {
+    what: 'a text file',
+    bytes: () => Buffer.from('Dear Sir or Madam,\n'.repeat(500)),
+    says: /is a text file, not audio/,
+  },
+  { what: 'an image', bytes: () => Buffer.from(PIXEL, 'base64'), says: /is a PNG image, not audio or video/ },
   { what: 'a rate of 1 Hz', bytes: () => wavWith(silenceWav(1), { rateHz: 1 }), says: /sample rate .* says 1\./ },
   { what: 'a rate of 2 GHz', bytes: () => wavWith(silenceWav(1), { rateHz: 2e9 }), says: /sample rate/ },
   { what: 'nine channels', bytes: () => wavWith(silenceWav(1), { channels: 9 }), says: /at most 8 channels|decoded/ },

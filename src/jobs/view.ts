@@ -1,3 +1,4 @@
+import { FILE_FIELD } from '../audio/upload/upload.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Static } from '../http/schema.ts';
 import { RawJson } from '../platform/json.ts';
@@ -98,7 +99,9 @@ export function failureOf(job: Job, secret: ShownSecret = {}): ApiError {
   if (error === null) return new ApiError('conflict', 'The job was canceled.', { extra });
   const { type, message, ...reason } = error;
   const isOfService = type === 'engine_error' || type === 'engine_timeout';
-  return new ApiError(isOfService ? 'internal' : type, message, { extra: { ...extra, ...reason } });
+  const isOfAudio = type === 'unprocessable_audio' || type === 'audio_fetch_failed';
+  const param = isOfAudio && { param: job.audioSource === null ? FILE_FIELD : 'audio_url' };
+  return new ApiError(isOfService ? 'internal' : type, message, { ...param, extra: { ...extra, ...reason } });
 }
 
 function rawOrNull(text: string | null): RawJson | null {

@@ -1,10 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.ts';
 import { audioTrack, findTrack, listTracks, trackIndex } from '../../rules/channels/audio-tracks.ts';
+import { fileKind } from '../../rules/file-kind.ts';
 import { tooLong } from '../audio-error.ts';
 import type { FileStart } from '../file-start.ts';
-import { findPlainWav, plainSeconds, readWavHeader } from '../plain-wav.ts';
+import { findPlainWav, HEADER_MAX_BYTES, plainSeconds, readWavHeader } from '../plain-wav.ts';
 import type { SandboxBounds } from '../sandbox/bounded-process.ts';
 import { runSandboxed } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
@@ -29,7 +30,7 @@ export type ProbeOptions = { maxAudioSeconds: number; track?: TrackChoice | null
 /** Runs work as soon as a permit is free. */
 type Limit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-const NOT_MEDIA = 'The file is not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
+const NOT_MEDIA = 'not audio or video that can be decoded. Send wav, mp3, m4a, ogg, flac, webm or mp4.';
 const NO_SAMPLES = 'The file ends after its WAV header: it holds no sound.';
 const TRACK_FIELD = 'audio_track';
 // Both programs together. The header probe takes up to 1 s before, so a whole probe takes up to 3 s.
@@ -99,8 +100,10 @@ async function probeByPrograms(path: string, options: AudioOptions & ProbeOption
   const bounds = () => ({ ...BOUNDS, input: path, tools, signal, wallMs: Math.max(1, endsAtMs - performance.now()) });
   const file = await readHeaders(bounds());
   if (file === 'out of time') return unreadInTime(options);
-  if (file === null) return refused(NOT_MEDIA);
-  const tracks = audioTracks(file);
+  const tracks = file === null ? [] : audioTracks(file);
+  const kind = tracks.length > 0 ? null : fileKind(await readStart(path));
+  if (kind !== null) return refused(`The file is ${kind}, ${NOT_MEDIA}`);
+  if (file === null) return refused(`The file is ${NOT_MEDIA}`);
   const refusal = tracks.length > 0 ? refuseTrack(tracks, options) : null;
   if (refusal !== null) return refusal;
   const index = trackIndex(tracks, options.track ?? null) ?? 0;
@@ -140,6 +143,12 @@ function refuseTrack(tracks: AudioTrack[], { track = null }: ProbeOptions): Prob
 
 function refused(message: string): Extract<ProbeResult, { kind: 'refused' }> {
   return { kind: 'refused', message };
+}
+
+async function readStart(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(HEADER_MAX_BYTES), position: 0 });
+  return buffer.subarray(0, bytesRead);
 }
 
 type RunBounds = SandboxBounds & { wallMs: number; stdoutMaxBytes: number };

@@ -15,6 +15,9 @@ import type { AudioStorage, ReceivedAudio } from '../storage/storage.ts';
 import { UploadTooLargeError } from '../storage/storage.ts';
 import { isTooSlow } from './upload-pace.ts';
 
+/** Names the file in `param` of an error, whatever the name of its part. */
+export const FILE_FIELD = 'file';
+
 export type UploadLimits = {
   maxFileBytes: number;
   /** The allowed fields with the largest size of each in UTF-8 bytes. */
@@ -307,12 +310,12 @@ function completeUpload({ fields, lists, file, hash }: Received, { insteadOfFile
   if (!file && !comesOtherwise) {
     const otherwise = insteadOfFile === undefined ? '' : `, or its URL as ${insteadOfFile}`;
     const message = `Send the audio as a file part, such as file=@speech.mp3${otherwise}.`;
-    throw new ApiError('invalid_request', message, { param: 'file' });
+    throw new ApiError('invalid_request', message, { param: FILE_FIELD });
   }
   if (file && comesOtherwise) {
     throw new ApiError('invalid_request', `Send either a file or ${insteadOfFile}.`, { param: insteadOfFile });
   }
-  if (file?.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.');
+  if (file?.sizeBytes === 0) throw new ApiError('unprocessable_audio', 'The file is empty.', { param: FILE_FIELD });
   return { fields, lists, file, fingerprint: hash && fingerprintOf(fields, lists, file, hash) };
 }
 
@@ -343,7 +346,7 @@ function asApiError(cause: unknown, limits: UploadLimits): unknown {
 }
 
 function tooLarge(maxBytes: number): ApiError {
-  return new ApiError('too_large', `The file is larger than the limit of ${maxBytes} bytes.`);
+  return new ApiError('too_large', `The file is larger than the limit of ${maxBytes} bytes.`, { param: FILE_FIELD });
 }
 
 function tooSlow(): BodyTimeoutError {

@@ -142,11 +142,11 @@ test('captions are shaped as asked, in the answer and later', async () => {
 });
 
 const FAILED = [
-  { cause: new AudioError('No sound in it.'), status: 422, type: 'unprocessable_audio', message: 'No sound in it.' },
-  { cause: new EngineError('engine_error', 'It broke.'), status: 500, type: 'internal', message: 'It broke.' },
-  { cause: new EngineError('engine_timeout', 'It hangs.'), status: 500, type: 'internal', message: 'It hangs.' },
+  { cause: new AudioError('No sound in it.'), status: 422, type: 'unprocessable_audio', param: 'file' },
+  { cause: new EngineError('engine_error', 'It broke.'), status: 500, type: 'internal', param: undefined },
+  { cause: new EngineError('engine_timeout', 'It hangs.'), status: 500, type: 'internal', param: undefined },
 ];
-for (const { cause, status, type, message } of FAILED) {
+for (const { cause, status, type, param } of FAILED) {
   test(`a synchronous job that fails with ${cause.message} is answered ${status} with its id`, async () => {
     await using fixture = await openJobFixture();
     const account = await fixture.account();
@@ -157,7 +157,8 @@ for (const { cause, status, type, message } of FAILED) {
     (await engine.nextCall()).fail(cause);
     const answer = await answering;
 
-    assert.deepEqual([answer.status, answer.json.error.type, answer.json.error.message], [status, type, message]);
+    const { error } = answer.json;
+    assert.deepEqual([answer.status, error.type, error.message, error.param], [status, type, cause.message, param]);
     assert.equal((await fixture.job(account, answer.json.job_id)).status, 'failed');
   });
 }
@@ -188,28 +189,36 @@ test('a job continues when its client disconnects', async () => {
   assert.equal((await fixture.ended(account, json.id)).text, 'still here');
 });
 
-const REFUSALS: { title: string; audio: Buffer; status: number; fields: Record<string, string> }[] = [
-  { title: 'a file that is not media', audio: Buffer.from('just text, no sound'), status: 422, fields: {} },
-  { title: 'a WAV file without samples', audio: wavFile(0), status: 422, fields: {} },
-  { title: 'audio over the limit', audio: wavFile(3), status: 422, fields: {} },
-  { title: 'audio that the balance does not cover', audio: wavFile(2), status: 402, fields: {} },
-  { title: 'a wrong field', audio: wavFile(1), status: 400, fields: { async: 'maybe' } },
-  { title: 'a plan above that of the account', audio: wavFile(1), status: 403, fields: { plan: 'pro' } },
+type Refusal = { title: string; audio: Buffer; status: number; param?: string; fields?: Record<string, string> };
+const REFUSALS: Refusal[] = [
+  { title: 'a file that is not media', audio: Buffer.from('just text, no sound'), status: 422, param: 'file' },
+  { title: 'a WAV file without samples', audio: wavFile(0), status: 422, param: 'file' },
+  { title: 'audio over the limit', audio: wavFile(3), status: 422, param: 'file' },
+  { title: 'audio that the balance does not cover', audio: wavFile(2), status: 402 },
+  { title: 'a wrong field', audio: wavFile(1), status: 400, param: 'async', fields: { async: 'maybe' } },
+  {
+    title: 'a plan above that of the account',
+    audio: wavFile(1),
+    status: 403,
+    param: 'plan',
+    fields: { plan: 'pro' },
+  },
   {
     title: 'metadata over 4,096 bytes',
     audio: wavFile(1),
     status: 413,
+    param: 'metadata',
     fields: { metadata: `"${'é'.repeat(2047)}x"` },
   },
 ];
-for (const { title, audio, status, fields } of REFUSALS) {
+for (const { title, audio, status, param, fields = {} } of REFUSALS) {
   test(`${title} is rejected with ${status} and leaves no file, job or hold`, async () => {
     await using fixture = await openJobFixture({ MAX_AUDIO_SECONDS: '2' });
     const account = await fixture.account({ plan: 'lite', credits: 0.02 });
 
     const answer = await fixture.transcribe(account, audio, { async: 'true', ...fields });
 
-    assert.equal(answer.status, status, answer.text);
+    assert.deepEqual([answer.status, answer.json.error.param], [status, param], answer.text);
     assert.deepEqual([await fixture.files(), await jobCount(fixture)], [[], 0]);
     const [{ held } = { held: -1 }] = await fixture.db.rows<{ held: number }>({ text: 'select held from accounts' });
     assert.equal(held, 0);

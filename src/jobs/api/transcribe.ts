@@ -5,7 +5,7 @@ import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
 import type { StoredFile, Upload } from '../../audio/upload/upload.ts';
-import { acceptRawAudio, acceptUpload } from '../../audio/upload/upload.ts';
+import { acceptRawAudio, acceptUpload, FILE_FIELD } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -303,7 +303,7 @@ async function probe(
     const { format, durationMs, tracks } = result;
     return { format, durationMs, tracks };
   }
-  throw new ApiError('unprocessable_audio', result.message, result.param ? { param: result.param } : {});
+  throw new ApiError('unprocessable_audio', result.message, { param: result.param ?? FILE_FIELD });
 }
 
 async function probeFile(deps: TranscribeDeps, account: Account, key: string, wanted: ProbeOptions) {

@@ -311,8 +311,8 @@ test('a synchronous request waits for fetch and transcript; a failed fetch is a 
   assert.deepEqual([completed.status, completed.json.text], [200, 'hello']);
   const { job_id, error, ...rest } = gone.json;
   assert.deepEqual(
-    [gone.status, error.type, rest],
-    [422, 'audio_fetch_failed', { reason: 'http_status', http_status: 404 }],
+    [gone.status, error.type, error.param, rest],
+    [422, 'audio_fetch_failed', 'audio_url', { reason: 'http_status', http_status: 404 }],
   );
   assert.equal((await fixture.job(account, job_id)).status, 'failed');
 });
