@@ -1125,6 +1125,16 @@ export interface NewKey {
    */
   key: string;
 }
+export interface Session {
+  id: string;
+  account_id: string;
+  /**
+   * The key that signed in. The session has its scopes, and ends with it.
+   */
+  key_id: string;
+  created_at: string;
+  expires_at: string;
+}
 export interface WebhookWithSecret {
   id: string;
   /**

@@ -22,13 +22,15 @@ export type CallerKey = {
   expiresAt: Date | null;
 };
 
-/** Who calls with an API key. */
-export type Caller = { account: Account; key: CallerKey };
+/** Who calls: with an API key, or by a session that began with this key. `sessionId`: null without a session. */
+export type Caller = { account: Account; key: CallerKey; sessionId: string | null };
 
 /** Who makes a change, for the audit log. */
 export type Actor = {
   /** Null: the operator. */
   key: CallerKey | null;
+  /** Null: the key was sent itself. */
+  sessionId: string | null;
   /** The peer of the connection. */
   address: string;
   requestId: string;

@@ -13,7 +13,7 @@ export type Distribution = {
 // The table that all others are colocated with.
 const FIRST = 'accounts';
 // Read before the shard is known, or locked over many shards in one statement: they stay on the coordinator.
-const LOCAL = ['api_keys', 'delivery_shards'];
+const LOCAL = ['api_keys', 'sessions', 'delivery_shards'];
 
 /**
  * Distributes the tables that have a column `shard` over the workers of a Citus cluster, all in one colocation group.

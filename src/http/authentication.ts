@@ -3,6 +3,8 @@ import type { Account, Caller } from '../accounts/account.ts';
 import { canBeKey } from '../rules/accounts/api-key.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import { permits } from '../rules/accounts/scopes.ts';
+import { isFromOwnPage } from '../rules/network/own-page.ts';
+import { readSessionToken } from '../rules/network/session-cookie.ts';
 import { ApiError } from './api-error.ts';
 import type { Bucket } from './route.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
@@ -13,6 +15,8 @@ const MAX_KEY_BYTES = 256;
 export type Auth = {
   /** The owner of an API key; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
   findCaller(keyHash: Buffer): Promise<Caller | null>;
+  /** The same of a session; absent: there are none. @param tokenHash  SHA-256 of the cookie's value */
+  findCallerBySession?(tokenHash: Buffer): Promise<Caller | null>;
   adminToken: string;
 };
 
@@ -23,21 +27,58 @@ export type LimitState =
 /** Rate limits of accounts; `admit` resolves to null where there is no limit. */
 export type Limits = { admit(account: Account, bucket: Bucket): Promise<LimitState | null> };
 
-/** SHA-256 of a key. A key has 256 random bits, so that a slow hash is not needed. */
+/** SHA-256 of a key or of a session's token. Both have 256 random bits, so that a slow hash is not needed. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
+/** `rawHeaders`: Node's list of names and values, because `headers` hides a second X-API-Key. */
+type Request = { method: string; rawHeaders: string[] };
+
 /**
- * The account and key of a request.
- * @param rawHeaders  Node's list of names and values: `headers` hides a second X-API-Key
+ * The account and key of a request: by the key in its headers, or without one by the session that its cookie names.
  * @throws ApiError  401
  */
-export async function authenticate(rawHeaders: string[], auth: Pick<Auth, 'findCaller'>): Promise<Caller> {
-  const key = readKey([...headerValues(rawHeaders, 'x-api-key'), ...bearerTokens(rawHeaders)]);
+export async function authenticate(request: Request, auth: Omit<Auth, 'adminToken'>): Promise<Caller> {
+  const { rawHeaders } = request;
+  const keys = [...headerValues(rawHeaders, 'x-api-key'), ...bearerTokens(rawHeaders)].filter((key) => key !== '');
+  const token = keys.length === 0 ? readSessionToken(headerValues(rawHeaders, 'cookie')) : null;
+  if (token !== null && auth.findCallerBySession)
+    return await callerOfSession(request, token, auth.findCallerBySession);
+  const key = readKey(keys);
   const caller = canBeKey(key) ? await auth.findCaller(hashKey(key)) : null;
   if (!caller) throw unauthenticated('This API key is unknown, was revoked or has expired; use another one.');
   return caller;
+}
+
+/**
+ * Browsers send the cookie with requests of other pages too. What changes something must name the session beside the cookie,
+ * which other pages cannot know.
+ * @throws ApiError  401
+ */
+async function callerOfSession(
+  { method, rawHeaders }: Request,
+  token: string,
+  find: NonNullable<Auth['findCallerBySession']>,
+): Promise<Caller> {
+  const [site, origin, host, id] = ['sec-fetch-site', 'origin', 'host', 'x-session-id'].map(
+    (name) => headerValues(rawHeaders, name)[0],
+  );
+  if (!isFromOwnPage(method, { site, origin, host })) {
+    throw unauthenticated(
+      'A session holds for pages of the service itself only. Elsewhere send an API key; a proxy must pass on the header Host.',
+    );
+  }
+  const caller = await find(hashKey(token));
+  if (!caller) throw unauthenticated('The session has ended; sign in again.');
+  const isNamed = id === undefined ? ['GET', 'HEAD'].includes(method) : id === caller.sessionId;
+  if (!isNamed) throw unauthenticated('X-Session-Id is not the session of this browser; load the page again.');
+  return caller;
+}
+
+/** @throws ApiError  401 for a request with an API key */
+export function requireSession(sessionId: string | null): void {
+  if (sessionId === null) throw unauthenticated('This needs the cookie of a session; an API key has none.');
 }
 
 /** @throws ApiError  403 for a suspended account */
@@ -110,7 +151,7 @@ function rateHeaders(limit: number, remaining: number, resetSeconds: number): Re
 }
 
 function readKey(given: string[]): string {
-  const keys = new Set(given.filter((key) => key !== ''));
+  const keys = new Set(given);
   if (keys.size === 0) throw unauthenticated('Send your API key in the header X-API-Key.');
   if (keys.size > 1) throw unauthenticated('The request carries two different API keys; send one.');
   const [key] = keys;

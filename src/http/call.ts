@@ -21,6 +21,7 @@ export function callOf(
     bodyText: request.context.bodyText,
     actor: {
       key: request.context.key,
+      sessionId: request.context.sessionId,
       address: request.socket.remoteAddress ?? '',
       requestId: request.id,
     },
@@ -76,7 +77,10 @@ export function followKey(
 ): void {
   if (!context.account || !context.key || !streams || over.signal.aborted) return;
   const remove = streams.add({
-    key: { shard: context.account.shard, id: context.key.id, accountId: context.account.id },
+    key: {
+      ...{ shard: context.account.shard, id: context.key.id, accountId: context.account.id },
+      sessionId: context.sessionId,
+    },
     over,
     stream,
   });

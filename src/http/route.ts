@@ -110,14 +110,14 @@ export type RouteSchema = {
 export type Access =
   /** An account's key with this scope, or with one of these; `any`: with any scopes. */
   | { auth: 'key'; scope: Scope | 'any' | readonly [Scope, ...Scope[]] }
-  /** admin: the operator's token; none: no authentication. */
-  | { auth: 'admin' | 'none'; scope?: never };
+  /** admin: the operator's token; session: the cookie of a session; none: no authentication. */
+  | { auth: 'admin' | 'session' | 'none'; scope?: never };
 
 /** An endpoint. Its schemas validate requests, type the handler and make the OpenAPI document. */
 export type Route = Access & {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** With auth `key` only; absent: `default`. */
+  /** With auth `key` or `session` only; absent: `default`. */
   bucket?: Bucket;
   upload?: boolean;
   /** Of an upload: a body of `audio/*` is the file, and the fields of the form stand in the query. */

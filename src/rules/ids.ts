@@ -1,5 +1,5 @@
-/** What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, request, ledger entry, delivery row, audit entry. */
-export type IdPrefix = 'wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'req' | 'led' | 'dl' | 'aud';
+/** What an id names: webhook, webhook of one job, event, delivery attempt, job, account, key, session, request, ledger entry, delivery row, audit entry. */
+export type IdPrefix = 'wh' | 'whj' | 'evt' | 'dlv' | 'job' | 'acct' | 'key' | 'ses' | 'req' | 'led' | 'dl' | 'aud';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARS = 10;

@@ -17,7 +17,11 @@ const sourcesIn = (lang: string) =>
     source: operation['x-codeSamples'].find((sample) => sample.lang === lang)!.source,
   }));
 /** Those that no client has a method for. */
-const WITHOUT_METHOD = ['get_audio_links_link', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'];
+const WITHOUT_METHOD = [
+  ...['get_audio_links_link', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'],
+  // The console signs in by them.
+  ...['post_session', 'get_session', 'delete_session'],
+];
 const PYTHON = path.join(ROOT, 'sdk/python/src/verbatim_sdk/_sync');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');
 const HAS_PYTHON = spawnSync('python3', ['--version']).status === 0;

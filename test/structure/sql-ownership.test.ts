@@ -6,6 +6,7 @@ import { literalsOf, readSources } from './sources.ts';
 const FOLDERS: Record<string, string> = {
   accounts: 'src/accounts',
   api_keys: 'src/accounts/keys',
+  sessions: 'src/accounts/keys',
   ledger: 'src/accounts',
   ledger_checks: 'src/accounts/ledger',
   rate_windows: 'src/accounts/rate-limits',

@@ -38,7 +38,10 @@ export function ownAccountRoute(config: OwnAccountConfig): Route {
   });
 }
 
-function showOwnAccount(config: OwnAccountConfig, { account, key }: Caller): Static<typeof ownAccountSchema> {
+function showOwnAccount(
+  config: OwnAccountConfig,
+  { account, key }: Omit<Caller, 'sessionId'>,
+): Static<typeof ownAccountSchema> {
   const { transcribe, balance, jobs, resend, default: others } = limitsOfBuckets(config);
   return {
     id: account.id,

@@ -1,8 +1,10 @@
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Caller } from '../account.ts';
+import type { Credential } from './caller-store.ts';
+import { findCaller } from './caller-store.ts';
 import type { AccountName } from './key-store.ts';
-import { findCallerByKeyHash, noteKeyUse } from './key-store.ts';
+import { noteKeyUse } from './key-store.ts';
 
 type CallersDeps = {
   db: Database;
@@ -15,22 +17,22 @@ type CallersDeps = {
 type Entry = {
   caller: Promise<Caller | null>;
   endsAtMs: number;
-  /** The account of the key, which never changes; null until it is known. */
+  /** The account of the credential, which never changes; null until it is known. */
   owner: AccountName | null;
 };
 
-// A key that another node revokes must be refused within 1 s.
+// A key that another node revokes, and a session that another node ends, must be refused within 1 s.
 const MAX_AGE_MS = 900;
 const MAX_ENTRIES = 10_000;
 
 /**
- * The callers behind the keys of requests. A key is looked up in the database; for 900 ms from the start of the look-up
- * further requests with the key get the same caller. Unknown and expired keys are looked up each time.
+ * The callers behind the keys and sessions of requests. A key is looked up in the database; for 900 ms from the start of the
+ * look-up further requests with the key get the same caller. Unknown and expired keys are looked up each time.
  */
 export class Callers {
   readonly #deps: CallersDeps;
   readonly #monotonicMs: () => number;
-  /** By the hash of the key, in the order of the look-ups. */
+  /** By kind and hash, in the order of the look-ups. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(deps: CallersDeps) {
@@ -38,22 +40,31 @@ export class Callers {
     this.#monotonicMs = deps.monotonicMs ?? (() => performance.now());
   }
 
-  /** The caller of a key, whose use is noted; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
-  find(keyHash: Buffer): Promise<Caller | null> {
-    const name = keyHash.toString('latin1');
-    const known = this.#entries.get(name);
-    if (known && this.#monotonicMs() < known.endsAtMs) return known.caller;
-    return this.#add(name, keyHash, known?.owner ?? null);
+  /** The caller of a key, whose use is noted; null for an unknown or expired key. @param hash  SHA-256 of the key */
+  find(hash: Buffer): Promise<Caller | null> {
+    return this.#find({ kind: 'key', hash });
   }
 
-  /** To be called after the commit of a change to a key or an account: it is in force for every request from now on. */
+  /** The caller of a session; null for an unknown or ended one. @param hash  SHA-256 of the session's token */
+  findBySession(hash: Buffer): Promise<Caller | null> {
+    return this.#find({ kind: 'session', hash });
+  }
+
+  /** To be called after the commit of a change to a key, a session or an account: it is in force for every request from now on. */
   forgetAll(): void {
     this.#entries.clear();
   }
 
-  #add(name: string, keyHash: Buffer, owner: AccountName | null): Promise<Caller | null> {
+  #find(credential: Credential): Promise<Caller | null> {
+    const name = `${credential.kind} ${credential.hash.toString('latin1')}`;
+    const known = this.#entries.get(name);
+    if (known && this.#monotonicMs() < known.endsAtMs) return known.caller;
+    return this.#add(name, credential, known?.owner ?? null);
+  }
+
+  #add(name: string, credential: Credential, owner: AccountName | null): Promise<Caller | null> {
     const startedAtMs = this.#monotonicMs();
-    const lookUp = this.#lookUp(keyHash, owner);
+    const lookUp = this.#lookUp(credential, owner);
     const caller = lookUp.then((found) => found?.caller ?? null);
     const entry: Entry = { caller, endsAtMs: startedAtMs + MAX_AGE_MS, owner };
     this.#entries.delete(name);
@@ -71,10 +82,10 @@ export class Callers {
   }
 
   async #lookUp(
-    keyHash: Buffer,
+    credential: Credential,
     owner: AccountName | null,
   ): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
-    const found = await findCallerByKeyHash(this.#deps.db, keyHash, owner);
+    const found = await findCaller(this.#deps.db, credential, owner);
     if (!found) return null;
     const { isUseNoted, expiresInMs, ...caller } = found;
     if (!isUseNoted) await this.#noteUse(caller);

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import type { Scope } from '../../rules/accounts/scopes.ts';
 import { SHARD_COUNT, shardOf } from '../../rules/shard.ts';
-import type { Caller } from '../account.ts';
 
 /** A key without its secret part, which is never stored. */
 export type KeyRow = {
@@ -18,64 +17,12 @@ export type KeyRow = {
 
 const KEY_COLUMNS = `id, name, prefix, scopes, created_at as "createdAt", expires_at as "expiresAt",
   last_used_at as "lastUsedAt"`;
-/** `expiresInMs` is null for a key that never expires. */
-type LookUp = { isUseNoted: boolean; expiresInMs: number | null };
-
 const EVERY_SHARD = Array.from({ length: SHARD_COUNT }, (_, shard) => shard);
 // A key's use is written only when the stored time is older than this: at most twice a minute per key.
-const USE_NOTED_SECONDS = 30;
+export const USE_NOTED_SECONDS = 30;
 
 /** Names an account; `shard` is that of its id. */
 export type AccountName = { shard: number; id: string };
-
-/**
- * The account and key behind a hash, and how long the key remains valid; null for an unknown or expired key. The shard is
- * not known before the look-up, so a distributed database keeps this table on the coordinator, and the account is read by
- * a statement of its own.
- * @param hash  SHA-256 of the key, 32 bytes
- * @param owner  the account that the key had when it was looked up before: both are read at the same time; else null
- */
-export async function findCallerByKeyHash(
-  sql: Sql,
-  hash: Buffer,
-  owner: AccountName | null,
-): Promise<(Caller & LookUp) | null> {
-  const [found, ownerFound] = await Promise.all([findKeyByHash(sql, hash), owner && findAccountOfKey(sql, owner)]);
-  if (!found) return null;
-  const { shard, accountId, isUseNoted, expiresInMs, ...key } = found;
-  const account = owner && owner.id === accountId ? ownerFound : await findAccountOfKey(sql, { shard, id: accountId });
-  return account ? { account, key, isUseNoted, expiresInMs } : null;
-}
-
-type KeyFound = Caller['key'] & LookUp & { shard: number; accountId: string };
-
-async function findKeyByHash(sql: Sql, hash: Buffer): Promise<KeyFound | null> {
-  const [found] = await sql.rows<KeyFound>({
-    name: 'find_key_by_hash',
-    isBrief: true,
-    text: `
-      select id, shard, account_id as "accountId", scopes, expires_at as "expiresAt",
-        coalesce(last_used_at > clock_timestamp() - $2 * interval '1 second', false) as "isUseNoted",
-        1000 * extract(epoch from expires_at - clock_timestamp())::float8 as "expiresInMs"
-      from api_keys
-      where hash = $1 and (expires_at is null or expires_at > clock_timestamp())`,
-    values: [hash, USE_NOTED_SECONDS],
-  });
-  return found ?? null;
-}
-
-async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<Caller['account'] | null> {
-  const [account] = await sql.rows<Caller['account']>({
-    name: 'find_account_of_key',
-    isBrief: true,
-    text: `
-      select id, shard, name, plan, unlimited, amount > 0 as "hadCredit", suspended_at is not null as "isSuspended"
-      from accounts
-      where shard = $1 and id = $2 and deleted_at is null`,
-    values: [shard, id],
-  });
-  return account ?? null;
-}
 
 /** The ids of those keys that are neither revoked nor expired. */
 export async function findValidKeys(

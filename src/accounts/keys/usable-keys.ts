@@ -1,13 +1,21 @@
 import type { Sql } from '../../db/database.ts';
 import { findUnsuspended } from '../store.ts';
 import { findValidKeys } from './key-store.ts';
+import { findValidSessions } from './session-store.ts';
 
-/** The ids of those keys that are neither revoked nor expired, of accounts that are not suspended. */
-export async function findUsableKeys(
-  sql: Sql,
-  keys: readonly { shard: number; id: string; accountId: string }[],
-): Promise<Set<string>> {
+/** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
+export async function findUsableKeys<
+  Key extends { shard: number; id: string; accountId: string; sessionId: string | null },
+>(sql: Sql, keys: readonly Key[]): Promise<Key[]> {
   const owners = keys.map(({ shard, accountId: id }) => ({ shard, id }));
-  const [valid, unsuspended] = await Promise.all([findValidKeys(sql, keys), findUnsuspended(sql, owners)]);
-  return new Set(keys.filter(({ id, accountId }) => valid.has(id) && unsuspended.has(accountId)).map(({ id }) => id));
+  const sessions = keys.flatMap(({ shard, sessionId: id }) => (id === null ? [] : [{ shard, id }]));
+  const [valid, unsuspended, current] = await Promise.all([
+    findValidKeys(sql, keys),
+    findUnsuspended(sql, owners),
+    sessions.length === 0 ? new Set<string>() : findValidSessions(sql, sessions),
+  ]);
+  return keys.filter(
+    ({ id, accountId, sessionId }) =>
+      valid.has(id) && unsuspended.has(accountId) && (sessionId === null || current.has(sessionId)),
+  );
 }

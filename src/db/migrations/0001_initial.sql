@@ -47,6 +47,23 @@ create table api_keys (
 create unique index api_keys_by_hash on api_keys (hash);
 create index api_keys_by_account on api_keys (shard, account_id, id);
 
+-- Who is signed in to the console: sessions that the cookie of a browser names.
+create table sessions (
+  shard smallint not null,
+  id text not null,
+  -- SHA-256 of the cookie's value: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- The key that signed in. The session has its account and its scopes, and ends with it.
+  key_id text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  primary key (shard, id),
+  foreign key (shard, key_id) references api_keys (shard, id) on delete cascade
+);
+create unique index sessions_by_hash on sessions (hash);
+create index sessions_by_key on sessions (shard, key_id, id);
+create index sessions_by_expiry on sessions (expires_at);
+
 create table ledger (
   shard smallint not null,
   id text not null,

@@ -15,12 +15,12 @@ function openEnvironment() {
   const findValidKeys = async (keys: StreamKey[]) => {
     fixture.queried.push(keys.map(({ id }) => id));
     if (fixture.isUnreachable) throw new Error('unreachable');
-    return fixture.valid;
+    return keys.filter(({ id }) => fixture.valid.has(id));
   };
   const streams = new OpenStreams({ findValidKeys, clock, log: openLog('silent') });
   const add = (id: string) => {
     const open = {
-      key: { shard: 1, id, accountId: 'acct_1' },
+      key: { shard: 1, id, accountId: 'acct_1', sessionId: null },
       over: new AbortController(),
       stream: new Readable({ read: () => undefined }),
     };

@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 
-/** The API key of a stream's request. */
-export type StreamKey = { shard: number; id: string; accountId: string };
+/** The API key of a stream's request. `sessionId`: null for a request that sent the key itself. */
+export type StreamKey = { shard: number; id: string; accountId: string; sessionId: string | null };
 /** An answer that is being streamed; aborting `over` ends it after its current message. */
 type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
 type StreamKeyDeps = {
-  /** The ids of those keys that are neither revoked nor expired, of accounts that are not suspended. */
-  findValidKeys(keys: StreamKey[]): Promise<Set<string>>;
+  /** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
+  findValidKeys(keys: StreamKey[]): Promise<StreamKey[]>;
   clock: Clock;
   log: Log;
 };
@@ -19,7 +19,7 @@ const POLL_MS = 500;
 // A stream whose client does not read cannot end after its current message; it is destroyed after this time.
 const END_MS = 500;
 
-/** Ends every stream whose key is no longer valid: one query for all streams, twice a second. */
+/** Ends every stream whose key or session is no longer valid: one query for all streams, twice a second. */
 export class OpenStreams {
   readonly #deps: StreamKeyDeps;
   readonly #open = new Set<OpenStream>();
@@ -54,9 +54,9 @@ export class OpenStreams {
 
   async #endInvalid(): Promise<void> {
     const checked = [...this.#open];
-    const keys = new Map(checked.map(({ key }) => [key.id, key]));
-    const valid = await this.#deps.findValidKeys([...keys.values()]);
-    for (const stream of checked) if (!valid.has(stream.key.id)) this.#end(stream);
+    const keys = new Map(checked.map(({ key }) => [nameOf(key), key]));
+    const valid = new Set((await this.#deps.findValidKeys([...keys.values()])).map(nameOf));
+    for (const stream of checked) if (!valid.has(nameOf(stream.key))) this.#end(stream);
   }
 
   #end(ended: OpenStream): void {
@@ -64,4 +64,8 @@ export class OpenStreams {
     ended.over.abort(new Error('the key of the stream is no longer valid'));
     void this.#deps.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
   }
+}
+
+function nameOf({ id, sessionId }: StreamKey): string {
+  return sessionId ?? id;
 }

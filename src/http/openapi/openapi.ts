@@ -18,6 +18,7 @@ const TAGS: Record<string, string> = {
   [PAYLOADS]: 'What a webhook gets.',
   Accounts: 'For operators: accounts and their credits.',
   Keys: 'API keys.',
+  Session: 'For browsers: signed in by a cookie, in place of a key.',
   Secrets: 'For operators: how stored secrets are encrypted.',
   Audit: 'For operators: who changed what.',
   Operation: 'For operators: what runs and waits, over all accounts.',
@@ -59,6 +60,10 @@ export function describeApi(
       securitySchemes: {
         ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         Bearer: { type: 'http', scheme: 'bearer', description: 'The same API key, for clients of other speech APIs.' },
+        Session: {
+          ...{ type: 'apiKey', in: 'cookie', name: 'verbatim_session' },
+          description: 'Of a browser, from POST /v1/session; over HTTPS its name is __Host-verbatim_session.',
+        },
         AdminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },
       },
     },

@@ -49,6 +49,7 @@ export function describeOperation(route: Route, components: JsonObject): JsonObj
 function securityOf({ auth, scope }: Route): JsonObject[] {
   if (auth === 'none') return [];
   if (auth === 'admin') return [{ AdminToken: [] }];
+  if (auth === 'session') return [{ Session: [] }];
   const alternatives = scope === undefined || scope === 'any' ? [[]] : [scope].flat().map((one) => [one]);
   return alternatives.flatMap((scopes) => [{ ApiKey: scopes }, { Bearer: scopes }]);
 }
@@ -56,6 +57,7 @@ function securityOf({ auth, scope }: Route): JsonObject[] {
 function accessText({ auth, scope }: Route): string {
   if (auth === 'none') return 'Needs no key.';
   if (auth === 'admin') return "Needs the operator's token.";
+  if (auth === 'session') return 'Needs the cookie of a session; with DELETE also `X-Session-Id`.';
   if (scope === 'any') return 'Any API key of the account will do.';
   return `The API key needs the scope ${[scope]
     .flat()
@@ -166,7 +168,7 @@ function contentOf(schema: AnswerSchema, components: JsonObject): JsonObject | n
 function answerHeaders(route: Route, status: number): JsonObject {
   return {
     'X-Request-Id': REQUEST_ID,
-    ...(route.auth === 'key' && RATE_HEADERS),
+    ...((route.auth === 'key' || route.auth === 'session') && RATE_HEADERS),
     ...(route.upload && { Location: { description: 'Where the job is read.', schema: { type: 'string' } } }),
     ...(route.method === 'POST' &&
       route.auth !== 'none' &&

@@ -2,7 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
 import type { Auth, Limits } from '../authentication.ts';
-import { authenticate, authenticateAdmin, limitRate, requireScope, requireUnsuspended } from '../authentication.ts';
+import {
+  authenticate,
+  authenticateAdmin,
+  limitRate,
+  requireScope,
+  requireSession,
+  requireUnsuspended,
+} from '../authentication.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Route } from '../route.ts';
 import type { WrongTokens } from '../wrong-tokens.ts';
@@ -52,8 +59,10 @@ async function admitAccount(
   endpoint: Route,
   { auth, limits, metrics }: AdmissionDeps,
 ): Promise<void> {
-  const { account, key } = await authenticate(request.raw.rawHeaders, auth);
-  Object.assign(request.context, { account, key });
+  const { method, rawHeaders } = request.raw;
+  const { account, key, sessionId } = await authenticate({ method: method!, rawHeaders }, auth);
+  Object.assign(request.context, { account, key, sessionId });
+  if (endpoint.auth === 'session') requireSession(sessionId);
   requireUnsuspended(account);
   const bucket = endpoint.bucket ?? 'default';
   try {

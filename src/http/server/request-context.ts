@@ -28,6 +28,7 @@ export type RequestContext = {
   startedAt: number;
   account: Account | null;
   key: CallerKey | null;
+  sessionId: string | null;
   idempotency: IdempotencyLease | null;
   /** On routes with `keepsBodyText: true`. */
   bodyText: string;
@@ -49,6 +50,7 @@ export function newRequestContext(
     startedAt: performance.now(),
     account: null,
     key: null,
+    sessionId: null,
     idempotency: null,
     bodyText: '',
     notes: {},
@@ -67,7 +69,7 @@ export function logEndOfRequest(
   { log, metrics }: { log: Log; metrics: HttpMetrics },
 ): void {
   reply.raw.once('close', () => {
-    const { startedAt, account, key, notes, failure } = request.context;
+    const { startedAt, account, key, sessionId, notes, failure } = request.context;
     const route = request.routeOptions?.config?.endpoint?.path ?? 'unknown';
     const status = reply.raw.statusCode;
     const durationMs = performance.now() - startedAt;
@@ -80,6 +82,7 @@ export function logEndOfRequest(
       duration_ms: Math.round(durationMs * 10) / 10,
       ...(account && { account: account.id }),
       ...(key && { key_id: key.id }),
+      ...(sessionId && { session_id: sessionId }),
       ...(!reply.raw.writableFinished && { hung_up: true }),
       ...notes,
     };

@@ -5,6 +5,7 @@ import { keyRoutes } from '../../accounts/api/key-routes.ts';
 import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import type { AccountDeps } from '../../accounts/api/routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
+import { sessionRoutes } from '../../accounts/api/session-routes.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
 import type { JobRoutesDeps } from '../../jobs/api/routes.ts';
@@ -61,6 +62,7 @@ export function apiRoutes(deps: ApiDeps): Route[] {
     ...accountRoutes(deps),
     usageRoute(deps),
     ...keyRoutes(deps),
+    ...sessionRoutes(deps),
     ...webhookRoutes(deps),
     ...webhookTestRoutes(deps),
     ...deliveryRoutes(deps),

@@ -84,7 +84,11 @@ export async function start(context: RoleContext): Promise<RunningRole> {
 /** What the listeners of a node have in common. */
 function serverOptions({ config, order, db, log }: RoleContext, { idempotency, streams }: Api, callers: Callers) {
   return {
-    auth: { adminToken: order.adminToken, findCaller: (keyHash: Buffer) => callers.find(keyHash) },
+    auth: {
+      adminToken: order.adminToken,
+      findCaller: (keyHash: Buffer) => callers.find(keyHash),
+      findCallerBySession: (tokenHash: Buffer) => callers.findBySession(tokenHash),
+    },
     limits: openLimits(db, limitsOfBuckets(config)),
     ...(idempotency && { idempotency }),
     ...(streams && { streams }),

@@ -1,3 +1,4 @@
+import { deleteEndedSessions } from '../../accounts/keys/session-store.ts';
 import { countDriftedAccounts } from '../../accounts/ledger/drift.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
@@ -103,6 +104,11 @@ function retentionTasks({ config, db, clock, log }: Context, storage: AudioStora
         deleteInBatches((shard) => deleteOldHours(db, { shard, keepDays: USAGE_HOURS_KEPT_DAYS, limit }), signal),
     },
     ...(config.search === 'on' ? [] : [unindexTask({ db }, signal)]),
+    {
+      name: 'ended sessions',
+      everyMs: MS_PER_HOUR,
+      run: () => deleteAll(() => deleteEndedSessions(db, limit), signal),
+    },
     {
       name: 'old audit entries',
       everyMs: MS_PER_HOUR,

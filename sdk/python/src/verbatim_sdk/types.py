@@ -788,6 +788,15 @@ class NewKey(TypedDict):
     """Shown only in this answer."""
 
 
+class Session(TypedDict):
+    id: str
+    account_id: str
+    key_id: str
+    """The key that signed in. The session has its scopes, and ends with it."""
+    created_at: str
+    expires_at: str
+
+
 class WebhookWithSecret(TypedDict):
     id: str
     job_id: NotRequired[str]

@@ -5,6 +5,7 @@ import { queryOf, requestOf } from './wire.ts';
 const AUTHORIZATION = {
   key: '-H "X-API-Key: $VERBATIM_API_KEY"',
   admin: '-H "Authorization: Bearer $ADMIN_TOKEN"',
+  session: '-b "verbatim_session=$SESSION" -H "X-Session-Id: $SESSION_ID" -H "Origin: $VERBATIM_URL"',
   none: null,
 };
 

@@ -5,6 +5,16 @@ import { queryOf, requestOf } from './wire.ts';
 
 const LONGEST_LINE = 88;
 const KEYWORDS = ['from'];
+const CREDENTIALS: Readonly<Record<SampledOperation['auth'], readonly string[]>> = {
+  // Only POST /v1/session takes a key and has no method of the client.
+  key: ['headers={"X-API-Key": os.environ["VERBATIM_API_KEY"]}'],
+  admin: [`headers={"Authorization": f"Bearer {os.environ['ADMIN_TOKEN']}"}`],
+  session: [
+    'cookies={"verbatim_session": os.environ["SESSION"]}',
+    'headers={"X-Session-Id": os.environ["SESSION_ID"], "Origin": os.environ["VERBATIM_URL"]}',
+  ],
+  none: [],
+};
 const CLIENT = `from verbatim_sdk import Verbatim
 
 client = Verbatim()  # with VERBATIM_URL and VERBATIM_API_KEY
@@ -61,8 +71,7 @@ function withHttpx(operation: SampledOperation): string {
   const isQuery = method === 'GET';
   const json = isQuery || Object.keys(fields).length === 0 ? [] : [`json=${literal(fields)}`];
   const address = literal(path + (isQuery ? queryOf(fields) : ''));
-  const headers = auth === 'admin' ? [`headers={"Authorization": f"Bearer {os.environ['ADMIN_TOKEN']}"}`] : [];
-  const client = callOf('httpx.Client', ['base_url=os.environ["VERBATIM_URL"]', ...headers]);
+  const client = callOf('httpx.Client', ['base_url=os.environ["VERBATIM_URL"]', ...CREDENTIALS[auth]]);
   const called = callOf(`client.${method.toLowerCase()}`, [address, ...json]);
   const isText = method === 'DELETE' || template === '/metrics' || template.includes('audio');
   const shown = isText ? 'answer.status_code' : 'answer.json()';

@@ -22,7 +22,15 @@ export function typescriptSample(operation: SampledOperation): string {
   const client = auth === 'admin' ? 'admin' : 'client';
   if (sample) return `${head}\n${statements(client, sample)}`;
   const { path } = requestOf(operation);
+  if (auth === 'session') return inPage(method, path);
   return `${head}\nconst { text } = await ${client}.request('${method}', '${path}');\nconsole.log(text);`;
+}
+
+/** Sessions are of browsers: a page of the service itself. */
+function inPage(method: string, path: string): string {
+  const init = method === 'GET' ? '' : `, { method: '${method}', headers: { 'X-Session-Id': 'ses_…' } }`;
+  const call = `('${path}'${init})`;
+  return `const answer = await fetch${call};\nconsole.log(answer.status);`;
 }
 
 function statements(client: string, { call, args = [], params, result, each, shows }: Sample): string {
