@@ -16,7 +16,7 @@ export const liveState = openStore<LiveState>('off');
 const LINGER_MS = 2_000;
 const listeners = new Set<(frame: StreamFrame) => void>();
 let connection: AbortController | null = null;
-let followedKey = session.get().key;
+let followed = session.get().account;
 
 /** Calls `onFrame` for each frame of the account's stream while the component is shown. @param onFrame  null: does not follow */
 export function useLive(onFrame: ((frame: StreamFrame) => void) | null): void {
@@ -38,14 +38,14 @@ export function useLive(onFrame: ((frame: StreamFrame) => void) | null): void {
 }
 
 session.subscribe(() => {
-  if (session.get().key === followedKey) return;
+  if (session.get().account === followed) return;
   disconnect();
   if (listeners.size > 0) connect();
 });
 
 function connect(): void {
-  followedKey = session.get().key;
-  if (connection || followedKey === null) return;
+  followed = session.get().account;
+  if (connection || followed === null) return;
   connection = new AbortController();
   void follow(connection.signal);
 }

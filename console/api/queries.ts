@@ -26,13 +26,13 @@ export const deliveryQuery = (webhookId: string, id: string) =>
     queryFn: ({ signal }) => api.webhooks.delivery(webhookId, id, { signal }),
   });
 
-/** The account of the key: plan, limits, and what the key may do. */
+/** The account that is signed in: plan, limits, and what the session may do. */
 export function useAccount() {
-  const { key } = useStore(session);
+  const { account } = useStore(session);
   return useQuery({
     queryKey: ['account'],
     queryFn: ({ signal }) => api.account({ signal }),
-    enabled: key !== null,
+    enabled: account !== null,
     staleTime: ACCOUNT_STALE_MS,
   });
 }

@@ -2,7 +2,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { useAccount } from '../api/queries.ts';
 import { preferences, setPreference } from '../session/preferences.ts';
-import { session, signOut } from '../session/session.ts';
+import { nameOf, session } from '../session/session.ts';
 import { useStore } from '../session/store.ts';
 import { Button } from '../ui/button.tsx';
 import { Loading } from '../ui/state.tsx';
@@ -10,9 +10,11 @@ import { say, Toasts } from '../ui/toast.tsx';
 import type { NavigationEntry } from './navigation.ts';
 import { permittedEntries } from './navigation.ts';
 import { Palette } from './palette.tsx';
-import { queryClient, unreachable } from './query-client.ts';
+import { PortalLink } from './portal-link.tsx';
+import { unreachable } from './query-client.ts';
 import { ShortcutSheet } from './shortcut-sheet.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import { signOutOrSay } from './sign-out.ts';
 
 const SignIn = lazy(() => import('../views/sign-in/index.tsx'));
 
@@ -20,19 +22,17 @@ type Opened = 'palette' | 'sheet' | 'menu' | null;
 
 /** The frame of every view: navigation, banners, palette and messages. Signed out, the sign-in view takes the view's place. */
 export function Layout() {
-  const { key, admin } = useStore(session);
+  const { account: signedIn, admin } = useStore(session);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const [opened, setOpened] = useState<Opened>(null);
   const account = useAccount();
-  const entries = permittedEntries({ key, admin }, account.data?.scopes ?? null);
+  const entries = permittedEntries({ account: signedIn, admin }, account.data?.scopes ?? null);
   const actions = useActions(entries, setOpened);
   useShortcuts(actions);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the address closes the menu
   useEffect(() => setOpened((before) => (before === 'menu' ? null : before)), [path]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: answers of one account are not shown to the next
-  useEffect(() => () => queryClient.clear(), [key, admin]);
-  const isSignedIn = key !== null || admin !== null;
-  const mayShow = path.startsWith('/operator') ? admin !== null : key !== null;
+  const isSignedIn = signedIn !== null || admin !== null;
+  const mayShow = path.startsWith('/operator') ? admin !== null : signedIn !== null;
   return (
     <div className="shell">
       {/* biome-ignore lint/a11y/useValidAnchor: a link, as screen readers expect it; the address must not change. */}
@@ -67,7 +67,9 @@ export function Layout() {
       <div className="content">
         <Banners />
         <main id="main" tabIndex={-1}>
-          <Suspense fallback={<Loading />}>{mayShow && path !== '/sign-in' ? <Outlet /> : <SignIn />}</Suspense>
+          <Suspense key={nameOf(signedIn)} fallback={<Loading />}>
+            {mayShow && path !== '/sign-in' ? <Outlet /> : <SignIn />}
+          </Suspense>
         </main>
       </div>
       <Palette
@@ -76,6 +78,7 @@ export function Layout() {
         entries={entries}
         openSheet={actions.openSheet}
       />
+      <PortalLink />
       <ShortcutSheet isOpen={opened === 'sheet'} onClose={() => setOpened(null)} entries={entries} />
       <Toasts />
     </div>
@@ -143,7 +146,7 @@ function SideFoot({ who }: { who: string }) {
         </select>
       </label>
       <a href="/docs">API reference</a>
-      <Button look="quiet" onClick={() => signOut()}>
+      <Button look="quiet" onClick={signOutOrSay}>
         Sign out
       </Button>
     </div>

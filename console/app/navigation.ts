@@ -36,11 +36,11 @@ export const NAVIGATION: readonly NavigationEntry[] = [
 
 /**
  * The entries that the signed-in user may open.
- * @param scopes  of the key; null while they are unknown: then all
+ * @param scopes  of the session; null while they are unknown: then all
  */
-export function permittedEntries({ key, admin }: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
+export function permittedEntries({ account, admin }: Session, scopes: readonly Scope[] | null): NavigationEntry[] {
   return NAVIGATION.filter(({ needs }) => {
     if (needs === 'operator') return admin !== null;
-    return key !== null && (needs === 'any' || scopes === null || scopes.includes(needs));
+    return account !== null && (needs === 'any' || scopes === null || scopes.includes(needs));
   });
 }

@@ -3,11 +3,12 @@ import type { KeyboardEvent } from 'react';
 import { useState } from 'react';
 import { findDelivery } from '../api/find-delivery.ts';
 import { preferences, setPreference } from '../session/preferences.ts';
-import { session, signOut } from '../session/session.ts';
+import { session } from '../session/session.ts';
 import { copyText } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/state.tsx';
 import type { NavigationEntry } from './navigation.ts';
+import { signOutOrSay } from './sign-out.ts';
 
 type Command = { label: string; hint?: string; run: () => unknown };
 type Go = (path: string) => void;
@@ -113,14 +114,14 @@ function commandsFor(text: string, entries: readonly NavigationEntry[], go: Go, 
     { label: `Theme: ${nextTheme[theme]}`, run: () => setPreference({ theme: nextTheme[theme] }) },
     { label: 'Keyboard shortcuts', hint: '?', run: () => setTimeout(openSheet) },
     { label: 'API reference', hint: '/docs', run: () => window.open('/docs') },
-    { label: 'Sign out', run: () => signOut() },
+    { label: 'Sign out', run: signOutOrSay },
   ];
   const found = all.filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()));
   const search = {
     label: `Search transcripts for “${text}”`,
     run: () => go(`/search?q=${encodeURIComponent(text)}`),
   };
-  return text !== '' && session.get().key !== null ? [...found, search] : found;
+  return text !== '' && session.get().account !== null ? [...found, search] : found;
 }
 
 /** What a pasted id opens; null for any other text. */

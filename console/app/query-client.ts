@@ -1,6 +1,7 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { isSignedOut, isUnreachable, isWorthRetry } from '../api/problem.ts';
-import { signOut } from '../session/session.ts';
+import { findSession } from '../api/sign-in.ts';
+import { changeSession, nameOf, session } from '../session/session.ts';
 import { openStore } from '../session/store.ts';
 import { say } from '../ui/toast.tsx';
 
@@ -32,6 +33,24 @@ export const queryClient = new QueryClient({
 function onError(error: unknown, isOperator: boolean): void {
   unreachable.set(isUnreachable(error));
   if (!isSignedOut(error)) return;
-  say(isOperator ? "The operator's token is no longer valid." : 'The key was revoked, or it has expired.');
-  signOut(isOperator ? 'admin' : 'key');
+  if (isOperator) {
+    say("The operator's token is no longer valid.");
+    changeSession({ admin: null });
+  } else {
+    checking ??= checkSession().finally(() => (checking = null));
+  }
 }
+
+let checking: Promise<void> | null = null;
+
+/** After a refusal: another tab may have signed out, or in with another key. */
+async function checkSession(): Promise<void> {
+  const before = session.get().account;
+  const found = before?.kind === 'cookie' ? await findSession().catch(() => before) : null;
+  if (nameOf(found) === nameOf(before) || session.get().account !== before) return;
+  say(found ? 'Another tab has signed in anew.' : 'The session has ended, or its key was revoked.');
+  changeSession({ account: found });
+}
+
+// Answers of one account are not shown to the next.
+session.subscribe(() => queryClient.clear());

@@ -32,8 +32,8 @@ const home = createRoute({
   getParentRoute: () => root,
   path: '/',
   beforeLoad() {
-    const { key, admin } = session.get();
-    if (key === null && admin !== null) throw redirect({ to: '/operator' });
+    const { account, admin } = session.get();
+    if (account === null && admin !== null) throw redirect({ to: '/operator' });
   },
   component: lazyRouteComponent((() => import('../views/home/index.tsx')) as LoadView),
 });

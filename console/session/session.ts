@@ -1,47 +1,31 @@
 import { openStore, storageOf } from './store.ts';
 
-// The secrets of the signed-in user. They are in sessionStorage: the browser keeps them for this tab, over reloads, until it
-// is closed. Nothing else in the console stores them.
-
-export type Who = 'key' | 'admin';
-
-/** The API key of an account, the operator's token, or both. */
-export type Session = { key: string | null; admin: string | null };
-
-const SLOTS = { key: 'verbatim.key', admin: 'verbatim.admin' };
-const storage = storageOf(() => sessionStorage);
-
-export const session = openStore<Session>({
-  key: storage.getItem(SLOTS.key),
-  admin: storage.getItem(SLOTS.admin),
-});
-
-export function signIn(who: Who, secret: string): void {
-  storage.setItem(SLOTS[who], secret);
-  session.set({ ...session.get(), [who]: secret });
-}
-
-/** @param who  absent: the key and the operator's token */
-export function signOut(who?: Who): void {
-  for (const name of who ? [who] : (['key', 'admin'] as const)) {
-    storage.removeItem(SLOTS[name]);
-    session.set({ ...session.get(), [name]: null });
-  }
-}
+// Who is signed in. Of an account, the service keeps a session that the cookie of the browser names: it holds in all tabs, and
+// no script can read it. The operator's token is in sessionStorage: the browser keeps it for this tab, over reloads.
 
 /**
- * Signs in with the key of a link that the operator made (`#token=…`), and removes the key from the address and from the
- * history of the browser. Any other address is left alone.
+ * `cookie`: a session with this id. `key`: an API key in the memory of the page, where the browser keeps no cookie: in a frame
+ * of another site.
  */
-export function openPortalLink(): void {
-  const token = readToken(location.hash);
-  if (token === null) return;
-  signOut();
-  signIn('key', token);
-  history.replaceState(null, '', '#/');
+export type AccountSession = { kind: 'cookie'; id: string } | { kind: 'key'; key: string };
+
+/** The session of an account, the operator's token, or both. */
+export type Session = { account: AccountSession | null; admin: string | null };
+
+const SLOT = 'verbatim.admin';
+const storage = storageOf(() => sessionStorage);
+
+export const session = openStore<Session>({ account: null, admin: storage.getItem(SLOT) });
+
+/** Signs in or, with null, out; here only: the service is told by `api/sign-in.ts`. */
+export function changeSession(change: Partial<Session>): void {
+  if (change.admin) storage.setItem(SLOT, change.admin);
+  else if (change.admin === null) storage.removeItem(SLOT);
+  session.set({ ...session.get(), ...change });
 }
 
-/** The key in a link's fragment; null for any other fragment. */
-function readToken(hash: string): string | null {
-  return /^#token=([!-~]+)$/.exec(hash)?.[1] ?? null;
+/** Tells one sign-in of an account from the next; an empty text: there is none. */
+export function nameOf(account: AccountSession | null): string {
+  if (account === null) return '';
+  return account.kind === 'cookie' ? account.id : account.key;
 }

@@ -157,10 +157,10 @@ export const flows: Flow[] = [
       assert.ok(key);
 
       await api.keys.delete(id);
-      await page.reload();
+      await page.getByRole('link', { name: 'Usage' }).click();
 
+      await page.getByText('The session has ended, or its key was revoked.').waitFor();
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-      await page.getByText('The key was revoked, or it has expired.').waitFor();
     },
   },
   {

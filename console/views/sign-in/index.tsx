@@ -3,7 +3,9 @@ import type { FormEvent } from 'react';
 import { useState } from 'react';
 import { ApiError, VerbatimError } from '#sdk/client/index.ts';
 import { clientsWith } from '../../api/client.ts';
-import { session, signIn } from '../../session/session.ts';
+import { beginSession } from '../../api/sign-in.ts';
+import type { Session } from '../../session/session.ts';
+import { changeSession, session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
 import { useAction } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -12,24 +14,24 @@ import { focusNextPage, Page, Section } from '../../ui/page.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** Signs in with an API key or the operator's token, which is tried first and then kept for this tab. */
+/** Signs in with an API key, which begins a session of this browser, or with the operator's token, which is kept for this tab. */
 export default function SignIn() {
   const [secret, setSecret] = useState('');
   const navigate = useNavigate();
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const { key, admin } = useStore(session);
+  const { account, admin } = useStore(session);
   const { isBusy, error, run } = useAction(async () => {
-    const { who, greeting } = await trySecret(secret.trim());
+    const { opened, greeting } = await trySecret(secret.trim());
     focusNextPage();
-    signIn(who, secret.trim());
+    changeSession(opened);
     say(greeting);
-    if (path === '/sign-in') await navigate({ to: who === 'admin' ? '/operator' : '/' });
+    if (path === '/sign-in') await navigate({ to: opened.admin ? '/operator' : '/' });
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     run();
   };
-  const isOperatorPlace = path.startsWith('/operator') && admin === null && key !== null;
+  const isOperatorPlace = path.startsWith('/operator') && admin === null && account !== null;
   return (
     <Page title="Sign in">
       <div className="narrow">
@@ -50,7 +52,7 @@ export default function SignIn() {
               placeholder="vb_…"
               value={secret}
               onChange={(event) => setSecret(event.target.value)}
-              hint="Kept in this tab only, until you close it."
+              hint="A key signs you in for 12 hours, the operator's token in this tab only."
             />
             {error !== null && <Problem error={error} />}
             <Button type="submit" look="primary" disabled={isBusy} aria-busy={isBusy}>
@@ -70,8 +72,8 @@ export default function SignIn() {
   );
 }
 
-/** Finds out whose secret it is. @throws VerbatimError  with a sentence for the user, when it is nobody's */
-async function trySecret(secret: string): Promise<{ who: 'key' | 'admin'; greeting: string }> {
+/** Finds out whose secret it is, and signs in with it. @throws VerbatimError  with a sentence for the user, when it is nobody's */
+async function trySecret(secret: string): Promise<{ opened: Partial<Session>; greeting: string }> {
   const wrong = 'That is neither a valid key nor the token of the operator. Check that it was copied whole.';
   // Other characters cannot be sent in a header.
   if (!/^[!-~]+$/.test(secret)) throw new VerbatimError(wrong);
@@ -79,10 +81,10 @@ async function trySecret(secret: string): Promise<{ who: 'key' | 'admin'; greeti
   try {
     if (secret.startsWith('vb_')) {
       const { name, plan } = await api.account();
-      return { who: 'key', greeting: `Signed in: ${name}, plan ${plan}.` };
+      return { opened: { account: await beginSession(secret) }, greeting: `Signed in: ${name}, plan ${plan}.` };
     }
     const { version } = await operator.overview();
-    return { who: 'admin', greeting: `Signed in as the operator of Verbatim ${version}.` };
+    return { opened: { admin: secret }, greeting: `Signed in as the operator of Verbatim ${version}.` };
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) throw new VerbatimError(wrong);
     throw error;

@@ -66,6 +66,7 @@ export async function openPage(browser: Browser, baseUrl: string): Promise<Watch
     ...{ page, devtools },
     async reset() {
       page.removeAllListeners();
+      await context.clearCookies();
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       // A document of the service without scripts.
       await page.goto('/healthz');

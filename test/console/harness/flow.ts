@@ -38,17 +38,19 @@ const SCREENSHOTS = process.env['CONSOLE_SCREENSHOTS'];
 export async function runFlow(watched: WatchedPage, fixture: ConsoleFixture, flow: Flow): Promise<void> {
   const { page, devtools } = watched;
   await watched.reset();
-  const openWith = async (slot: string, secret: string, place: string) => {
-    // After the reset, and not on a view: that would see the secret change.
+  const openWith = async (signIn: () => Promise<unknown>, place: string) => {
+    // After the reset, and not on a view: that would see the session change.
     if (new URL(page.url()).pathname !== '/healthz') await page.goto('/healthz');
-    await page.evaluate(([name, value]) => sessionStorage.setItem(name!, value!), [slot, secret]);
+    await signIn();
     await page.goto(`/#${place}`);
     await settle(page);
   };
+  const { adminToken } = fixture.service;
   await flow.run({
     ...{ ...fixture, page, devtools },
-    open: (key, place) => openWith('verbatim.key', key, place),
-    openAsOperator: (place) => openWith('verbatim.admin', fixture.service.adminToken, place),
+    open: (key, place) => openWith(() => signInWith(page, key), place),
+    openAsOperator: (place) =>
+      openWith(() => page.evaluate((token) => sessionStorage.setItem('verbatim.admin', token), adminToken), place),
     async checkView(name) {
       await settle(page);
       assert.deepEqual(await findAccessibilityProblems(page, devtools), [], name);
@@ -57,6 +59,12 @@ export async function runFlow(watched: WatchedPage, fixture: ConsoleFixture, flo
     },
   });
   assert.deepEqual(watched.problems(flow.allowed), []);
+}
+
+/** Gives the browser the cookie of a new session. */
+async function signInWith(page: Page, key: string): Promise<void> {
+  const answer = await page.request.post('/v1/session', { headers: { 'x-api-key': key } });
+  assert.equal(answer.status(), 201);
 }
 
 /** Waits until nothing in the view says that it loads. */

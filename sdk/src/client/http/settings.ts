@@ -29,7 +29,9 @@ export type RequestReport = {
 };
 
 /** Options of a client that do not depend on whose credential it has. */
-export type ClientOptions = Omit<RequestOptions, 'idempotencyKey'> & {
+export type ClientOptions = Omit<RequestOptions, 'idempotencyKey' | 'headers'> & {
+  /** Of all calls. A function is called before each attempt. */
+  headers?: RequestOptions['headers'] | (() => RequestOptions['headers']);
   /** Default: VERBATIM_URL, or http://127.0.0.1:8080 */
   baseUrl?: string | undefined;
   fetch?: typeof fetch | undefined;
@@ -41,8 +43,8 @@ export type ClientOptions = Omit<RequestOptions, 'idempotencyKey'> & {
   clock?: Clock | undefined;
 };
 
-/** A text, or a function that returns it before each attempt. */
-export type Credential = string | (() => string | Promise<string>);
+/** A text, or a function that returns it before each attempt; undefined: the attempt carries none. */
+export type Credential = string | (() => string | undefined | Promise<string | undefined>);
 
 type Environment = { process?: { env?: Record<string, string | undefined> }; document?: unknown };
 const { process, document } = globalThis as Environment;

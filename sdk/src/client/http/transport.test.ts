@@ -287,6 +287,23 @@ test('a key may come from a function, and is shown nowhere', async () => {
   assert.equal(shown.includes(KEY), false);
 });
 
+test('key and headers come from functions before each attempt; without a key none is sent', async () => {
+  await using server = await openScriptedServer(['cut', OK]);
+  let count = 0;
+  const headers = () => ({ 'x-count': String(++count) });
+  const { client } = clientOf(server, { apiKey: () => undefined, headers });
+
+  await client.balance();
+
+  assert.deepEqual(
+    server.requests.map((request) => [request.headers['x-count'], request.headers['x-api-key']]),
+    [
+      ['1', undefined],
+      ['2', undefined],
+    ],
+  );
+});
+
 test('a client with other options keeps the rest', async () => {
   await using server = await openScriptedServer([OK]);
   const { client } = clientOf(server, { headers: { 'x-team': 'a' } });

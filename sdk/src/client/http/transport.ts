@@ -147,7 +147,8 @@ export class Transport {
     const signal = this.#signalOf(call);
     throwIfAborted(signal);
     const payload = await makePayload(call);
-    const headers = new Headers({ ...options.headers, ...payload?.headers, ...(await this.#authorize()), ...own });
+    const general = typeof options.headers === 'function' ? options.headers() : options.headers;
+    const headers = new Headers({ ...general, ...payload?.headers, ...(await this.#authorize()), ...own });
     for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
     const timeoutMs = call.timeoutMs ?? options.timeoutMs ?? TIMEOUT_MS;
     const cut = new AbortController();

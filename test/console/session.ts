@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { VerbatimAdmin } from '../../sdk/src/client/index.ts';
+import type { Scope } from '../../src/rules/accounts/scopes.ts';
+import type { Flow, FlowContext } from './harness/flow.ts';
+
+// Signed in by a cookie: in all tabs, ended at the service, and not replaced without a question.
+
+/** Whatever scripts of the page can read of what the browser keeps. */
+const readKept = (page: Page) =>
+  page.evaluate(() => JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }]));
+
+/** An account of this name. */
+async function named({ account, service }: FlowContext, name: string) {
+  const made = await account();
+  const admin = new VerbatimAdmin({ baseUrl: service.baseUrl, adminToken: service.adminToken });
+  await admin.accounts.update(made.id, { name });
+  const linkTo = async (...scopes: Scope[]) => (await admin.accounts.portalLink(made.id, { scopes })).url;
+  return { ...made, linkTo };
+}
+
+async function signIn(page: Page, key: string, place: string): Promise<void> {
+  await page.goto(`/#${place}`);
+  await page.getByLabel('API key or operator').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Signed in:').waitFor();
+}
+
+const signedInAs = (page: Page, name: string) => page.locator('.who', { hasText: `${name} · pro` }).waitFor();
+
+export const flows: Flow[] = [
+  {
+    title: 'a sign-in outlives its tab, no script can read it, and signing out ends it at the service',
+    async run({ page, account, service }) {
+      const { key } = await account();
+      await signIn(page, key, '/keys');
+      await page.getByRole('table', { name: 'Keys' }).waitFor();
+
+      const other = await page.context().newPage();
+      await other.goto('/#/keys');
+      await other.getByRole('table', { name: 'Keys' }).waitFor();
+
+      const [cookie, ...more] = await page.context().cookies();
+      assert.equal(more.length, 0);
+      const { name, httpOnly, sameSite, expires } = cookie!;
+      assert.deepEqual([name, httpOnly, sameSite], ['verbatim_session', true, 'Strict']);
+      assert.ok(Math.abs(expires - Date.now() / 1000 - 12 * 3_600) < 300, String(expires));
+      for (const each of [page, other]) assert.doesNotMatch(await readKept(each), /vb_|verbatim/);
+
+      await other.getByRole('button', { name: 'Sign out' }).click();
+      await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+      const again = await fetch(`${service.baseUrl}/v1/account`, { headers: { cookie: `${name}=${cookie!.value}` } });
+      assert.equal(again.status, 401);
+      assert.deepEqual(await page.context().cookies(), []);
+      await other.close();
+
+      await page.getByRole('link', { name: 'Usage' }).click();
+      await page.getByText('The session has ended').waitFor();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    },
+  },
+  {
+    title: 'without an answer of the service the user remains signed in, and is told so',
+    async run({ page, account, open }) {
+      const { key } = await account();
+      await open(key, '/keys');
+
+      await page.route('/v1/session', (route) => route.abort('connectionrefused'));
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are still signed in.').waitFor();
+      await page.unroute('/v1/session');
+
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    },
+  },
+  {
+    title: 'a tab of an account changes nothing by the session of another account, and follows it',
+    async run(flow) {
+      const { page, open } = flow;
+      const [one, two] = [await named(flow, 'Account one'), await named(flow, 'Account two')];
+      await open(one.key, '/keys');
+      await signedInAs(page, 'Account one');
+
+      // As another tab of the browser does.
+      await page.request.post('/v1/session', { headers: { 'x-api-key': two.key } });
+      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('button', { name: 'Create' }).click();
+      await page.getByRole('alert').filter({ hasText: 'not the session of this browser' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: 'Usage' }).click();
+
+      await page.getByText('Another tab has signed in anew.').waitFor();
+      await signedInAs(page, 'Account two');
+      assert.deepEqual([(await one.api.keys.list()).data.length, (await two.api.keys.list()).data.length], [1, 1]);
+    },
+  },
+  {
+    title: 'a portal link asks, with both names, before it ends the session that there is',
+    async run(flow) {
+      const { page, open, checkView } = flow;
+      const [own, other] = [await named(flow, 'Own Ltd'), await named(flow, 'Other Ltd')];
+      const link = await other.linkTo('usage:read');
+      await open(own.key, '/keys');
+
+      await page.goto(link);
+      const question = page.getByRole('dialog', { name: 'Open this link?' });
+      await question.getByText('You are signed in to Own Ltd. The link opens the account Other Ltd').waitFor();
+      assert.doesNotMatch(page.url(), /token/);
+      assert.ok(
+        await question
+          .getByRole('button', { name: 'Keep this session' })
+          .evaluate((it) => it === document.activeElement),
+      );
+      await checkView('portal-link');
+      await question.getByRole('button', { name: 'Keep this session' }).click();
+      await question.waitFor({ state: 'hidden' });
+      await page.reload();
+      await signedInAs(page, 'Own Ltd');
+
+      await page.goto(link);
+      await page.getByRole('button', { name: 'Open Other Ltd' }).click();
+      await signedInAs(page, 'Other Ltd');
+      await page.getByRole('link', { name: 'Keys', exact: true }).waitFor({ state: 'detached' });
+      assert.doesNotMatch(await readKept(page), /vb_|verbatim/);
+      await page.reload();
+      await signedInAs(page, 'Other Ltd');
+    },
+  },
+  {
+    title: 'a portal link asks the operator too, and a link that has ended changes nothing',
+    async run(flow) {
+      const { page, openAsOperator } = flow;
+      const { linkTo } = await named(flow, 'Customer');
+      const link = await linkTo('jobs:read');
+      await openAsOperator('/operator');
+
+      await page.goto(`${link.slice(0, -6)}000000`);
+      const question = page.getByRole('dialog', { name: 'Open this link?' });
+      await question.getByRole('alert').filter({ hasText: 'unknown, was revoked or has expired' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: 'Audit log' }).waitFor();
+
+      await page.goto(link);
+      await question.getByText('You are signed in as the operator. The link opens the account Customer').waitFor();
+      await page.getByRole('button', { name: 'Open Customer' }).click();
+      await signedInAs(page, 'Customer');
+      await page.getByRole('link', { name: 'Audit log' }).waitFor({ state: 'detached' });
+    },
+  },
+];
