@@ -9,6 +9,7 @@ import type { Engine } from '../src/engines/engine.ts';
 import { SAMPLE_RATE } from '../src/engines/engine.ts';
 import { acceptJob } from '../src/jobs/api/accept-store.ts';
 import { startTranscriber } from '../src/jobs/execution/worker.ts';
+import { NOTHING_REQUESTED } from '../src/jobs/job.ts';
 import { makeId, systemClock } from '../src/platform/clock.ts';
 import { openLog } from '../src/platform/log.ts';
 import { toneWav } from '../test/fixtures/audio/test-audio.ts';
@@ -65,28 +66,21 @@ async function openAccount(db: Database) {
 async function queueJob(db: Parameters<typeof acceptJob>[0], account: { shard: number; id: string }): Promise<string> {
   const id = makeId('job');
   await acceptJob(db, {
-    ...{
-      shard: account.shard,
-      id,
-      accountId: account.id,
-      keyId: null,
-      plan: 'pro',
-      language: null,
-      wordTimes: false,
-      options: {},
-      metadata: null,
-    },
-    ...{
-      filename: null,
-      format: 'wav',
-      sizeBytes: 1,
-      tracks: [],
-      audioKey: id,
-      audioSource: null,
-      durationMs: 1_000,
-      unlimited: true,
-      heldUnits: 0,
-    },
+    ...NOTHING_REQUESTED,
+    shard: account.shard,
+    id,
+    accountId: account.id,
+    keyId: null,
+    plan: 'pro',
+    filename: null,
+    audioSource: null,
+    unlimited: true,
+    format: 'wav',
+    sizeBytes: 1,
+    tracks: [],
+    audioKey: id,
+    durationMs: 1_000,
+    heldUnits: 0,
   });
   return id;
 }

@@ -1,28 +1,20 @@
 import type { Sql } from '../db/database.ts';
-import type { Job } from './job.ts';
+import { selectColumns } from '../db/statements/columns.ts';
+import { JOB_TABLE, type Job } from './job.ts';
 
-const REQUEST_COLUMNS =
-  `shard id account_id key_id state plan language word_times options metadata filename format size_bytes tracks audio_key
-  audio_source duration_ms unlimited held_units transcribed_units attempts lease progress created_at started_at`.split(
-    /\s+/,
-  );
-const RESULT_COLUMNS =
-  `cost_units model detected_language transcript speakers warnings error_type error_message error_reason error_http_status
-  completed_at expires_at`.split(/\s+/);
+const { accepted, requested, stored, executed, ended, timed } = JOB_TABLE;
+const OPEN = { ...accepted, ...requested, ...stored, ...executed, ...timed };
+const { transcript: _transcript, segments: _segments, ...SHORT_END } = ended;
 
 /** The columns of a job without its result: a job that has not ended has `NO_RESULT`. */
-export const OPEN_JOB_COLUMNS = columnsOf(REQUEST_COLUMNS);
+export const OPEN_JOB_COLUMNS = selectColumns('jobs', OPEN);
 /** Characters of its text that a job in a list shows. */
 export const MAX_LIST_TEXT_CHARS = 500;
 /** The columns of a job in a list: the beginning of its text, with one character more than is shown, and no segments. */
-export const LIST_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS.filter((name) => name !== 'transcript')])},
+export const LIST_COLUMNS = `${selectColumns('jobs', { ...OPEN, ...SHORT_END })},
   left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments`;
 /** The columns of a job without its words, which are long. */
-export const JOB_COLUMNS = `${columnsOf([...REQUEST_COLUMNS, ...RESULT_COLUMNS])}, jobs.segments`;
-
-function columnsOf(names: string[]): string {
-  return names.map((name) => `jobs.${name} as "${camelCase(name)}"`).join(', ');
-}
+export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 
 /** Null for a job that does not exist, or is of another account. @param withWords  reads the packed words too */
 export async function findJob(
@@ -53,8 +45,4 @@ export async function findEnds(sql: Sql, jobs: JobKey[]): Promise<{ id: string; 
       where shard = any($1::smallint[]) and id = any($2::text[])`,
     values: [jobs.map((job) => job.shard), jobs.map((job) => job.id)],
   });
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -14,6 +14,7 @@ import { startEmbedded } from '../../src/db/embedded/server.ts';
 import { ApiError } from '../../src/http/api-error.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
+import { NOTHING_REQUESTED } from '../../src/jobs/job.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
@@ -36,7 +37,7 @@ export type StormReport = {
 };
 
 const WORKER = fileURLToPath(new URL('ledger-storm-worker.ts', import.meta.url));
-const REQUEST = { plan: 'pro', language: null, wordTimes: false, options: {}, metadata: null, isAsync: true } as const;
+const REQUEST = { ...NOTHING_REQUESTED, plan: 'pro' } as const;
 /** Duration of the audio and the one that its header claims: longer, equal, shorter; in one piece, and in several. */
 const RECORDINGS = [
   { seconds: 0.1, claimMs: 300 },

@@ -6,6 +6,7 @@ import type { Answer, Call, Route } from '../../src/http/route.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
 import { cancelJob, deleteJob } from '../../src/jobs/api/control.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
+import { NOTHING_REQUESTED } from '../../src/jobs/job.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { unitsFromCredits } from '../../src/rules/jobs/price.ts';
 import { webhookRoutes } from '../../src/webhooks/endpoints/routes.ts';
@@ -88,11 +89,7 @@ export class Clients {
       { db: this.#db, storage: STORAGE },
       {
         ...{ id, account, keyId: null, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
-        request: {
-          ...{ plan: 'lite', language: null, wordTimes: false, options: {}, metadata: `"of ${account.id}"` },
-          isAsync: true,
-          responseFormat: 'json',
-        } as Parameters<typeof createJob>[1]['request'],
+        request: { ...NOTHING_REQUESTED, plan: 'lite', metadata: `"of ${account.id}"` },
         audio: {
           kind: 'stored',
           key: `audio-${decodedMs}-${id}`,

@@ -1,59 +1,28 @@
 import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
+import { initialValues, insertColumns, insertValues, type ValuesOf } from '../../db/statements/columns.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
-import type { ClaimedJob, Job } from '../job.ts';
-import { NO_RESULT } from '../job.ts';
+import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
 import { notifyFetchDue, notifyJobDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 
-/** A job as a request describes it. */
-export type NewJob = Pick<
-  Job,
-  | 'shard'
-  | 'id'
-  | 'accountId'
-  | 'keyId'
-  | 'plan'
-  | 'language'
-  | 'wordTimes'
-  | 'options'
-  | 'metadata'
-  | 'filename'
-  | 'unlimited'
->;
+/** A job whose audio is stored, as it is inserted. */
+type StoredJob = NewJob & Pick<ClaimedJob, keyof typeof NO_AUDIO>;
 
-/** The job's audio, which is stored. */
-type StoredAudioOfJob = Pick<
-  ClaimedJob,
-  'format' | 'sizeBytes' | 'tracks' | 'audioKey' | 'audioSource' | 'durationMs' | 'heldUnits'
->;
+/** What is stored of a job whose audio is to be fetched: URL and headers, sealed for the job. */
+type AudioToFetch = { request: Buffer };
 
-/** The job's audio, which is to be fetched. */
-type AudioToFetch = {
-  /** Origin and path of the URL. */
-  audioSource: string;
-  /** URL and headers, sealed for this job. */
-  request: Buffer;
-};
+const INSERTED = { ...JOB_TABLE.accepted, ...JOB_TABLE.requested, ...JOB_TABLE.stored };
+const NOT_STARTED = { ...initialValues(JOB_TABLE.executed), ...NO_RESULT };
 
-type Accepted = Pick<Job, 'createdAt'>;
-
-const NOT_STARTED = {
-  ...{ state: 'queued' as const, transcribedUnits: 0, attempts: 0, lease: 0, progress: 0, startedAt: null },
-  ...NO_RESULT,
-};
-/** Of a job whose audio is to be fetched. */
-const NO_AUDIO = { format: null, sizeBytes: null, tracks: [], audioKey: null, durationMs: null, heldUnits: 0 };
+const { names, parameters } = insertColumns(INSERTED);
 
 /** The CTE `job` of a statement that has a CTE `clock (moment)` before it: it inserts a job, if the condition is true. */
 const insertJobIf = (condition: string): string => `
       job as (
-        insert into jobs
-          (shard, id, account_id, key_id, state, plan, language, word_times, options, metadata, filename, format, size_bytes,
-           tracks, audio_key, audio_source, duration_ms, unlimited, held_units, next_at, created_at)
-        select $shard::smallint, $jobId, $accountId, $keyId, 'queued', $plan, $language, $wordTimes, $options::jsonb, $metadata,
-          $filename, $format, $sizeBytes, $tracks::jsonb, $audioKey, $audioSource, $durationMs, $unlimited::boolean, $heldUnits, moment, moment
+        insert into jobs (${names}, state, next_at, created_at)
+        select ${parameters}, 'queued', moment, moment
         from clock
         where ${condition}
         returning created_at
@@ -96,17 +65,10 @@ const ACCEPT_FETCH = defineStatement(
  * Holds a job's cost and inserts the job as the account's last waiting one, in one statement; notifies the transcribers if
  * no other job of the account waits. Null when the balance does not cover the hold.
  */
-export async function acceptJob(
-  sql: Sql,
-  job: NewJob & StoredAudioOfJob,
-  now: Date | null = null,
-): Promise<Job | null> {
+export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
-  const pairs = pairValues(metadataPairs(job.metadata));
-  const [options, tracks] = [JSON.stringify(job.options), JSON.stringify(job.tracks)];
-  const values = { ...job, ...hold, ...pairs, options, tracks, now };
-  const [accepted] = await sql.rows<Accepted & { waiting: number }>(ACCEPT(values));
+  const [accepted] = await sql.rows<{ createdAt: Date; waiting: number }>(ACCEPT({ ...jobValues(job), ...hold, now }));
   if (!accepted) return null;
   const { waiting, createdAt } = accepted;
   // While others wait, the claim that starts the last of them, under the lock of the account's queue, finds this one.
@@ -118,21 +80,20 @@ export async function acceptJob(
  * Inserts a job whose audio is to be fetched and notifies the fetchers, in one statement. Nothing is held: the cost is not
  * known. The job does not count as waiting until its audio is stored.
  */
-export async function acceptFetch(sql: Sql, job: NewJob & AudioToFetch, now: Date | null = null): Promise<Job> {
-  const pairs = pairValues(metadataPairs(job.metadata));
-  const values = {
-    ...job,
-    ...NO_AUDIO,
-    tracks: '[]',
-    ...pairs,
-    options: JSON.stringify(job.options),
-    jobId: job.id,
-    now,
-  };
-  const [accepted] = await sql.rows<Accepted>(ACCEPT_FETCH(values));
+export async function acceptFetch(
+  sql: Sql,
+  { request, ...given }: NewJob & AudioToFetch,
+  now: Date | null = null,
+): Promise<Job> {
+  const job = { ...given, ...NO_AUDIO };
+  const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT_FETCH({ ...jobValues(job), request, now }));
   notifyFetchDue(sql);
-  const { request: _request, ...given } = job;
-  return { ...given, ...NO_AUDIO, ...NOT_STARTED, ...accepted! };
+  return { ...job, ...NOT_STARTED, ...accepted! };
+}
+
+/** The values of `insertJobIf` and `insertPairsIf`. */
+function jobValues(job: ValuesOf<typeof INSERTED>) {
+  return { ...insertValues(INSERTED, job), jobId: job.id, ...pairValues(metadataPairs(job.metadata)) };
 }
 
 /** Gives a queued job other stored audio; false when a transcriber has started the job, or its audio has changed. */

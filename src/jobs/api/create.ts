@@ -4,6 +4,7 @@ import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
+import { pickColumns } from '../../db/statements/columns.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
@@ -11,8 +12,7 @@ import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { insertWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import type { RemoteAudio } from '../fetch/audio-url.ts';
-import type { Job } from '../job.ts';
-import type { NewJob } from './accept-store.ts';
+import { JOB_TABLE, type Job, type NewJob } from '../job.ts';
 import { acceptFetch, acceptJob } from './accept-store.ts';
 import type { JobWebhook } from './job-webhook.ts';
 import type { JobRequest } from './request.ts';
@@ -80,7 +80,7 @@ export async function acceptOrder(sql: Sql, order: NewJobOrder): Promise<Job> {
   const { id, audio, account, webhook } = order;
   if (webhook) await insertWebhookOfJob(sql, { shard: account.shard, accountId: account.id }, webhook.rowFor(id));
   if (audio.kind === 'stored') return await acceptStored(sql, order, audio);
-  return await acceptFetch(sql, { ...newJob(order), audioSource: audio.source, request: audio.sealFor(id) });
+  return await acceptFetch(sql, { ...newJob(order), request: audio.sealFor(id) });
 }
 
 function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
@@ -90,12 +90,10 @@ function newJob({ id, account, keyId, request, audio }: NewJobOrder): NewJob {
     accountId: account.id,
     keyId,
     plan: request.plan,
-    language: request.language,
-    wordTimes: request.wordTimes,
-    options: request.options,
-    metadata: request.metadata,
     filename: audio.filename,
+    audioSource: audio.source ?? null,
     unlimited: account.unlimited,
+    ...pickColumns(JOB_TABLE.requested, request),
   };
 }
 
@@ -108,7 +106,6 @@ async function acceptStored(sql: Sql, order: NewJobOrder, audio: StoredAudio): P
     sizeBytes: audio.sizeBytes,
     tracks: audio.tracks,
     audioKey: audio.key,
-    audioSource: audio.source ?? null,
     durationMs: audio.durationMs,
     heldUnits: account.unlimited ? 0 : units,
   });

@@ -5,7 +5,7 @@ import type { CaptionOptions } from '../../rules/jobs/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
 import type { AudioUrl } from '../fetch/audio-url.ts';
 import { AUDIO_URL_FIELD_BYTES, readAudioUrl } from '../fetch/audio-url.ts';
-import type { JobOptions } from '../options.ts';
+import type { RequestedOfJob } from '../job.ts';
 import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
 import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
@@ -15,15 +15,7 @@ import type { GivenJobWebhook } from './job-webhook.ts';
 import { JOB_WEBHOOK_FIELD_BYTES, readJobWebhook } from './job-webhook.ts';
 
 /** The validated parameters of a job. */
-export type JobRequest = {
-  plan: Plan;
-  /** The client's JSON text, unchanged. */
-  metadata: string | null;
-  /** BCP 47, in its canonical spelling. */
-  language: string | null;
-  wordTimes: boolean;
-  options: JobOptions;
-};
+export type JobRequest = RequestedOfJob & { plan: Plan };
 
 /** A job's parameters, and whether the request is answered before the job ends. */
 export type UploadRequest = JobRequest & {

@@ -3,6 +3,7 @@ import type { Plan } from '../../rules/accounts/plan.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import type { UploadRequest } from '../api/request.ts';
 import { permitPlan, readLanguage } from '../api/request.ts';
+import { NOTHING_REQUESTED } from '../job.ts';
 import { OPTION_FIELD_BYTES, optionFormFields, readOptions } from '../options.ts';
 import type { RequestFields } from '../request-fields.ts';
 import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
@@ -126,7 +127,7 @@ export function readTranscriptionRequest(given: RequestFields, accountPlan: Plan
 export function readTranslationRequest(given: RequestFields, accountPlan: Plan): OpenAiRequest {
   const { options, ...common } = readCommonFields(given, accountPlan, TRANSLATION_FORMATS);
   const translation = { ...options, translate_to: 'en' as const };
-  return { ...common, options: translation, isStream: false, granularities: ['segment'], wordTimes: false };
+  return { ...common, options: translation, isStream: false, granularities: ['segment'] };
 }
 
 function readCommonFields(
@@ -135,11 +136,11 @@ function readCommonFields(
   formats: readonly OpenAiRequest['format'][],
 ) {
   return {
+    ...NOTHING_REQUESTED,
     format: readChoice(fields, 'response_format', formats) ?? ('json' as const),
     plan: readModel(fields, accountPlan),
     isAsync: false,
     audioUrl: null,
-    metadata: null,
     language: readSpokenLanguage({ fields, lists }),
     options: readContext({ fields, lists }),
   };

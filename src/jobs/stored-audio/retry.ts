@@ -2,6 +2,7 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
+import { pickColumns } from '../../db/statements/columns.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -12,7 +13,7 @@ import { acceptOrder } from '../api/create.ts';
 import { permitPlan } from '../api/request.ts';
 import { locationOf, permitByEngine } from '../api/transcribe.ts';
 import type { UploadAdmission } from '../api/upload-admission.ts';
-import type { Job } from '../job.ts';
+import { JOB_TABLE, type Job } from '../job.ts';
 import { showJob } from '../view.ts';
 import { keptAudioKey } from './kept-audio.ts';
 
@@ -36,7 +37,10 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
   if (!isTerminal(job.state)) {
     throw new ApiError('conflict', `The job is ${job.state}. Wait for its end, or cancel it first.`);
   }
-  const request = { ...requestOf(job), plan: permitPlan('plan', plan ?? job.plan, account.plan) };
+  const request = {
+    ...pickColumns(JOB_TABLE.requested, job),
+    plan: permitPlan('plan', plan ?? job.plan, account.plan),
+  };
   await permitByEngine(db, request, { translate_to: 'plan', diarize: 'plan' });
   using _admitted = await deps.uploads.admit({ ...call, upload: { ...call.upload, contentLength: job.sizeBytes } });
   const stored = storedAudioOf(job, keptAudioKey(job, config));
@@ -59,10 +63,6 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
     if (!isDatabaseAway(cause) || isRolledBack(cause)) await storage.remove(key);
     throw cause;
   }
-}
-
-function requestOf({ language, wordTimes, metadata, options }: Job) {
-  return { language, wordTimes, metadata, options };
 }
 
 /** Null where the audio is erased, or was never fetched and probed. */
