@@ -128,3 +128,31 @@ test('what was asked for is erased with the job, also in its event', async () =>
   assert.equal(erased.status, 204);
   assert.ok(!event!.body.toString().includes('lecture') && !event!.body.toString().includes('Kennedy'));
 });
+
+test('where replacements make the text too long, the spoken words are kept, with a warning that says from where on', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const engine = openFakeEngine();
+  await fixture.startWorker(engine);
+  const to = '😀'.repeat(100);
+  const many = 'a '.repeat(700).trim();
+  const fields: [string, string][] = [
+    ['replacements', JSON.stringify([{ from: 'a', to }])],
+    ['async', '1'],
+  ];
+
+  const { json } = await fixture.post(account, '/v1/transcribe', formOf(wavFile(70), fields));
+  const pieceSeconds = [];
+  for (const text of ['a', many, 'a']) {
+    const call = await engine.nextCall();
+    pieceSeconds.push(call.piece.length / 16_000);
+    call.say(text);
+  }
+  const job = await fixture.ended(account, json.id);
+
+  assert.equal(job.text, `${to} ${many} a`);
+  assert.deepEqual(
+    job.warnings.map(({ code, start, end }: { code: string; start: number; end: number }) => [code, start, end]),
+    [['text_cut', pieceSeconds[0], 70]],
+  );
+});

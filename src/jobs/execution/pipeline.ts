@@ -16,8 +16,8 @@ import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
+import { BoundedReplacer } from '../../rules/transcript/bounded-replacer.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
-import { openReplacer } from '../../rules/transcript/replacements.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
 import { speakerBounds } from '../speaker-options.ts';
@@ -141,7 +141,6 @@ async function transcribePieces(
   const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
-  const replace = job.options.replacements ? openReplacer(job.options.replacements) : null;
   let isSpeechHeard = false;
   const results = lookAhead(pieces, {
     // One more than there are slots: the next piece is ready when a slot becomes free.
@@ -158,7 +157,7 @@ async function transcribePieces(
       // Before the replacements, which may leave every word out.
       isSpeechHeard ||= given.segments.some(({ text }) => text.trim() !== '');
       const end = endSample({ ...piece, samples });
-      return { ...piece, end, transcript: replaceIn(sanitiseTranscript(given, seconds), replace) };
+      return { ...piece, end, transcript: sanitiseTranscript(given, seconds) };
     },
   });
   const transcript = await joinResults(job, results, using, deps.onPiece);
@@ -179,9 +178,11 @@ async function joinResults(
   const segments: Segment[] = [];
   const order = new SegmentOrder<Segment>(channels.length);
   const extent = new Extent(channels.length, SAMPLE_RATE);
-  for await (const { channel: position, startSeconds, transcript, end, isWhole } of results) {
+  const replacer = job.options.replacements ? new BoundedReplacer(job.options.replacements) : null;
+  for await (const { channel: position, startSeconds, transcript: spoken, end, isWhole } of results) {
     const endSeconds = end / SAMPLE_RATE;
     const channel = job.options.multichannel ? { channel: channels[position]! } : {};
+    const transcript = replacer ? replaceIn(spoken, replacer) : spoken;
     const next = order.add(placeSegments({ startSeconds, transcript, ...channel }), { position, endSeconds });
     segments.push(...next);
     languages.add(transcript);
@@ -193,8 +194,9 @@ async function joinResults(
   return { segments: [...segments, ...order.rest()], language: languages.main() };
 }
 
-function replaceIn(transcript: Transcript, replace: ReturnType<typeof openReplacer> | null): Transcript {
-  return replace ? { ...transcript, segments: transcript.segments.map(replace) } : transcript;
+function replaceIn(transcript: Transcript, replacer: BoundedReplacer): Transcript {
+  const segments = replacer.replace(transcript.segments);
+  return segments === null ? { ...transcript, isCut: true } : { ...transcript, segments };
 }
 
 /** What the engine is given beside the audio. */

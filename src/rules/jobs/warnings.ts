@@ -9,7 +9,8 @@ export const WARNING_MESSAGES = {
   duplicate_channels: 'A channel sounds the same as an earlier one: it was neither transcribed nor charged again.',
   silent_channel: 'A channel is silent throughout.',
   no_speech: 'No speech was heard in the audio: the text is empty.',
-  text_cut: 'The speech is too dense for the model: the text may lack the end of this part.',
+  text_cut:
+    'This part may lack its end, as the speech is too dense for the model; or it has the spoken words, as replacements would make the text too long.',
   more_warnings: 'There are more warnings than a job shows; the message has their number.',
 } as const;
 
