@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../test/fixtures/random.ts';
-import type { Pcm } from '../engines/engine.ts';
-import { SAMPLE_RATE } from '../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
 import { cutChannels } from './cut-channels.ts';
 import { cutPieces, endSample } from './split.ts';
 

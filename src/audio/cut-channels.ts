@@ -1,6 +1,5 @@
 import type { Pcm } from '../engines/engine.ts';
-import type { Piece } from './split.ts';
-import { endSample } from './split.ts';
+import { endSample, type Piece } from './split.ts';
 
 /** A piece of one of several channels; `channel` is its position among them. */
 export type ChannelPiece = Piece & { channel: number };

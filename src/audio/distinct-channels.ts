@@ -1,5 +1,4 @@
-import type { Pcm } from '../engines/engine.ts';
-import { SAMPLE_RATE } from '../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
 import { SILENCE_MAX_AMPLITUDE } from '../engines/silence.ts';
 
 /**

@@ -8,8 +8,7 @@ import {
   read as readWithCallback,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import type { Pcm } from '../engines/engine.ts';
-import { SAMPLE_RATE } from '../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
 import { AudioGoneError } from './audio-error.ts';
 
 /** The byte range of the samples in a file. */

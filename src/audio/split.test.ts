@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../test/fixtures/random.ts';
-import type { Pcm } from '../engines/engine.ts';
-import { SAMPLE_RATE } from '../engines/engine.ts';
-import type { FindSpeech } from './split.ts';
-import { cutPieces } from './split.ts';
+import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
+import { cutPieces, type FindSpeech } from './split.ts';
 
 /** Random samples between -`amplitude` and `amplitude`. */
 function noise(seconds: number, amplitude: number, random: () => number): Pcm {

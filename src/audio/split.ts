@@ -1,5 +1,4 @@
-import type { Pcm } from '../engines/engine.ts';
-import { SAMPLE_RATE } from '../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
 
 /** A part of the audio of at most 30 s; `isWhole` when it is the only piece. */
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };

@@ -1,12 +1,9 @@
 import type { Database } from '../db/database.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
-import type { Route } from '../http/route.ts';
-import { defineRoute } from '../http/route.ts';
-import type { Static } from '../http/schema.ts';
-import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../http/schema.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../http/schema.ts';
 import { AUDIT_ACTIONS } from './actions.ts';
-import type { AuditRow } from './store.ts';
-import { listChanges } from './store.ts';
+import { type AuditRow, listChanges } from './store.ts';
 
 const EXAMPLE = {
   id: 'aud_01kamz2f3q8r5t7v9wxyzabcde',

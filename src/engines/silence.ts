@@ -1,5 +1,4 @@
-import type { Pcm } from './engine.ts';
-import { SAMPLE_RATE } from './engine.ts';
+import { type Pcm, SAMPLE_RATE } from './engine.ts';
 
 /**
  * Samples below this are silence: 54 dB below full scale, which is quieter than any voice. For digital silence pocketsphinx

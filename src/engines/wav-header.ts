@@ -1,5 +1,4 @@
-import type { Pcm } from './engine.ts';
-import { SAMPLE_RATE } from './engine.ts';
+import { type Pcm, SAMPLE_RATE } from './engine.ts';
 
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Account, Caller } from '../accounts/account.ts';
 import { canBeKey } from '../rules/accounts/api-key.ts';
-import type { Scope } from '../rules/accounts/scopes.ts';
-import { permits } from '../rules/accounts/scopes.ts';
+import { permits, type Scope } from '../rules/accounts/scopes.ts';
 import { isFromOwnPage } from '../rules/network/own-page.ts';
 import { readSessionToken } from '../rules/network/session-cookie.ts';
 import { ApiError } from './api-error.ts';

@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../accounts/account.ts';
 import type { OpenStreams } from './connections/open-streams.ts';
-import type { Call } from './route.ts';
-import { NO_IDEMPOTENCY_KEY } from './route.ts';
+import { type Call, NO_IDEMPOTENCY_KEY } from './route.ts';
 
 /** The arguments of a route's handler. @param signal  aborts when the request is over */
 export function callOf(

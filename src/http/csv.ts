@@ -1,7 +1,6 @@
 import { RawJson, writeJson } from '../platform/json.ts';
 import type { Answer } from './route.ts';
-import type { TSchema } from './schema.ts';
-import { oneOf, Type } from './schema.ts';
+import { oneOf, type TSchema, Type } from './schema.ts';
 
 const FORMATS = ['json', 'csv'] as const;
 

@@ -1,7 +1,6 @@
 import { isDatabaseAway } from '../db/database.ts';
 import { writeJson } from '../platform/json.ts';
-import type { ErrorType } from './api-error.ts';
-import { ApiError, BodyTimeoutError, docsOf } from './api-error.ts';
+import { ApiError, BodyTimeoutError, docsOf, type ErrorType } from './api-error.ts';
 
 /** What the client is answered when a request fails. */
 export type Problem = {

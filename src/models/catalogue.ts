@@ -1,5 +1,4 @@
-import type { Model, ModelFile, PublishedWer } from './model.ts';
-import { ModelError } from './model.ts';
+import { type Model, ModelError, type ModelFile, type PublishedWer } from './model.ts';
 
 const NVIDIA = 'NVIDIA (nvidia/parakeet), exported to ONNX by the sherpa-onnx project';
 const OPENAI = 'OpenAI (Whisper), exported to ONNX by the sherpa-onnx project';

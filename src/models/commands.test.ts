@@ -4,11 +4,9 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import type { ModelFixture } from '../../test/fixtures/model.ts';
-import { openModelFixture } from '../../test/fixtures/model.ts';
+import { type ModelFixture, openModelFixture } from '../../test/fixtures/model.ts';
 import { CATALOGUE } from './catalogue.ts';
-import type { ModelsCommand } from './commands.ts';
-import { list, pull, remove } from './commands.ts';
+import { list, type ModelsCommand, pull, remove } from './commands.ts';
 import { pulledModels } from './folder.ts';
 
 const MAIN = path.join(import.meta.dirname, '..', 'cli', 'main.ts');

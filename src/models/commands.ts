@@ -1,10 +1,8 @@
 import path from 'node:path';
 import { CATALOGUE } from './catalogue.ts';
 import { pulledModels, removeModel } from './folder.ts';
-import type { Model } from './model.ts';
-import { isSpeechModel, sizeOfModel } from './model.ts';
-import type { Screen } from './progress.ts';
-import { megabytes, openProgress } from './progress.ts';
+import { isSpeechModel, type Model, sizeOfModel } from './model.ts';
+import { megabytes, openProgress, type Screen } from './progress.ts';
 import { pullModel } from './pull.ts';
 
 export type ModelsCommand = {

@@ -1,11 +1,8 @@
-import type { Hash } from 'node:crypto';
-import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../platform/clock.ts';
-import type { ExpectedFile, OpenAt } from './hub.ts';
-import { HubAnswerError, RangeIgnoredError } from './hub.ts';
+import { type ExpectedFile, HubAnswerError, type OpenAt, RangeIgnoredError } from './hub.ts';
 import { ModelError } from './model.ts';
 
 export type DownloadOptions = {

@@ -1,7 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Model } from './model.ts';
-import { ModelError } from './model.ts';
+import { type Model, ModelError } from './model.ts';
 
 /** Stored beside a model's files: their origin and digests. */
 export type Manifest = {

@@ -1,8 +1,6 @@
-import type { ListFileEntry } from '@huggingface/hub';
-import { downloadFile, HubApiError, listFiles } from '@huggingface/hub';
+import { downloadFile, HubApiError, type ListFileEntry, listFiles } from '@huggingface/hub';
 import { FIRST_MODEL, findModel } from './catalogue.ts';
-import type { HubSource, Model, ModelFile } from './model.ts';
-import { ModelError } from './model.ts';
+import { type HubSource, type Model, ModelError, type ModelFile } from './model.ts';
 
 /** Size and digests that a file must have: from the catalogue, else from the hub. */
 export type ExpectedFile = {

@@ -6,13 +6,11 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import type { ModelFixture } from '../../test/fixtures/model.ts';
-import { openModelFixture } from '../../test/fixtures/model.ts';
+import { type ModelFixture, openModelFixture } from '../../test/fixtures/model.ts';
 import { FIRST_MODEL } from './catalogue.ts';
 import { pulledModels } from './folder.ts';
 import { isHubReachable } from './hub.ts';
-import type { Offer } from './offer.ts';
-import { offerFirstModel } from './offer.ts';
+import { type Offer, offerFirstModel } from './offer.ts';
 
 test('the demo pulls the first model without a question', async () => {
   await using fixture = await openModelFixture(FIRST_MODEL);

@@ -6,8 +6,7 @@ import { CATALOGUE, FIRST_MODEL } from './catalogue.ts';
 import { pull } from './commands.ts';
 import { pulledModels } from './folder.ts';
 import { isHubReachable } from './hub.ts';
-import type { Model } from './model.ts';
-import { isSpeechModel, ModelError, sizeOfModel } from './model.ts';
+import { isSpeechModel, type Model, ModelError, sizeOfModel } from './model.ts';
 import { megabytes } from './progress.ts';
 
 export type Offer = {

@@ -8,8 +8,7 @@ import { MODEL_BYTES, openModelFixture } from '../../test/fixtures/model.ts';
 import { randomFrom } from '../../test/fixtures/random.ts';
 import type { Misdeed } from '../../test/fixtures/servers/hub.ts';
 import { pulledModels, readManifest, removeModel } from './folder.ts';
-import type { ModelProblem } from './model.ts';
-import { ModelError } from './model.ts';
+import { ModelError, type ModelProblem } from './model.ts';
 
 test('a model is pulled into a folder of its name, with a manifest of its files', async () => {
   await using fixture = await openModelFixture();

@@ -1,16 +1,12 @@
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { claimDirectory, DirectoryTakenError } from '../db/embedded/folder-lock.ts';
-import type { Clock } from '../platform/clock.ts';
-import { systemClock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import { CATALOGUE, findModel } from './catalogue.ts';
 import { downloadChecked } from './download.ts';
-import type { Manifest } from './folder.ts';
-import { isPulled, partialDir, putInPlace } from './folder.ts';
-import type { ExpectedFile } from './hub.ts';
-import { expectFiles, openFile } from './hub.ts';
-import type { Model } from './model.ts';
-import { ModelError, sizeOfModel } from './model.ts';
+import { isPulled, type Manifest, partialDir, putInPlace } from './folder.ts';
+import { type ExpectedFile, expectFiles, openFile } from './hub.ts';
+import { type Model, ModelError, sizeOfModel } from './model.ts';
 
 const HUB_URL = 'https://huggingface.co';
 

@@ -1,5 +1,4 @@
-import type { Rates } from '../accounts/api/view.ts';
-import { accountSchema, showAccount } from '../accounts/api/view.ts';
+import { accountSchema, type Rates, showAccount } from '../accounts/api/view.ts';
 import { markDeleted } from '../accounts/erasure-store.ts';
 import type { Callers } from '../accounts/keys/callers.ts';
 import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
@@ -7,8 +6,7 @@ import { setSuspended } from '../accounts/store.ts';
 import { recordChange } from '../audit/record.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Route } from '../http/route.ts';
-import { defineRoute } from '../http/route.ts';
+import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { notifyAccountChanged } from '../webhooks/endpoints/job-webhook-store.ts';

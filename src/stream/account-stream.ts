@@ -1,15 +1,11 @@
-import type { Database } from '../db/database.ts';
-import { isDatabaseAway } from '../db/database.ts';
-import type { Clock } from '../platform/clock.ts';
-import { waitAtMost } from '../platform/clock.ts';
+import { type Database, isDatabaseAway } from '../db/database.ts';
+import { type Clock, waitAtMost } from '../platform/clock.ts';
 import { writeJson } from '../platform/json.ts';
 import { BOUNDS } from '../rules/bounds.ts';
 import type { Subscription } from './changes.ts';
-import type { Horizon } from './horizon-store.ts';
-import { readHorizon } from './horizon-store.ts';
+import { type Horizon, readHorizon } from './horizon-store.ts';
 import type { Position } from './position.ts';
-import type { Frame, Row, Source } from './source.ts';
-import { markSeen, mergeByTime, Seen, unseenRows } from './source.ts';
+import { type Frame, markSeen, mergeByTime, type Row, Seen, type Source, unseenRows } from './source.ts';
 
 export type StreamDeps = {
   db: Database;

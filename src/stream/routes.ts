@@ -2,22 +2,17 @@ import { Readable } from 'node:stream';
 import type { Config } from '../config/settings.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { Call, Route } from '../http/route.ts';
-import { defineRoute } from '../http/route.ts';
+import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
 import { permits } from '../rules/accounts/scopes.ts';
-import type { EventType } from '../webhooks/events/event-types.ts';
-import { EVENT_TYPES } from '../webhooks/events/event-types.ts';
-import type { StreamDeps } from './account-stream.ts';
-import { streamAccount } from './account-stream.ts';
-import type { AccountChanges } from './changes.ts';
-import { MAX_STREAMS_PER_ACCOUNT } from './changes.ts';
+import { EVENT_TYPES, type EventType } from '../webhooks/events/event-types.ts';
+import { type StreamDeps, streamAccount } from './account-stream.ts';
+import { type AccountChanges, MAX_STREAMS_PER_ACCOUNT } from './changes.ts';
 import { readPosition } from './position.ts';
 import { accountStreamSchema } from './schemas.ts';
 import type { Source } from './source.ts';
 import { attemptSource, eventSource, jobSource } from './sources.ts';
-import type { Topic } from './topics.ts';
-import { TOPIC_SCOPES, TOPICS } from './topics.ts';
+import { TOPIC_SCOPES, TOPICS, type Topic } from './topics.ts';
 
 export type StreamRoutesDeps = StreamDeps & {
   config: Pick<Config, 'retentionDaysLite' | 'retentionDaysPro'>;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../test/fixtures/random.ts';
-import type { Row, Source } from './source.ts';
-import { markSeen, mergeByTime, Seen, unseenRows } from './source.ts';
+import { markSeen, mergeByTime, type Row, Seen, type Source, unseenRows } from './source.ts';
 
 const rowAt = (atMs: number, id: string): Row => ({ at: new Date(atMs).toISOString(), id, atMs });
 

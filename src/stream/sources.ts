@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../db/database.ts';
-import type { ChangedJob } from '../jobs/stream/change-store.ts';
-import { listJobsChangedAfter } from '../jobs/stream/change-store.ts';
+import { type ChangedJob, listJobsChangedAfter } from '../jobs/stream/change-store.ts';
 import { showJobInList } from '../jobs/view.ts';
 import { showAttempt } from '../webhooks/events/routes.ts';
-import type { EventHead } from '../webhooks/events/stream-store.ts';
-import { findEventBodies, listEventsAfter } from '../webhooks/events/stream-store.ts';
-import type { RecordedAttempt } from '../webhooks/log/stream-store.ts';
-import { listAttemptsAfter } from '../webhooks/log/stream-store.ts';
+import { type EventHead, findEventBodies, listEventsAfter } from '../webhooks/events/stream-store.ts';
+import { listAttemptsAfter, type RecordedAttempt } from '../webhooks/log/stream-store.ts';
 import type { Frame, Source } from './source.ts';
 
 type Owner = { shard: number; accountId: string };

@@ -2,21 +2,17 @@ import { recordChange } from '../../audit/record.ts';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
-import type { IdPrefix } from '../../rules/ids.ts';
-import { isId } from '../../rules/ids.ts';
+import { type IdPrefix, isId } from '../../rules/ids.ts';
 import { LEAST_CREDITS, unitsFromCredits } from '../../rules/jobs/price.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
-import type { KeyDeps } from './key-routes.ts';
-import { adminKeyRoutes } from './key-routes.ts';
+import { adminKeyRoutes, type KeyDeps } from './key-routes.ts';
 import { adminLedgerRoute, entrySchema, showEntry } from './ledger-routes.ts';
-import type { Rates } from './view.ts';
-import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
+import { accountListSchema, accountSchema, planSchema, type Rates, showAccount } from './view.ts';
 
 export type AdminDeps = KeyDeps & { rates: Rates };
 

@@ -2,14 +2,11 @@ import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import { decodeNumberCursor, encodeNumberCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { isId } from '../../rules/ids.ts';
 import { creditsFromUnits } from '../../rules/jobs/price.ts';
-import type { LedgerEntry } from '../ledger/ledger-store.ts';
-import { LEDGER_KINDS, listEntries } from '../ledger/ledger-store.ts';
+import { LEDGER_KINDS, type LedgerEntry, listEntries } from '../ledger/ledger-store.ts';
 import { findAccount } from '../store.ts';
 
 const EXAMPLE = {

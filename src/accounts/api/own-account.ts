@@ -1,7 +1,6 @@
 import type { Config } from '../../config/settings.ts';
 import type { RateLimit } from '../../config/values.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import { permits, SCOPES } from '../../rules/accounts/scopes.ts';

@@ -1,7 +1,6 @@
 import { recordChange } from '../../audit/record.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { component, idSchema, oneOf, Type, timeSchema } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import { SCOPES } from '../../rules/accounts/scopes.ts';

@@ -1,12 +1,9 @@
 import type { Sql } from '../../db/database.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { findAccount } from '../store.ts';
 import { ledgerRoute } from './ledger-routes.ts';
-import type { OwnAccountConfig } from './own-account.ts';
-import { ownAccountRoute } from './own-account.ts';
-import type { Rates } from './view.ts';
-import { balanceSchema, showBalance } from './view.ts';
+import { type OwnAccountConfig, ownAccountRoute } from './own-account.ts';
+import { balanceSchema, type Rates, showBalance } from './view.ts';
 
 export type AccountDeps = { db: Sql; rates: Rates; config: OwnAccountConfig };
 

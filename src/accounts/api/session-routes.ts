@@ -2,21 +2,19 @@ import { randomBytes } from 'node:crypto';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { hashKey } from '../../http/authentication.ts';
-import type { Answer, Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, idSchema, Type, timeSchema } from '../../http/schema.ts';
+import { type Answer, defineRoute, type Route } from '../../http/route.ts';
+import { component, idSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import { clearSessionCookie, readSessionToken, writeSessionCookie } from '../../rules/network/session-cookie.ts';
 import type { Account, CallerKey } from '../account.ts';
 import { lockKey } from '../keys/key-store.ts';
-import type { SessionRow } from '../keys/session-store.ts';
 import {
   deleteOlderSessions,
   deleteSession,
   deleteSessionByHash,
   findSession,
   insertSession,
+  type SessionRow,
 } from '../keys/session-store.ts';
 import type { KeyDeps } from './key-routes.ts';
 

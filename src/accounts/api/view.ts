@@ -1,5 +1,4 @@
-import type { Static } from '../../http/schema.ts';
-import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { SCOPE_MEANING, SCOPES } from '../../rules/accounts/scopes.ts';
 import { creditsFromUnits } from '../../rules/jobs/price.ts';

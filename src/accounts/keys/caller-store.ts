@@ -1,7 +1,6 @@
 import type { Sql, Statement } from '../../db/database.ts';
 import type { Caller } from '../account.ts';
-import type { AccountName } from './key-store.ts';
-import { USE_NOTED_SECONDS } from './key-store.ts';
+import { type AccountName, USE_NOTED_SECONDS } from './key-store.ts';
 
 /** What a request authenticates itself with. `hash`: SHA-256 of the key or of the session's token, 32 bytes. */
 export type Credential = { kind: 'key' | 'session'; hash: Buffer };

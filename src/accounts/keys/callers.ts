@@ -1,10 +1,8 @@
 import type { Database } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Caller } from '../account.ts';
-import type { Credential } from './caller-store.ts';
-import { findCaller } from './caller-store.ts';
-import type { AccountName } from './key-store.ts';
-import { noteKeyUse } from './key-store.ts';
+import { type Credential, findCaller } from './caller-store.ts';
+import { type AccountName, noteKeyUse } from './key-store.ts';
 
 type CallersDeps = {
   db: Database;

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
-import type { LedgerOwner } from './drift-store.ts';
-import { advanceCheck, forgetCheck, listLimitedAccounts, sumsUp } from './drift-store.ts';
+import { advanceCheck, forgetCheck, type LedgerOwner, listLimitedAccounts, sumsUp } from './drift-store.ts';
 
 const ACCOUNTS_PER_PAGE = 500;
 // Takes milliseconds, far below the statement timeout.

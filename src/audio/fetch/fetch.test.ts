@@ -2,14 +2,11 @@ import assert from 'node:assert/strict';
 import net from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Handler } from '../../../test/fixtures/servers/audio-server.ts';
-import { openAudioServer, serveFile } from '../../../test/fixtures/servers/audio-server.ts';
+import { type Handler, openAudioServer, serveFile } from '../../../test/fixtures/servers/audio-server.ts';
 import { startTinyproxy, WITHOUT_TINYPROXY } from '../../../test/fixtures/servers/egress-proxy.ts';
-import type { HostileMode } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
-import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
+import { type HostileMode, openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
-import type { FetcherOptions, FetchRequest } from './fetch.ts';
-import { FileFetcher } from './fetch.ts';
+import { type FetcherOptions, type FetchRequest, FileFetcher } from './fetch.ts';
 import { FetchError } from './fetch-error.ts';
 
 const TIMES = { connectMs: 1_000, headersMs: 500, stallMs: 300 };

@@ -2,20 +2,16 @@ import type net from 'node:net';
 import tls from 'node:tls';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { connectPlain, connectTls } from '../../egress/connect.ts';
-import type { Deadline } from '../../egress/deadlines.ts';
-import { Deadlines } from '../../egress/deadlines.ts';
+import { type Deadline, Deadlines } from '../../egress/deadlines.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { codeOf, forbiddenAddress, TransportError } from '../../egress/transport-error.ts';
-import type { EgressProxy } from '../../egress/tunnel.ts';
-import { readProxy } from '../../egress/tunnel.ts';
+import { type EgressProxy, readProxy } from '../../egress/tunnel.ts';
 import { evaluateRedirect, isRedirect, isSameOrigin } from '../../rules/network/redirect.ts';
-import type { AllowedTarget, UrlTarget } from '../../rules/network/url-guard.ts';
-import { evaluateAddresses, parseAudioUrl } from '../../rules/network/url-guard.ts';
+import { type AllowedTarget, evaluateAddresses, parseAudioUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
 import { AudioError } from '../audio-error.ts';
 import { readFile } from './body.ts';
-import type { HttpAnswer } from './exchange.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type HttpAnswer } from './exchange.ts';
 import { asFetchError, FetchError } from './fetch-error.ts';
 
 export type FetchRequest = {

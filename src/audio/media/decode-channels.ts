@@ -1,9 +1,7 @@
-import type { Pcm } from '../../engines/engine.ts';
-import { SAMPLE_RATE } from '../../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, noSound, tooLong } from '../audio-error.ts';
 import { readWavHeader } from '../plain-wav.ts';
-import type { DecodeOptions } from './decode.ts';
-import { decodeSandboxed, wholeFrames } from './decode.ts';
+import { type DecodeOptions, decodeSandboxed, wholeFrames } from './decode.ts';
 import { CHANNELS_MAX } from './ffprobe-answer.ts';
 
 // A WAV stream says how many channels it has. Without its tags, which are the file's own text, the header is short.

@@ -1,11 +1,8 @@
 import { stat } from 'node:fs/promises';
-import type { Pcm } from '../../engines/engine.ts';
-import { SAMPLE_RATE } from '../../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import { AudioError, AudioGoneError, noSound, tooLong } from '../audio-error.ts';
-import type { ReadOptions } from '../plain-wav.ts';
-import { openPlainWav } from '../plain-wav.ts';
-import type { SandboxedProcess } from '../sandbox/bounded-process.ts';
-import { openSandboxed } from '../sandbox/bounded-process.ts';
+import { openPlainWav, type ReadOptions } from '../plain-wav.ts';
+import { openSandboxed, type SandboxedProcess } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
 import type { AudioOptions } from './probe.ts';
 

@@ -1,5 +1,4 @@
-import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
-import { audioTrack, TRACKS_MAX } from '../../rules/channels/audio-tracks.ts';
+import { type AudioTrack, audioTrack, TRACKS_MAX } from '../../rules/channels/audio-tracks.ts';
 
 /** The requested part of ffprobe's JSON output; every field may be missing, most numbers are text. */
 export type ProbedFile = {

@@ -1,10 +1,23 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
-import type { AudioCodec, InputAudioTrack, InputFormat } from 'mediabunny';
-import { BufferSource, FilePathSource, FLAC, Input, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM } from 'mediabunny';
-import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
-import { audioTrack } from '../../rules/channels/audio-tracks.ts';
+import {
+  type AudioCodec,
+  BufferSource,
+  FilePathSource,
+  FLAC,
+  Input,
+  type InputAudioTrack,
+  type InputFormat,
+  MATROSKA,
+  MP3,
+  MP4,
+  OGG,
+  QTFF,
+  WAVE,
+  WEBM,
+} from 'mediabunny';
+import { type AudioTrack, audioTrack } from '../../rules/channels/audio-tracks.ts';
 import { CHANNELS_MAX, SAMPLE_RATE_MAX_HZ, SAMPLE_RATE_MIN_HZ } from './ffprobe-answer.ts';
 import type { HeaderRequest, HeaderResponse, MediaHeader, ProbedMedia } from './header-probe.ts';
 

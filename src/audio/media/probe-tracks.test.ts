@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import type { TestFolder } from '../../../test/fixtures/audio/test-audio.ts';
-import { channelsWav, openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
+import { channelsWav, openTestFolder, type TestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../../test/fixtures/audio/tone/speech.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';

@@ -1,18 +1,21 @@
 import { open, stat } from 'node:fs/promises';
 import type { ToolPaths } from '../../platform/tools.ts';
-import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.ts';
-import { audioTrack, findTrack, listTracks, trackIndex } from '../../rules/channels/audio-tracks.ts';
+import {
+  type AudioTrack,
+  audioTrack,
+  findTrack,
+  listTracks,
+  type TrackChoice,
+  trackIndex,
+} from '../../rules/channels/audio-tracks.ts';
 import { fileKind } from '../../rules/file-kind.ts';
 import { tooLong } from '../audio-error.ts';
 import type { FileStart } from '../file-start.ts';
 import { findPlainWav, HEADER_MAX_BYTES, plainSeconds, readWavHeader } from '../plain-wav.ts';
-import type { SandboxBounds } from '../sandbox/bounded-process.ts';
-import { runSandboxed } from '../sandbox/bounded-process.ts';
+import { runSandboxed, type SandboxBounds } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
-import type { ProbedFile } from './ffprobe-answer.ts';
-import { audioTracks, claimedSeconds, formatName, reasonToRefuse } from './ffprobe-answer.ts';
-import type { ProbedMedia } from './header-probe.ts';
-import { openHeaderProbe } from './header-probe.ts';
+import { audioTracks, claimedSeconds, formatName, type ProbedFile, reasonToRefuse } from './ffprobe-answer.ts';
+import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
 
 export type ProbeResult =
   /**

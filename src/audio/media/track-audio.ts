@@ -1,8 +1,6 @@
 import type { Pcm } from '../../engines/engine.ts';
-import type { ChannelFindings } from '../distinct-channels.ts';
-import { compareChannels } from '../distinct-channels.ts';
-import type { DecodeOptions } from './decode.ts';
-import { decodePcm } from './decode.ts';
+import { type ChannelFindings, compareChannels } from '../distinct-channels.ts';
+import { type DecodeOptions, decodePcm } from './decode.ts';
 import { decodeChannels } from './decode-channels.ts';
 
 /**

@@ -1,12 +1,9 @@
 import { constants } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { findProgram } from '../../platform/tools.ts';
+import { findProgram, type ToolPaths } from '../../platform/tools.ts';
 import { sandboxOfThisProcess } from './sandbox.ts';
-import type { SandboxExit, Sandboxed } from './sandbox-process.ts';
-import { spawnSandboxed } from './sandbox-process.ts';
+import { type SandboxExit, type Sandboxed, spawnSandboxed } from './sandbox-process.ts';
 
 export type SandboxedProgram = 'ffmpeg' | 'ffprobe';
 export type SandboxBounds = {

@@ -1,11 +1,9 @@
-import type { ChildProcessByStdio } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import os from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { findProgram, toolEnvironment } from '../../platform/tools.ts';
+import { findProgram, type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
 import { rootArguments } from './sandbox-root.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { findProgram } from '../../platform/tools.ts';
-import type { Sandboxed, SandboxKind } from './sandbox-process.ts';
-import { canLimitProcesses, spawnSandboxed } from './sandbox-process.ts';
+import { findProgram, type ToolPaths } from '../../platform/tools.ts';
+import { canLimitProcesses, type Sandboxed, type SandboxKind, spawnSandboxed } from './sandbox-process.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
 /** Sandbox capabilities: what a sandbox can isolate a decoder from. */

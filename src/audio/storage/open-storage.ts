@@ -1,9 +1,7 @@
 import path from 'node:path';
-import type { Config } from '../../config/settings.ts';
-import { dataPaths } from '../../config/settings.ts';
+import { type Config, dataPaths } from '../../config/settings.ts';
 import { openS3Storage } from './s3-storage.ts';
-import type { SharedStorage } from './storage.ts';
-import { openFileStorage } from './storage.ts';
+import { openFileStorage, type SharedStorage } from './storage.ts';
 
 type StorageSettings = Pick<Config, 'dataDir' | 'storageUrl' | 's3Endpoint' | 'awsEndpoint' | 'awsRegion'>;
 

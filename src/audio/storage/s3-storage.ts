@@ -6,8 +6,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import type { ByteRange } from '../../rules/byte-range.ts';
-import type { SharedStorage } from './storage.ts';
-import { assertKey, freeBytesAt, isKey, openScratchFile, StorageAwayError, UploadTooLargeError } from './storage.ts';
+import {
+  assertKey,
+  freeBytesAt,
+  isKey,
+  openScratchFile,
+  type SharedStorage,
+  StorageAwayError,
+  UploadTooLargeError,
+} from './storage.ts';
 
 export type S3Location = {
   bucket: string;

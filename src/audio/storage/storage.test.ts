@@ -14,16 +14,17 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import type { S3Server } from '../../../test/fixtures/servers/s3-server.ts';
-import { openS3Server } from '../../../test/fixtures/servers/s3-server.ts';
-import type { VersityGateway } from '../../../test/fixtures/servers/versity-gateway.ts';
-import { openVersityGateway, WITHOUT_VERSITYGW } from '../../../test/fixtures/servers/versity-gateway.ts';
+import { openS3Server, type S3Server } from '../../../test/fixtures/servers/s3-server.ts';
+import {
+  openVersityGateway,
+  type VersityGateway,
+  WITHOUT_VERSITYGW,
+} from '../../../test/fixtures/servers/versity-gateway.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { readConfig } from '../../config/settings.ts';
 import { FolderSync } from './folder-sync.ts';
 import { openStorage } from './open-storage.ts';
-import type { SharedStorage } from './storage.ts';
-import { StorageAwayError, UploadTooLargeError } from './storage.ts';
+import { type SharedStorage, StorageAwayError, UploadTooLargeError } from './storage.ts';
 
 type Fixture = AsyncDisposable & {
   storage: SharedStorage;

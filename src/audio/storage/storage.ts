@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsync as fsyncWithCallback, open as openWithCallback, writev as writevWithCallback } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import {
   constants,
   copyFile,
+  type FileHandle,
   link,
   opendir,
   open as openHandle,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
-import type { ApiError } from '../../http/api-error.ts';
-import { BodyTimeoutError } from '../../http/api-error.ts';
+import { type ApiError, BodyTimeoutError } from '../../http/api-error.ts';
 import { isJsonForm, readJsonForm } from './json-form.ts';
 
 const LIMITS = {

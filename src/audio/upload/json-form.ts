@@ -2,8 +2,7 @@ import { ApiError } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/idempotency/idempotency.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import { parseJson, readBody } from '../../http/server/body.ts';
-import type { Upload, UploadLimits } from './upload.ts';
-import { fieldTooLarge, unknownField } from './upload.ts';
+import { fieldTooLarge, type Upload, type UploadLimits, unknownField } from './upload.ts';
 
 type JsonLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
   /** The field that says where the audio is. */

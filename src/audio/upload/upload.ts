@@ -1,9 +1,6 @@
-import type { Hash } from 'node:crypto';
-import { createHash } from 'node:crypto';
-import type { Writable } from 'node:stream';
-import { PassThrough } from 'node:stream';
-import type { BusboyFileStream } from '@fastify/busboy';
-import { Busboy } from '@fastify/busboy';
+import { createHash, type Hash } from 'node:crypto';
+import { PassThrough, type Writable } from 'node:stream';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -11,8 +8,7 @@ import { noteSpent } from '../../platform/garbage-collection.ts';
 import { FileStart } from '../file-start.ts';
 import { cleanFilename } from '../filename.ts';
 import { diskFull, isDiskFull, whileDiskIsFree } from '../storage/free-disk.ts';
-import type { AudioStorage, ReceivedAudio } from '../storage/storage.ts';
-import { UploadTooLargeError } from '../storage/storage.ts';
+import { type AudioStorage, type ReceivedAudio, UploadTooLargeError } from '../storage/storage.ts';
 import { isTooSlow } from './upload-pace.ts';
 
 /** Names the file in `param` of an error, whatever the name of its part. */

@@ -5,11 +5,9 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import { noteSpent } from '../../platform/garbage-collection.ts';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
-import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
-import { EngineError, SAMPLE_RATE } from '../engine.ts';
+import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { wavHeader } from '../wav-header.ts';
-import type { MultipartForm } from './multipart-form.ts';
-import { multipartForm } from './multipart-form.ts';
+import { type MultipartForm, multipartForm } from './multipart-form.ts';
 import { readOpenaiAnswer } from './openai-answer.ts';
 
 export type OpenaiSettings = { baseUrl: string; model: string | null; apiKey: string | null; slots: number };

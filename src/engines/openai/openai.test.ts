@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { asked, isEngineError, testConformance, textOf } from '../../../test/fixtures/engine-conformance.ts';
-import type { SpeechAnswer } from '../../../test/fixtures/servers/speech-server.ts';
-import { openSpeechServer } from '../../../test/fixtures/servers/speech-server.ts';
+import { openSpeechServer, type SpeechAnswer } from '../../../test/fixtures/servers/speech-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { SAMPLE_RATE } from '../engine.ts';
 import { openOpenai } from './openai.ts';

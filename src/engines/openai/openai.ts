@@ -2,12 +2,10 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { openCircuitBreaker } from '../circuit-breaker.ts';
-import type { Engine, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
-import { EngineError } from '../engine.ts';
+import { type Engine, EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
 import { tookTooLong } from '../process/call-queue.ts';
 import { holdsNoSpeech, hum } from '../silence.ts';
-import type { OpenaiSettings, SpeechRequest } from './openai-client.ts';
-import { OpenaiClient } from './openai-client.ts';
+import { OpenaiClient, type OpenaiSettings, type SpeechRequest } from './openai-client.ts';
 
 // Five calls in a row without a response are not chance, and a server that is back is used again within seconds.
 const CIRCUIT = { failuresMax: 5, restMs: 5000 };

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { findLibrary, findShared } from '../../platform/tools.ts';
+import { findLibrary, findShared, type ToolPaths } from '../../platform/tools.ts';
 
 /** Paths of the American English model and of the library. */
 export type PocketsphinxFiles = {

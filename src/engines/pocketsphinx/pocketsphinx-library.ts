@@ -1,7 +1,6 @@
 import koffi from 'koffi';
 import type { Pcm } from '../engine.ts';
-import type { PocketsphinxFiles } from './pocketsphinx-files.ts';
-import { decoderArguments } from './pocketsphinx-files.ts';
+import { decoderArguments, type PocketsphinxFiles } from './pocketsphinx-files.ts';
 import type { PathEntry } from './pocketsphinx-words.ts';
 
 const FRAMES_PER_SECOND = 100;

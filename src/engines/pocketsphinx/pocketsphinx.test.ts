@@ -9,8 +9,7 @@ import { childProcesses, isRunning, killChildren } from '../../../test/fixtures/
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { openLog } from '../../platform/log.ts';
-import type { Pcm } from '../engine.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { openPocketsphinx } from './pocketsphinx.ts';
 import { findPocketsphinx } from './pocketsphinx-files.ts';
 import { wordsOfPath } from './pocketsphinx-words.ts';

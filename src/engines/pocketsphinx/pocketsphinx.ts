@@ -1,6 +1,5 @@
 import { toolEnvironment } from '../../platform/tools.ts';
-import type { Engine } from '../engine.ts';
-import { EngineError } from '../engine.ts';
+import { type Engine, EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { ChildPool } from '../process/child-pool.ts';
 import { localEngine } from '../process/local-engine.ts';

@@ -1,5 +1,4 @@
-import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
-import { EngineError } from '../engine.ts';
+import { EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
 import type { PieceRequest } from './child-serve.ts';
 
 /** A request for one piece. The first outcome counts; later ones are ignored. */

@@ -1,10 +1,7 @@
 import type { Log } from '../../platform/log.ts';
-import type { Engine, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
-import { EngineError } from '../engine.ts';
-import type { Call } from './call-queue.ts';
-import { openCallQueue } from './call-queue.ts';
-import type { Child, ChildSettings } from './child.ts';
-import { startChild } from './child.ts';
+import { type Engine, EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
+import { type Call, openCallQueue } from './call-queue.ts';
+import { type Child, type ChildSettings, startChild } from './child.ts';
 
 export type PoolSettings = ChildSettings & {
   slots: number;

@@ -1,12 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import sherpa from 'sherpa-onnx-node';
-import type { Pcm } from '../engine.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { endWithParent, serveParent } from '../process/child-serve.ts';
-import type { SherpaSettings } from './sherpa-config.ts';
-import { recognizerConfig } from './sherpa-config.ts';
-import type { SherpaResult } from './sherpa-words.ts';
-import { mayBeCut, readSherpaResult } from './sherpa-words.ts';
+import { recognizerConfig, type SherpaSettings } from './sherpa-config.ts';
+import { mayBeCut, readSherpaResult, type SherpaResult } from './sherpa-words.ts';
 
 // The process that sherpa.ts starts. A model that does not match its family aborts the process.
 endWithParent();

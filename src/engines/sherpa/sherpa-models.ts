@@ -1,7 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { EngineFeature } from '../engine.ts';
-import { EngineError } from '../engine.ts';
+import { EngineError, type EngineFeature } from '../engine.ts';
 import { languagesOfModel } from '../model-languages.ts';
 import { readOnnxMetadata } from './onnx-metadata.ts';
 import { featuresOfModel } from './sherpa-features.ts';

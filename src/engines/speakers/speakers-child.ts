@@ -3,8 +3,13 @@ import sherpa from 'sherpa-onnx-node';
 import addon from 'sherpa-onnx-node/addon.js';
 import type { SpeakerThresholds } from '../../models/model.ts';
 import { mergeVoices, unitVector } from '../../rules/speakers/merge-voices.ts';
-import type { SpeakerBounds, Turn } from '../../rules/speakers/turn.ts';
-import { renumberTurns, soloParts, TURN_PAUSE_SECONDS } from '../../rules/speakers/turn.ts';
+import {
+  renumberTurns,
+  type SpeakerBounds,
+  soloParts,
+  TURN_PAUSE_SECONDS,
+  type Turn,
+} from '../../rules/speakers/turn.ts';
 import { SAMPLE_RATE } from '../engine.ts';
 import { endWithParent, openAnswers } from '../process/child-serve.ts';
 

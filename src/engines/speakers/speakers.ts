@@ -5,14 +5,11 @@ import { CATALOGUE } from '../../models/catalogue.ts';
 import { isPulled } from '../../models/folder.ts';
 import type { Log } from '../../platform/log.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { toolEnvironment } from '../../platform/tools.ts';
-import type { SpeakerBounds, Turn } from '../../rules/speakers/turn.ts';
-import { SPEAKERS_MAX } from '../../rules/speakers/turn.ts';
+import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
+import { SPEAKERS_MAX, type SpeakerBounds, type Turn } from '../../rules/speakers/turn.ts';
 import { EngineError, SAMPLE_RATE } from '../engine.ts';
 import { tookTooLong } from '../process/call-queue.ts';
-import type { Child } from '../process/child.ts';
-import { startChild } from '../process/child.ts';
+import { type Child, startChild } from '../process/child.ts';
 import type { SpeakerAnswer, SpeakerOrder } from './speakers-child.ts';
 
 /** Audio as 16-bit samples, mono, 16 000 per second. */

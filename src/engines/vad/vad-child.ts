@@ -1,6 +1,5 @@
 import sherpa from 'sherpa-onnx-node';
-import type { Pcm, Segment } from '../engine.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import { type Pcm, SAMPLE_RATE, type Segment } from '../engine.ts';
 import { endWithParent, serveParent } from '../process/child-serve.ts';
 
 export type VadSettings = { model: string };

@@ -5,10 +5,8 @@ import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { putVoiceModel, voiceModel } from '../../../test/fixtures/audio/voice-model.ts';
 import { childProcesses } from '../../../test/fixtures/processes/children.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
-import type { Log } from '../../platform/log.ts';
-import { openLog } from '../../platform/log.ts';
-import type { Pcm } from '../engine.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import { type Log, openLog } from '../../platform/log.ts';
+import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { openVoiceDetector } from './vad.ts';
 
 const settings = { slots: 4, tools: TEST_TOOLS, log: openLog('silent') };

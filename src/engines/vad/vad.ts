@@ -4,10 +4,8 @@ import path from 'node:path';
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { isPulled } from '../../models/folder.ts';
 import type { Log } from '../../platform/log.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
-import { toolEnvironment } from '../../platform/tools.ts';
-import type { Pcm } from '../engine.ts';
-import { SAMPLE_RATE } from '../engine.ts';
+import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
+import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { ChildPool } from '../process/child-pool.ts';
 
 /** An interval with speech, in seconds from the start of the given audio. */

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import net from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import test from 'node:test';
 import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
 import { defineRoute } from '../route.ts';
 import { buildServer, closeServer } from '../server/server.ts';
-import type { ClosedConnection, ConnectionLimits } from './connections.ts';
-import { logClosed } from './connections.ts';
+import { type ClosedConnection, type ConnectionLimits, logClosed } from './connections.ts';
 
 const NONE = { auth: 'none', summary: 'for the test', tag: 'Test', schema: { answers: {} } } as const;
 const GET = 'GET /quick HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -4,8 +4,7 @@ import { Readable } from 'node:stream';
 import test from 'node:test';
 import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
-import type { StreamKey } from './open-streams.ts';
-import { OpenStreams } from './open-streams.ts';
+import { OpenStreams, type StreamKey } from './open-streams.ts';
 
 // Every sleep ends immediately.
 const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };

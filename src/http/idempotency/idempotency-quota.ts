@@ -1,6 +1,5 @@
 import type { Sql } from '../../db/database.ts';
-import type { KeyName } from './idempotency-store.ts';
-import { countKeys } from './idempotency-store.ts';
+import { countKeys, type KeyName } from './idempotency-store.ts';
 
 /** Limits the stored Idempotency-Keys of an account. */
 type KeyQuota = { isFull(sql: Sql, name: KeyName): Promise<boolean> };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callerOf } from '../../../test/fixtures/caller.ts';
-import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
-import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';

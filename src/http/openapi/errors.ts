@@ -1,9 +1,7 @@
-import type { ErrorType } from '../api-error.ts';
-import { docsOf, ERROR_MEANING, ERROR_STATUS } from '../api-error.ts';
+import { docsOf, ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../api-error.ts';
 import type { Route } from '../route.ts';
 import { component, Type } from '../schema.ts';
-import type { JsonObject } from './plain-schema.ts';
-import { plainSchema } from './plain-schema.ts';
+import { type JsonObject, plainSchema } from './plain-schema.ts';
 
 /** The body of every error. */
 const errorSchema = Type.Object(

@@ -1,8 +1,7 @@
 import type { Route } from '../route.ts';
 import type { TSchema } from '../schema.ts';
 import { describeOperation } from './operation.ts';
-import type { JsonObject } from './plain-schema.ts';
-import { plainSchema } from './plain-schema.ts';
+import { type JsonObject, plainSchema } from './plain-schema.ts';
 
 const PAYLOADS = 'Webhook requests';
 

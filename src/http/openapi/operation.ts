@@ -2,8 +2,7 @@ import type { AnswerSchema, Route } from '../route.ts';
 import type { TSchema } from '../schema.ts';
 import { strictSchema } from '../server/request-values.ts';
 import { describeErrors, REQUEST_ID } from './errors.ts';
-import type { JsonObject } from './plain-schema.ts';
-import { plainSchema } from './plain-schema.ts';
+import { type JsonObject, plainSchema } from './plain-schema.ts';
 import { samplesOf } from './samples/render.ts';
 
 const STATUS_TEXT: Record<number, string> = {

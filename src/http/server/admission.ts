@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { ApiError } from '../api-error.ts';
-import type { Auth, Limits } from '../authentication.ts';
 import {
+  type Auth,
   authenticate,
   authenticateAdmin,
+  type Limits,
   limitRate,
   requireScope,
   requireSession,

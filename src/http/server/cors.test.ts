@@ -3,8 +3,7 @@ import test from 'node:test';
 import { callerOf } from '../../../test/fixtures/caller.ts';
 import type { Account } from '../../accounts/account.ts';
 import { openLog } from '../../platform/log.ts';
-import type { LimitState } from '../authentication.ts';
-import { hashKey } from '../authentication.ts';
+import { hashKey, type LimitState } from '../authentication.ts';
 import { defineRoute } from '../route.ts';
 import { buildServer, closeServer } from './server.ts';
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import net from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import test from 'node:test';
 import { openLog } from '../../platform/log.ts';
-import type { Route } from '../route.ts';
-import { defineRoute } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { buildServer, closeServer } from './server.ts';
 
 function routeAt(path: string, handle: Route['handle']): Route {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import net from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import test from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { callerOf } from '../../../test/fixtures/caller.ts';
@@ -10,14 +9,11 @@ import type { Account } from '../../accounts/account.ts';
 import { RawJson } from '../../platform/json.ts';
 import { openLog } from '../../platform/log.ts';
 import { ApiError } from '../api-error.ts';
-import type { LimitState } from '../authentication.ts';
-import { hashKey } from '../authentication.ts';
+import { hashKey, type LimitState } from '../authentication.ts';
 import { pageQuery } from '../pagination.ts';
-import type { Route } from '../route.ts';
-import { defineRoute } from '../route.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { Type } from '../schema.ts';
-import type { ServerOptions } from './server.ts';
-import { buildServer, closeServer } from './server.ts';
+import { buildServer, closeServer, type ServerOptions } from './server.ts';
 
 const KEY = `vb_${'a'.repeat(43)}`;
 const OTHER_KEY = `vb_${'b'.repeat(43)}`;

@@ -1,15 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import fastify from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { makeId } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { ApiError } from '../api-error.ts';
 import type { Auth, Limits } from '../authentication.ts';
-import type { ConnectionLimits } from '../connections/connections.ts';
-import { Connections, logClosed } from '../connections/connections.ts';
+import { type ConnectionLimits, Connections, logClosed } from '../connections/connections.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { oneByOne } from '../connections/pipelining.ts';
-import type { UnreadLimits } from '../connections/unread-answers.ts';
-import { UnreadAnswers } from '../connections/unread-answers.ts';
+import { UnreadAnswers, type UnreadLimits } from '../connections/unread-answers.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
 import { WrongTokens } from '../wrong-tokens.ts';
@@ -18,11 +15,9 @@ import { answerProblem, sendAnswer, sendProblem } from './answer.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
 import { answerMalformed } from './malformed-requests.ts';
 import { methodsAt } from './methods.ts';
-import type { HttpMetrics } from './request-context.ts';
-import { logEndOfRequest, newRequestContext } from './request-context.ts';
+import { type HttpMetrics, logEndOfRequest, newRequestContext } from './request-context.ts';
 import { addRoutes, endLeaseAndSend } from './routes.ts';
-import type { SchemaError } from './validation-errors.ts';
-import { describeInvalid } from './validation-errors.ts';
+import { describeInvalid, type SchemaError } from './validation-errors.ts';
 import { lazyValidators } from './validators.ts';
 
 export type ServerOptions = {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import net from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import test from 'node:test';
 import { callerOf } from '../../../test/fixtures/caller.ts';

@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Call, Route } from '../route.ts';
-import type { ConsoleBundle, ConsoleFile } from './console-bundle.ts';
-import { bundleConsole, readPrebuiltConsole } from './console-bundle.ts';
+import { bundleConsole, type ConsoleBundle, type ConsoleFile, readPrebuiltConsole } from './console-bundle.ts';
 import { frameAncestors } from './frame-ancestors.ts';
 
 // No inline code, no other origins, and no conversion of strings to markup: text of other people is never executed.

@@ -1,5 +1,4 @@
-import type { ErrorType } from '../api-error.ts';
-import { ERROR_MEANING, ERROR_STATUS } from '../api-error.ts';
+import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../api-error.ts';
 
 /** The page at /docs/errors as HTML: a section for each error, with the type as its id. `error.docs` of an answer leads there. */
 export function writeErrorsPage(): string {

@@ -1,9 +1,7 @@
 import { RawJson, writeJson } from '../../platform/json.ts';
 import { ApiError } from '../api-error.ts';
-import type { EventPayload } from '../openapi/openapi.ts';
-import { describeApi } from '../openapi/openapi.ts';
-import type { Route } from '../route.ts';
-import { defineRoute } from '../route.ts';
+import { describeApi, type EventPayload } from '../openapi/openapi.ts';
+import { defineRoute, type Route } from '../route.ts';
 import { Type } from '../schema.ts';
 import { referenceRoutes } from './reference.ts';
 

@@ -9,10 +9,8 @@ import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import { MAX_URL_CHARS, parseWebhookUrl } from '../../rules/network/url-guard.ts';
-import type { NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
-import { findSecretOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
-import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
-import { makeWebhookSecret } from '../../webhooks/secrets/secrets.ts';
+import { findSecretOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
+import { makeWebhookSecret, type SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { refusal, WORD_BYTES } from '../request-fields.ts';
 import type { JobKey } from '../store.ts';
 

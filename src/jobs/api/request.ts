@@ -1,18 +1,13 @@
 import { ApiError } from '../../http/api-error.ts';
-import type { Plan } from '../../rules/accounts/plan.ts';
-import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
+import { mayUsePlan, PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import type { CaptionOptions } from '../../rules/jobs/captions.ts';
 import { CAPTION_FIELD_BYTES, readCaptionFields, readCaptionNames } from '../caption-options.ts';
-import type { AudioUrl } from '../fetch/audio-url.ts';
-import { AUDIO_URL_FIELD_BYTES, readAudioUrl } from '../fetch/audio-url.ts';
+import { AUDIO_URL_FIELD_BYTES, type AudioUrl, readAudioUrl } from '../fetch/audio-url.ts';
 import type { RequestedOfJob } from '../job.ts';
 import { OPTION_FIELD_BYTES, readOptions } from '../options.ts';
-import type { RequestFields } from '../request-fields.ts';
-import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
-import type { TranscriptFormat } from '../transcript.ts';
-import { TRANSCRIPT_FORMATS } from '../transcript.ts';
-import type { GivenJobWebhook } from './job-webhook.ts';
-import { JOB_WEBHOOK_FIELD_BYTES, readJobWebhook } from './job-webhook.ts';
+import { type RequestFields, readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../transcript.ts';
+import { type GivenJobWebhook, JOB_WEBHOOK_FIELD_BYTES, readJobWebhook } from './job-webhook.ts';
 
 /** The validated parameters of a job. */
 export type JobRequest = RequestedOfJob & { plan: Plan };

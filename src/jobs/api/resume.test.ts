@@ -7,8 +7,7 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { AudioError } from '../../audio/audio-error.ts';
 import { EngineError } from '../../engines/engine.ts';
-import type { IdempotencyHandle } from '../../http/route.ts';
-import { NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
+import { type IdempotencyHandle, NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 
 const resuming = (jobId: string): IdempotencyHandle => ({
   ...NO_IDEMPOTENCY_KEY,

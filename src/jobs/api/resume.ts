@@ -1,8 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { StoredFile } from '../../audio/upload/upload.ts';
-import type { Database } from '../../db/database.ts';
-import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
+import { type Database, isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';

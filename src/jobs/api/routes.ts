@@ -4,8 +4,7 @@ import { fieldTooLarge } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
@@ -14,8 +13,7 @@ import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts'
 import { openAudioUrlGuard } from '../fetch/audio-url.ts';
 import type { JobMetrics } from '../job.ts';
 import { jobOr404 } from '../own-job.ts';
-import type { QueuePositions } from '../queue/queue-position.ts';
-import { openQueuePositions } from '../queue/queue-position.ts';
+import { openQueuePositions, type QueuePositions } from '../queue/queue-position.ts';
 import {
   jobSchema,
   jobStreamSchema,
@@ -33,8 +31,7 @@ import { showWaitingJob } from '../view.ts';
 import { cancelJob, changeMetadata, deleteJob } from './control.ts';
 import { JobWebhooks } from './job-webhook.ts';
 import { METADATA_BYTES } from './request.ts';
-import type { TranscribeDeps } from './transcribe.ts';
-import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
+import { type TranscribeDeps, transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 import { openUploadAdmission } from './upload-admission.ts';
 import { JobWaits, MAX_WAIT_SECONDS } from './wait.ts';
 

@@ -1,18 +1,15 @@
 import type { Account } from '../../accounts/account.ts';
-import type { ProbeOptions } from '../../audio/media/probe.ts';
-import { probeAudio, probeStart } from '../../audio/media/probe.ts';
+import { type ProbeOptions, probeAudio, probeStart } from '../../audio/media/probe.ts';
 import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
-import type { StoredFile, Upload } from '../../audio/upload/upload.ts';
-import { acceptRawAudio, acceptUpload, FILE_FIELD } from '../../audio/upload/upload.ts';
+import { acceptRawAudio, acceptUpload, FILE_FIELD, type StoredFile, type Upload } from '../../audio/upload/upload.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { makeId, waitAtMost } from '../../platform/clock.ts';
+import { type Clock, makeId, waitAtMost } from '../../platform/clock.ts';
 import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
@@ -20,21 +17,22 @@ import { modelLanguage } from '../../rules/jobs/language.ts';
 import type { AudioUrlGuard } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
-import type { RequestFields } from '../request-fields.ts';
-import { refusal } from '../request-fields.ts';
+import { type RequestFields, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
-import type { JobKey } from '../store.ts';
-import { findJob } from '../store.ts';
+import { findJob, type JobKey } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
-import type { ShownSecret } from '../view.ts';
-import { failureOf, showJob } from '../view.ts';
-import type { NewAudio } from './create.ts';
-import { createJob } from './create.ts';
+import { failureOf, type ShownSecret, showJob } from '../view.ts';
+import { createJob, type NewAudio } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
 import type { JobWebhook, JobWebhooks } from './job-webhook.ts';
-import type { TranscribeRequest, UploadRequest } from './request.ts';
-import { FIELD_BYTES, readTranscribeRequest, TEXT_FIELDS } from './request.ts';
+import {
+  FIELD_BYTES,
+  readTranscribeRequest,
+  TEXT_FIELDS,
+  type TranscribeRequest,
+  type UploadRequest,
+} from './request.ts';
 import { findResumable, keepOneAudio } from './resume.ts';
 import type { UploadAdmission } from './upload-admission.ts';
 

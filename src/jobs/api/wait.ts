@@ -1,8 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { waitAtMost } from '../../platform/clock.ts';
+import { type Clock, waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 import { jobOr404 } from '../own-job.ts';

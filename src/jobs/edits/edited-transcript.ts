@@ -4,8 +4,7 @@ import { toText, toTurns } from '../../rules/jobs/transcript-text.ts';
 import { nameSpeakers } from '../../rules/speakers/speaker-names.ts';
 import type { Job } from '../job.ts';
 import type { TranscriptJob } from '../transcript.ts';
-import type { StoredEdits } from './edit-store.ts';
-import { findEdits } from './edit-store.ts';
+import { findEdits, type StoredEdits } from './edit-store.ts';
 
 export const TRANSCRIPT_VERSIONS = ['edited', 'original'] as const;
 export type TranscriptVersion = (typeof TRANSCRIPT_VERSIONS)[number];

@@ -1,6 +1,5 @@
 import type { Answer } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, nullable, oneOf, Type } from '../../http/schema.ts';
+import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
 import type { Job } from '../job.ts';
 import { renderTranscript } from '../transcript.ts';
 import type { OpenAiRequest } from './request.ts';

@@ -2,15 +2,11 @@ import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { PLAN_FEATURES } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, nullable, oneOf, Type } from '../../http/schema.ts';
-import type { Plan } from '../../rules/accounts/plan.ts';
-import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
+import { mayUsePlan, PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import { canonicalLanguages } from '../../rules/jobs/language.ts';
-import type { PlanEngine } from '../api/engine-store.ts';
-import { findPlanEngines } from '../api/engine-store.ts';
+import { findPlanEngines, type PlanEngine } from '../api/engine-store.ts';
 
 // That API wants a time. The plans have none, so it is the same for all.
 const CREATED_SECONDS = Date.UTC(2026, 0, 1) / 1000;

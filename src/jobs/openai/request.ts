@@ -1,12 +1,9 @@
 import { oneOf, Type } from '../../http/schema.ts';
-import type { Plan } from '../../rules/accounts/plan.ts';
-import { PLANS } from '../../rules/accounts/plan.ts';
-import type { UploadRequest } from '../api/request.ts';
-import { permitPlan, readLanguage } from '../api/request.ts';
+import { PLANS, type Plan } from '../../rules/accounts/plan.ts';
+import { permitPlan, readLanguage, type UploadRequest } from '../api/request.ts';
 import { NOTHING_REQUESTED } from '../job.ts';
 import { OPTION_FIELD_BYTES, optionFormFields, readOptions } from '../options.ts';
-import type { RequestFields } from '../request-fields.ts';
-import { readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
+import { type RequestFields, readBoolean, readChoice, refusal, WORD_BYTES } from '../request-fields.ts';
 import { fileSchema, languageSchema } from '../schemas.ts';
 
 const TRANSLATION_FORMATS = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;

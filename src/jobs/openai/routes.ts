@@ -1,14 +1,12 @@
 import { ApiError } from '../../http/api-error.ts';
-import type { Answer, Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { RequestFormat, TranscribeDeps } from '../api/transcribe.ts';
-import { locationOf, transcribe } from '../api/transcribe.ts';
+import { type Answer, defineRoute, type Route } from '../../http/route.ts';
+import { locationOf, type RequestFormat, type TranscribeDeps, transcribe } from '../api/transcribe.ts';
 import type { Job } from '../job.ts';
 import { TRANSCRIPT_MEDIA } from '../schemas.ts';
 import { openAiAnswerSchema, renderOpenAi } from './answer.ts';
 import { modelRoutes } from './models.ts';
-import type { OpenAiRequest } from './request.ts';
 import {
+  type OpenAiRequest,
   readTranscriptionRequest,
   readTranslationRequest,
   TRANSCRIPTION_FIELDS,
@@ -16,8 +14,7 @@ import {
   transcriptionForm,
   translationForm,
 } from './request.ts';
-import type { TextStreamDeps } from './stream.ts';
-import { openAiStreamSchema, openTextStream } from './stream.ts';
+import { openAiStreamSchema, openTextStream, type TextStreamDeps } from './stream.ts';
 
 export type OpenAiDeps = TranscribeDeps & TextStreamDeps;
 

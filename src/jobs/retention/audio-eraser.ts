@@ -2,8 +2,7 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { JobWithAudio } from './audio-sweep.ts';
-import { eraseAudio } from './audio-sweep.ts';
+import { eraseAudio, type JobWithAudio } from './audio-sweep.ts';
 
 type EraserDeps = { db: Database; storage: AudioStorage; clock: Clock; log: Log };
 

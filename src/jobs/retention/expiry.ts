@@ -2,8 +2,7 @@ import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
 import { findJobsWithDeliveries } from '../../webhooks/deliveries/drop-store.ts';
 import { eraseJob } from './erase-job.ts';
-import type { ExpiredJob } from './retention-store.ts';
-import { findExpiredJobs, lockExpiredJob } from './retention-store.ts';
+import { type ExpiredJob, findExpiredJobs, lockExpiredJob } from './retention-store.ts';
 
 type ExpiryDeps = { db: Database; storage: AudioStorage };
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
-import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { deleteOldJobs } from './retention-store.ts';
 

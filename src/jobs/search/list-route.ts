@@ -1,12 +1,9 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
-import type { Page } from '../../http/pagination.ts';
-import { decodeCursor, encodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { oneOf, Type } from '../../http/schema.ts';
+import { decodeCursor, encodeCursor, type Page, pageFields, pageOf } from '../../http/pagination.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { oneOf, type Static, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { JOB_STATES } from '../../rules/jobs/job-state.ts';
@@ -14,8 +11,7 @@ import { isComparable } from '../../rules/search/metadata-pairs.ts';
 import { namePattern } from '../../rules/search/name-pattern.ts';
 import { jobInListSchema, jobListSchema } from '../schemas.ts';
 import { showJobInList } from '../view.ts';
-import type { JobFilter } from './list-store.ts';
-import { findListEnd, listJobs } from './list-store.ts';
+import { findListEnd, type JobFilter, listJobs } from './list-store.ts';
 
 const MAX_PAIRS = 3;
 const MAX_QUERY_CHARS = 200;

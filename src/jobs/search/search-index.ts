@@ -1,5 +1,4 @@
-import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
-import { chunkTranscript } from '../../rules/search/chunks.ts';
+import { chunkTranscript, type SearchSegment, type TranscriptChunk } from '../../rules/search/chunks.ts';
 import { baseLanguage, languageTag, ownerTag } from '../../rules/search/tags.ts';
 import type { Job } from '../job.ts';
 import { stemOf } from './stemmers.ts';

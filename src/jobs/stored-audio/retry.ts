@@ -1,12 +1,10 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
-import { isDatabaseAway, isRolledBack } from '../../db/database.ts';
+import { type Database, isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { pickColumns } from '../../db/statements/columns.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { makeId } from '../../platform/clock.ts';
+import { type Clock, makeId } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { acceptOrder } from '../api/create.ts';

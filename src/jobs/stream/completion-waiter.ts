@@ -2,8 +2,7 @@ import type { Database } from '../../db/database.ts';
 import { listenAndPoll } from '../../db/listen-and-poll.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { JobKey } from '../store.ts';
-import { findEnds } from '../store.ts';
+import { findEnds, type JobKey } from '../store.ts';
 
 /** Reports the end of jobs, whichever process ends them. */
 export type CompletionWaiter = {

@@ -3,8 +3,7 @@ import { listenAndPoll } from '../../db/listen-and-poll.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { JobKey } from '../store.ts';
-import type { JobSnapshot } from './notification-store.ts';
-import { findJobSnapshots } from './notification-store.ts';
+import { findJobSnapshots, type JobSnapshot } from './notification-store.ts';
 
 /** Reports changes of jobs, whichever process changes them. */
 export type JobNotifications = {

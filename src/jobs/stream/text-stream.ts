@@ -1,12 +1,10 @@
 import type { Database } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { waitAtMost } from '../../platform/clock.ts';
+import { type Clock, waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { toText } from '../../rules/jobs/transcript-text.ts';
 import type { Job } from '../job.ts';
 import { findPieces } from '../queue/piece-store.ts';
-import type { JobKey } from '../store.ts';
-import { findJob } from '../store.ts';
+import { findJob, type JobKey } from '../store.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 

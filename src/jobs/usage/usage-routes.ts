@@ -2,10 +2,8 @@ import { findAccount } from '../../accounts/store.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, nullable, oneOf, Type, timeSchema } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { component, nullable, oneOf, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
@@ -18,8 +16,7 @@ import {
   USAGE_HOURS_KEPT_DAYS,
   usageRange,
 } from '../../rules/jobs/usage-range.ts';
-import type { UsageGroup, UsageRow } from './usage-store.ts';
-import { sumUsage, USAGE_GROUPS } from './usage-store.ts';
+import { sumUsage, USAGE_GROUPS, type UsageGroup, type UsageRow } from './usage-store.ts';
 
 export type UsageDeps = { db: Database; clock: Clock };
 

@@ -1,5 +1,4 @@
-import type { Engine } from '../../engines/engine.ts';
-import { EngineError } from '../../engines/engine.ts';
+import { type Engine, EngineError } from '../../engines/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { RoleStatus } from '../messages.ts';

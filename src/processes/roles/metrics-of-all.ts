@@ -1,5 +1,4 @@
-import type { MetricsSnapshot } from '../../platform/metrics.ts';
-import { mergeMetrics } from '../../platform/metrics.ts';
+import { type MetricsSnapshot, mergeMetrics } from '../../platform/metrics.ts';
 import type { RoleContext } from './role.ts';
 
 /** Returns the metrics of all processes of the node as one text, collected by the parent. */

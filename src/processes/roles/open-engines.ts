@@ -2,8 +2,7 @@ import { dataPaths } from '../../config/settings.ts';
 import type { Engine } from '../../engines/engine.ts';
 import type { EngineOptions } from '../../engines/engine-options.ts';
 import type { EngineSpec } from '../../engines/engine-spec.ts';
-import type { OpenedEngine } from '../../engines/registry/open.ts';
-import { openWorkingEngine } from '../../engines/registry/open.ts';
+import { type OpenedEngine, openWorkingEngine } from '../../engines/registry/open.ts';
 import { engineStatus } from './engine-health.ts';
 import type { RoleContext } from './role.ts';
 

@@ -4,8 +4,7 @@ import type { Role } from '../../config/settings.ts';
 import type { NodeReadiness, Readiness } from '../../http/service/service-routes.ts';
 import { findProgram } from '../../platform/tools.ts';
 import type { Part } from '../../rules/network/connection-share.ts';
-import type { RoleStatus } from '../messages.ts';
-import { starting } from '../messages.ts';
+import { type RoleStatus, starting } from '../messages.ts';
 import type { RoleContext } from './role.ts';
 
 /**

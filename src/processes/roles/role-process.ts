@@ -1,15 +1,11 @@
 import { useSandbox } from '../../audio/sandbox/sandbox.ts';
 import { readConfig } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
-import { openDatabase } from '../../db/database.ts';
+import { type Database, openDatabase } from '../../db/database.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { collectWhenIdle } from '../../platform/garbage-collection.ts';
-import type { Log } from '../../platform/log.ts';
-import { openLog } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
-import { openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
-import type { Part } from '../../rules/network/connection-share.ts';
-import { connectionShare } from '../../rules/network/connection-share.ts';
+import { type Log, openLog } from '../../platform/log.ts';
+import { type Metrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
+import { connectionShare, type Part } from '../../rules/network/connection-share.ts';
 import type { StartOrder, ToChild, ToParent } from '../messages.ts';
 import type { RoleContext, RoleDatabase, RoleModule, RunningRole } from './role.ts';
 

@@ -9,8 +9,7 @@ import { jobMetrics } from '../../platform/metrics.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { watchEngines } from './engine-health.ts';
-import type { Engines } from './open-engines.ts';
-import { waitForEngines } from './open-engines.ts';
+import { type Engines, waitForEngines } from './open-engines.ts';
 import type { RoleContext, RunningRole } from './role.ts';
 
 // Else each claim is planned again as soon as the jobs have statistics, which takes as long as the claim itself.

@@ -1,6 +1,5 @@
 import { OPENAI_SAMPLES } from './table.ts';
-import type { SampledOperation } from './wire.ts';
-import { queryOf, requestOf } from './wire.ts';
+import { queryOf, requestOf, type SampledOperation } from './wire.ts';
 
 const AUTHORIZATION = {
   key: '-H "X-API-Key: $VERBATIM_API_KEY"',

@@ -1,7 +1,5 @@
-import type { Argument, Sample } from './table.ts';
-import { OPENAI_SAMPLES } from './table.ts';
-import type { SampledOperation } from './wire.ts';
-import { requestOf } from './wire.ts';
+import { type Argument, OPENAI_SAMPLES, type Sample } from './table.ts';
+import { requestOf, type SampledOperation } from './wire.ts';
 
 const LONGEST_INLINE = 70;
 const LONGEST_LINE = 90;
