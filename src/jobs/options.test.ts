@@ -93,6 +93,21 @@ for (const [name, values] of REFUSED) {
   });
 }
 
+const ENTRIES: [name: string, values: string[], entry: string][] = [
+  ['keywords', ['Kennedy', ' - '], 'keywords[1]'],
+  ['keywords', ['Kennedy', 'Cape', 'x'.repeat(51)], 'keywords[2]'],
+  ['replacements', ['[{"from":"a","to":"b"},{"from":"","to":"c"}]'], 'replacements[1]'],
+  ['replacements', ['[{"from":"a","to":"b"},{"from":"c","to":"d"},{"from":"A","to":"e"}]'], 'replacements[2]'],
+];
+for (const [name, values, entry] of ENTRIES) {
+  test(`the refusal of ${name}=${values} names ${entry}`, () => {
+    assert.throws(
+      () => read({ [name]: values[0]! }, { [name]: values }),
+      ({ message }: Error) => message.startsWith(entry),
+    );
+  });
+}
+
 test('an empty list of keywords, as a JSON body may have, is none', () => {
   assert.deepEqual(read({ keywords: '' }, { keywords: [] }), {});
 });

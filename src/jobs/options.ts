@@ -257,17 +257,17 @@ function readPrompt(text: string): string {
 
 function readKeywords(values: readonly string[]): string[] {
   if (values.length > MAX_KEYWORDS) throw refusal('keywords', `Send at most ${MAX_KEYWORDS} keywords.`);
-  return [...new Set(values.map(readKeyword))];
+  return [...new Set(values.map((value, index) => readKeyword(value, `keywords[${index}]`)))];
 }
 
-function readKeyword(given: string): string {
+function readKeyword(given: string, entry: string): string {
   const keyword = given.trim();
   if (!KEYWORD.test(keyword)) {
-    throw refusal('keywords', "Each of the keywords needs letters or digits, with spaces, ' - and full stops at most.");
+    throw refusal('keywords', `${entry} must be letters or digits, with spaces, ' - and full stops at most.`);
   }
   if ([...keyword].length > MAX_KEYWORD_CHARS || keyword.split(/ +/).length > MAX_KEYWORD_WORDS) {
     const limits = `${MAX_KEYWORD_CHARS} characters and ${MAX_KEYWORD_WORDS} words`;
-    throw refusal('keywords', `Each of the keywords may have at most ${limits}.`);
+    throw refusal('keywords', `${entry} may have at most ${limits}.`);
   }
   return keyword;
 }

@@ -2,7 +2,8 @@ import { ApiError } from '../../http/api-error.ts';
 import { fingerprintOf } from '../../http/idempotency/idempotency.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import { parseJson, readBody } from '../../http/server/body.ts';
-import { fieldTooLarge, type Upload, type UploadLimits, unknownField } from './upload.ts';
+import { unknownField } from '../../http/server/validation-errors.ts';
+import { fieldTooLarge, type Upload, type UploadLimits } from './upload.ts';
 
 type JsonLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
   /** The field that says where the audio is. */
@@ -40,7 +41,7 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
 }
 
 function readField(name: string, value: unknown, { fields, lists }: Upload, limits: JsonLimits): void {
-  if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, limits.fieldBytes);
+  if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, Object.keys(limits.fieldBytes));
   const values = limits.listFields?.includes(name) && Array.isArray(value) ? value : [value];
   const isText = limits.textFields.includes(name);
   const texts = values.map((each) => textOf(name, each, isText));

@@ -98,6 +98,11 @@ const REFUSED: {
   { title: 'two files', body: file() + file('more', 'b') + END, is: ['invalid_request', 'b'] },
   { title: 'an unknown field', body: file() + field('speed', '2') + END, is: ['invalid_request', 'speed'] },
   {
+    title: 'the name of the file, without its bytes',
+    body: field('file', 'speech.mp3') + END,
+    is: ['invalid_request', 'file'],
+  },
+  {
     title: 'a field of the prototype',
     body: file() + field('toString', '2') + END,
     is: ['invalid_request', 'toString'],

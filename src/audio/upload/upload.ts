@@ -3,6 +3,7 @@ import { PassThrough, type Writable } from 'node:stream';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
 import type { IncomingUpload } from '../../http/route.ts';
+import { unknownField } from '../../http/server/validation-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { noteSpent } from '../../platform/garbage-collection.ts';
 import { FileStart } from '../file-start.ts';
@@ -235,7 +236,10 @@ function mistakeOf({ name, isFile }: Part, received: Received, limits: UploadLim
 function mistakeOfField(name: string, { fields }: Received, limits: UploadLimits): ApiError | null {
   const isRepeated = fields.has(name) && !limits.listFields?.includes(name);
   if (isRepeated) return new ApiError('invalid_request', `Send ${name} once.`, { param: name });
-  return Object.hasOwn(limits.fieldBytes, name) ? null : unknownField(name, limits.fieldBytes);
+  if (Object.hasOwn(limits.fieldBytes, name)) return null;
+  if (name !== FILE_FIELD) return unknownField(name, Object.keys(limits.fieldBytes));
+  const message = 'file holds text. Send it as a file: with curl, -F file=@speech.mp3.';
+  return new ApiError('invalid_request', message, { param: FILE_FIELD });
 }
 
 /** Records the part before the first await, because the check of the next part needs it. */
@@ -326,13 +330,6 @@ function fingerprintOf(fields: Upload['fields'], lists: Upload['lists'], file: U
 /** The error for a field that is larger than its limit. */
 export function fieldTooLarge(name: string, maxBytes: number): ApiError {
   return new ApiError('too_large', `${name} may have at most ${maxBytes} bytes.`, { param: name });
-}
-
-/** The error for a field that does not exist. */
-export function unknownField(name: string, known: Readonly<Record<string, number>>): ApiError {
-  const shown = name.slice(0, 64);
-  const message = `There is no field "${shown}". The fields are ${Object.keys(known).join(', ')}.`;
-  return new ApiError('invalid_request', message, { param: shown });
 }
 
 function asApiError(cause: unknown, limits: UploadLimits): unknown {

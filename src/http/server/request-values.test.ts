@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { ApiError } from '../api-error.ts';
 import { Type } from '../schema.ts';
 import { checkQueryEncoding, readBodyOrNothing, readQuery, strictSchema } from './request-values.ts';
-import { describeInvalid } from './validation-errors.ts';
 
 const SCHEMA = strictSchema(Type.Object({ whole: Type.Integer(), number: Type.Number(), text: Type.String() }));
 
@@ -58,14 +57,6 @@ for (const url of ['/v1/jobs', '/v1/jobs?', '/v1/jobs?q=%C3%A9+%25&metadata[a]=b
     assert.doesNotThrow(() => checkQueryEncoding(url));
   });
 }
-
-test('an unknown field with an empty name is named', () => {
-  const unknown = { keyword: 'additionalProperties', instancePath: '', params: { additionalProperty: '' } };
-
-  const { message, param } = describeInvalid([unknown], 'body');
-
-  assert.deepEqual([message, param], ['There is no field "" here; leave it out.', '']);
-});
 
 function refusalOf(call: () => unknown): ApiError {
   try {

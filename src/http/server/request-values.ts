@@ -1,10 +1,8 @@
 import type { TSchema } from 'typebox';
 import { ApiError } from '../api-error.ts';
+import { MAX_PARAM_LENGTH } from './validation-errors.ts';
 
 type ObjectSchema = { type: 'object'; properties: Record<string, { type?: string }>; additionalProperties: unknown };
-
-/** The `param` of an error is cut to this length: clients choose the names of unknown fields. */
-export const MAX_PARAM_LENGTH = 200;
 
 /** The schema with `additionalProperties: false`, unless it sets the keyword itself; without a schema that of `{}`. */
 export function strictSchema(schema: TSchema | undefined): ObjectSchema {

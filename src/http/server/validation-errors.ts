@@ -1,5 +1,8 @@
+import { similarNames } from '../../rules/similar-names.ts';
 import { ApiError } from '../api-error.ts';
-import { MAX_PARAM_LENGTH } from './request-values.ts';
+
+/** The `param` of an error is cut to this length: clients choose the names of unknown fields. */
+export const MAX_PARAM_LENGTH = 200;
 
 /** The fields of an Ajv error (verbose) that are used. */
 export type SchemaError = {
@@ -14,7 +17,8 @@ export type SchemaError = {
 const BRANCH_KEYWORDS = ['type', 'const', 'anyOf'];
 
 /**
- * The 400 for a value that its schema refuses. `param` is the field, and the message says what is allowed.
+ * The 400 for a value that its schema refuses. `param` is the field, without positions in lists: `events` for `events[1]`. The
+ * message says which entry it is, and what is allowed.
  * @param place  `body`, `querystring` or `params`, as Fastify calls them
  */
 export function describeInvalid(errors: SchemaError[], place: string): ApiError {
@@ -22,12 +26,43 @@ export function describeInvalid(errors: SchemaError[], place: string): ApiError 
   // explains more than the union, which is last.
   const error = errors.find(({ keyword }) => !BRANCH_KEYWORDS.includes(keyword)) ?? errors.at(-1)!;
   if (place === 'params') return new ApiError('not_found', 'There is nothing at this path.');
-  const param = fieldAtFault(error);
   if (error.keyword === 'minProperties') return nothingToChange(error);
-  // A field may have the empty name.
-  const isOfBody = param === '' && error.keyword !== 'additionalProperties';
-  if (isOfBody) return new ApiError('invalid_request', 'The body must be a JSON object.');
-  return new ApiError('invalid_request', sentence(error, param, place), { param });
+  if (error.keyword === 'additionalProperties') return unknownFieldOf(error, place);
+  const missing = error.params['missingProperty'];
+  const path = [...stepsTo(error), ...(missing === undefined ? [] : [String(missing)])];
+  if (path.length === 0) return new ApiError('invalid_request', 'The body must be a JSON object.');
+  const says = missing === undefined ? rule(error) : 'is missing; it is required';
+  const [entry, param] = [path, path.filter((step) => !isPosition(step))].map(joined) as [string, string];
+  return new ApiError('invalid_request', `${entry} ${says}.`, { param });
+}
+
+function unknownFieldOf(error: SchemaError, place: string): ApiError {
+  const known = Object.keys((error.parentSchema?.['properties'] as object | undefined) ?? {});
+  const what = place === 'querystring' ? 'query parameter' : 'field';
+  return unknownField(String(error.params['additionalProperty']), known, { inside: joined(stepsTo(error)), what });
+}
+
+/**
+ * The error for a field that does not exist. It names those that may be meant.
+ * @param known   the names of the fields at this place
+ * @param inside  the object that holds the field, such as `segments[3]`; empty for the body itself
+ */
+export function unknownField(
+  name: string,
+  known: readonly string[],
+  { inside = '', what = 'field' }: { inside?: string; what?: string } = {},
+): ApiError {
+  const path = inside === '' ? '' : `${inside}.`;
+  const written = `${path}${name}`.slice(0, MAX_PARAM_LENGTH);
+  const similar = similarNames(name, known);
+  const advice = similar.length > 0 ? `. Did you mean ${alternatives(similar)}?` : '; leave it out.';
+  return new ApiError('invalid_request', `There is no ${what} ${JSON.stringify(written)} here${advice}`, {
+    param: written.replace(/\[\d+\]/g, ''),
+  });
+}
+
+function alternatives(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
 }
 
 function nothingToChange({ parentSchema }: SchemaError): ApiError {
@@ -35,20 +70,19 @@ function nothingToChange({ parentSchema }: SchemaError): ApiError {
   return new ApiError('invalid_request', `Give at least one of ${fields.join(', ')}: there is nothing to change.`);
 }
 
-/** The field's path without list positions: `events` for `events[1]`. */
-function fieldAtFault(error: SchemaError): string {
-  const path = error.instancePath.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
-  const inner = error.params['additionalProperty'] ?? error.params['missingProperty'];
-  return [...path, ...(inner === undefined ? [] : [String(inner)])].join('.').slice(0, MAX_PARAM_LENGTH);
+/** The names and list positions that lead to the value. */
+function stepsTo({ instancePath }: SchemaError): string[] {
+  return instancePath.split('/').filter((step) => step !== '');
 }
 
-function sentence(error: SchemaError, param: string, place: string): string {
-  const where = place === 'querystring' ? 'query parameter' : 'field';
-  if (error.keyword === 'additionalProperties')
-    return `There is no ${where} ${JSON.stringify(param)} here; leave it out.`;
-  if (error.keyword === 'required') return `${param} is missing; it is required.`;
-  const subject = /\/\d+$/.test(error.instancePath) ? `Each of ${param}` : param;
-  return `${subject} ${rule(error)}.`;
+function isPosition(step: string): boolean {
+  return /^\d+$/.test(step);
+}
+
+/** `segments[3].text`; cut, because clients choose the keys of some objects. */
+function joined(path: string[]): string {
+  const steps = path.map((step, i) => (isPosition(step) ? `[${step}]` : i === 0 ? step : `.${step}`));
+  return steps.join('').slice(0, MAX_PARAM_LENGTH);
 }
 
 function rule({ keyword, params, schema, parentSchema, message }: SchemaError): string {

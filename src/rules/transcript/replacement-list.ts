@@ -23,8 +23,12 @@ export function readReplacementList(text: string): { kind: 'valid'; replacements
     if ('kind' in replacement) return invalid(`replacements[${index}]: ${replacement.message}`);
     replacements.push(replacement);
   }
-  const phrases = new Set(replacements.map(({ from }) => from.toLowerCase().replace(/\s+/g, ' ')));
-  if (phrases.size < replacements.length) return invalid('Each `from` of the replacements must differ, in any case.');
+  const phrases = replacements.map(({ from }) => from.toLowerCase().replace(/\s+/g, ' '));
+  const again = phrases.findIndex((phrase, index) => phrases.indexOf(phrase) < index);
+  if (again >= 0) {
+    const first = phrases.indexOf(phrases[again]!);
+    return invalid(`replacements[${again}]: \`from\` is that of replacements[${first}]; give each phrase once.`);
+  }
   return { kind: 'valid', replacements };
 }
 
