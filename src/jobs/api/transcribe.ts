@@ -17,7 +17,7 @@ import { modelLanguage } from '../../rules/jobs/language.ts';
 import type { AudioUrlGuard } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
-import { type RequestFields, refusal } from '../request-fields.ts';
+import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob, type JobKey } from '../store.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
@@ -203,8 +203,8 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
       await discard();
       return identified;
     }
+    permitExpiry(deps.config, form);
     const request = format.readRequest(form, account.plan);
-    permitExpiry(deps.config, request);
     await permitByEngine(deps.db, request, format.optionFields);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
     const { shard, id: accountId } = account;
@@ -253,12 +253,9 @@ async function audioOf(
   return await deps.audioUrls.permit(request.audioUrl!, account.id);
 }
 
-/** @throws ApiError  400 for a job that would be kept for longer than others */
-function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { options }: UploadRequest): void {
-  const maxSeconds = jobRetentionDays * SECONDS_PER_DAY;
-  if ((options.delete_after_seconds ?? 0) <= maxSeconds) return;
-  const message = `delete_after_seconds must be at most ${maxSeconds}: jobs are kept for ${jobRetentionDays} days.`;
-  throw refusal('delete_after_seconds', message);
+/** @throws ApiError  400, with the limit of this service, for a job that would be kept for longer than others */
+function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { fields }: RequestFields): void {
+  readNumber(fields, 'delete_after_seconds', { min: 0, max: jobRetentionDays * SECONDS_PER_DAY, isWhole: true });
 }
 
 /** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */

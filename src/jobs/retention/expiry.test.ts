@@ -151,6 +151,7 @@ test('a time is a whole number of seconds up to what jobs are kept for', async (
   for (const given of ['-1', '1.5', 'soon', '', '1e3', '172801', '99999999999']) {
     const { status, json } = await fixture.transcribe(account, wavFile(1), { delete_after_seconds: given });
     assert.deepEqual([status, json.error.param], [400, 'delete_after_seconds'], given);
+    assert.match(json.error.message, /a whole number from 0 to 172800\./, given);
   }
 
   assert.equal((await fixture.files()).length, files);
