@@ -17,7 +17,7 @@ const openEnvironment = () =>
       ...auditRoutes({ db }),
       ...webhookRoutes({
         ...{ db, secretBox, clock: systemClock, lookup: async () => ['93.184.216.34'] },
-        config: { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-' },
+        config: { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-', command: 'verbatim' },
       }),
     ],
   });

@@ -1,8 +1,10 @@
+import { publicCommand } from '../config/public-command.ts';
+import type { Config } from '../config/settings.ts';
 import type { AllowedTarget } from '../config/values.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { UrlTarget, UrlVerdict } from '../rules/network/url-guard.ts';
-import { evaluateAddresses } from '../rules/network/url-guard.ts';
+import { evaluateAddresses, loopbackHost, parseWebhookUrl } from '../rules/network/url-guard.ts';
 import type { Resolver } from './dns/resolve.ts';
 
 // A slow name server must not delay the caller; each connection resolves the name again.
@@ -26,6 +28,23 @@ type ResolveOptions = {
 export function permittedTarget(verdict: UrlVerdict, param: string): UrlTarget {
   if (verdict.kind === 'refused') throw forbiddenUrl(verdict.message, param);
   return verdict.target;
+}
+
+/**
+ * As `permittedTarget`, for the URL of a webhook. The error for a URL of the client's own machine names the command that
+ * brings events there.
+ * @throws ApiError  400 forbidden_url
+ */
+export function permittedWebhook(
+  url: string,
+  param: string,
+  config: Pick<Config, 'webhookAllowedTargets' | 'command'>,
+): UrlTarget {
+  const verdict = parseWebhookUrl(url, config.webhookAllowedTargets);
+  const host = verdict.kind === 'refused' ? loopbackHost(url) : null;
+  if (verdict.kind === 'ok' || host === null) return permittedTarget(verdict, param);
+  const command = `${publicCommand(config)} listen --forward-to ${host}`;
+  throw forbiddenUrl(`${verdict.message} To get events on your own machine, run: ${command}`, param);
 }
 
 /**

@@ -262,7 +262,7 @@ test('a remembered refusal ends when it said it would', async () => {
 
 test('a changed plan is in force at once', async () => {
   const clock = systemClock;
-  const config = { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-' };
+  const config = { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-', command: 'verbatim' };
   const lookup = async () => ['93.184.216.34'];
   await using fixture = await openAccountFixture({
     more: (db) => webhookRoutes({ db, secretBox, clock, lookup, config }),

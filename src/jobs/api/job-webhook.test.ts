@@ -115,6 +115,14 @@ test('a url that a webhook may not have is refused, and so is a secret that rece
   assert.deepEqual([await webhooksOf(account), (await fixture.get(account, '/v1/jobs')).json.data], [[], []]);
 });
 
+test('who names a webhook_url of the own machine is told the command that brings events there', async () => {
+  const account = await fixture.account();
+
+  const { json } = await fixture.transcribe(account, wavFile(1), { ...OWN, webhook_url: 'http://[::1]:3000/hooks' });
+
+  assert.match(json.error.message, / verbatim listen --forward-to \[::1\]:3000$/);
+});
+
 test('JOB_WEBHOOKS says which accounts may', async () => {
   const expected = { pro: { lite: 403, pro: 200 }, all: { lite: 200, pro: 200 }, off: { lite: 400, pro: 400 } };
   for (const setting of ['pro', 'all', 'off'] as const) {

@@ -4,11 +4,11 @@ import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
-import { permittedTarget, resolveUrl } from '../../egress/url-check.ts';
+import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
-import { MAX_URL_CHARS, parseWebhookUrl } from '../../rules/network/url-guard.ts';
+import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
 import { findSecretOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { makeWebhookSecret, type SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { refusal, WORD_BYTES } from '../request-fields.ts';
@@ -61,7 +61,7 @@ function requireSecret(secret: string): void {
 
 type Deps = {
   db: Database;
-  config: Pick<Config, 'jobWebhooks' | 'webhookAllowedTargets'>;
+  config: Pick<Config, 'jobWebhooks' | 'webhookAllowedTargets' | 'command'>;
   clock: Clock;
   secretBox: Pick<SecretBox, 'seal' | 'open'>;
   lookup?: Lookup | undefined;
@@ -82,7 +82,7 @@ export class JobWebhooks {
     const { config, clock, secretBox } = this.#deps;
     requirePlan(config, account);
     const allowedTargets = config.webhookAllowedTargets;
-    const target = permittedTarget(parseWebhookUrl(url, allowedTargets), URL_FIELD);
+    const target = permittedWebhook(url, URL_FIELD, config);
     const guard = { allowedTargets, resolver: this.#resolver, clock };
     const href = await resolveUrl(target, { param: URL_FIELD, accountId: account.id, ...guard });
     const used = secret ?? makeWebhookSecret();

@@ -32,6 +32,8 @@ const HTTP_PORT = 80;
 const AMBIGUOUS = /[\p{Cc}\p{Cf}\p{Z}\\]/u;
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
+// As the URL parser writes them: 127.1 is 127.0.0.1.
+const LOOPBACK = /^(localhost|[a-z0-9.-]*\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|host\.docker\.internal)$/;
 const LOCAL_SUFFIXES =
   'localhost localdomain local internal intranet lan home corp private home.arpa onion i2p invalid'.split(' ');
 const METADATA_NAMES = new Set([
@@ -156,6 +158,14 @@ function describeTarget(url: URL): UrlTarget | null {
     literal,
     isLocalName: literal === null && isLocalName(hostname),
   };
+}
+
+/** The host, with its port, of an http or https URL that leads to the machine itself; null for all else. */
+export function loopbackHost(raw: unknown): string | null {
+  if (typeof raw !== 'string' || raw.length > MAX_URL_CHARS || !URL.canParse(raw)) return null;
+  const { protocol, hostname, host } = new URL(raw);
+  const isHttp = protocol === 'http:' || protocol === 'https:';
+  return isHttp && LOOPBACK.test(hostname) ? host : null;
 }
 
 /** Whether a name means something only inside a network: it has one label, or ends in a suffix for local use. */

@@ -86,6 +86,17 @@ test('urls that the rules forbid are refused, at creation and at a change', asyn
   }
 });
 
+test('who registers a url of the own machine is told the command that brings events there', async () => {
+  await using environment = await openEnvironment();
+  const { call } = await environment.caller();
+  const messageFor = async (url: string) => (await call('POST', '/v1/webhooks', { ...GOOD, url })).json.error.message;
+
+  assert.match(await messageFor('http://localhost:3000/hooks'), / bin\/verbatim listen --forward-to localhost:3000$/);
+  assert.match(await messageFor('https://127.1/'), / bin\/verbatim listen --forward-to 127\.0\.0\.1$/);
+  assert.doesNotMatch(await messageFor('http://hooks.example.com/'), /listen/);
+  assert.doesNotMatch(await messageFor('https://10.0.0.1/'), /listen/);
+});
+
 const RESOLVED: [string, Lookup, number][] = [
   ['private', async () => ['10.0.0.1'], 400],
   ['one public and one private', async () => ['93.184.216.34', '10.0.0.1'], 400],

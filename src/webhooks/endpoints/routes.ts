@@ -6,7 +6,7 @@ import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
-import { permittedTarget, resolveUrl } from '../../egress/url-check.ts';
+import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageOf, pageQuery } from '../../http/pagination.ts';
 import type { Route } from '../../http/route.ts';
@@ -16,7 +16,6 @@ import { makeId } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import type { UrlTarget } from '../../rules/network/url-guard.ts';
-import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
 import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { dropWaiting } from '../deliveries/drop-store.ts';
 import type { EventType } from '../events/event-types.ts';
@@ -32,7 +31,7 @@ import * as store from './store.ts';
 import { showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
 export type WebhookDeps = RotationDeps & {
-  config: Pick<Config, 'webhookAllowedTargets' | 'webhookHeaderPrefix'>;
+  config: Pick<Config, 'webhookAllowedTargets' | 'webhookHeaderPrefix' | 'command'>;
   lookup?: Lookup;
 };
 
@@ -64,7 +63,7 @@ export function webhookRoutes(deps: WebhookDeps): Route[] {
   const guard = { param: 'url', allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
   const context: Context = {
     ...deps,
-    readUrl: (raw) => permittedTarget(parseWebhookUrl(raw, allowedTargets), 'url'),
+    readUrl: (raw) => permittedWebhook(raw, 'url', config),
     resolveUrl: (target, accountId) => resolveUrl(target, { ...guard, accountId }),
     storeHeaders: (id, headers) => storedHeaders(id, headers, { secretBox, headerPrefix: config.webhookHeaderPrefix }),
   };
