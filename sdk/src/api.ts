@@ -93,7 +93,7 @@ export interface TranscribeByUrl {
    */
   translate_to?: 'en';
   /**
-   * Label who says what; needs the speaker model (`verbatim models pull speakers`).
+   * Label who says what; needs the speaker model on the server.
    */
   diarize?: boolean;
   /**
@@ -198,7 +198,7 @@ export interface JobOptions {
    */
   translate_to?: 'en';
   /**
-   * Label who says what; needs the speaker model (`verbatim models pull speakers`).
+   * Label who says what; needs the speaker model on the server.
    */
   diarize?: boolean;
   /**

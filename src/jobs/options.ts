@@ -111,11 +111,11 @@ const FIELDS: OptionFields = {
   },
   diarize: {
     schema: Type.Boolean({
-      description: 'Label who says what; needs the speaker model (`verbatim models pull speakers`).',
+      description: 'Label who says what; needs the speaker model on the server.',
     }),
     form: oneOf(['true', 'false', '1', '0'], {
       default: 'false',
-      description: 'true: label who says what; needs the speaker model (`verbatim models pull speakers`).',
+      description: 'true: label who says what; needs the speaker model on the server.',
     }),
     maxBytes: WORD_BYTES,
     read: readDiarize,

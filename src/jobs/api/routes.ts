@@ -48,7 +48,6 @@ export type JobRoutesDeps = Omit<TranscribeDeps, 'config' | keyof UploadGuards> 
       | 'audioUrlAllowedTargets'
       | 'jobWebhooks'
       | 'webhookAllowedTargets'
-      | 'command'
     >;
   /** Encrypts URLs and headers of audio that is to be fetched, and the secrets of jobs' webhooks. */
   secretBox: Pick<SecretBox, 'seal' | 'open'>;

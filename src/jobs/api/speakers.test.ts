@@ -6,7 +6,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { reportEngine } from './engine-store.ts';
 
 test('without a speaker model a request for speakers is refused, says what to do, and no job is created', async () => {
-  await using fixture = await openJobFixture();
+  await using fixture = await openJobFixture({ VERBATIM_COMMAND: 'bin/verbatim' });
   const account = await fixture.account();
   await reportEngine(fixture.db, 'pro', openFakeEngine());
   await reportEngine(fixture.db, 'lite', openFakeEngine(), true);
@@ -20,7 +20,7 @@ test('without a speaker model a request for speakers is refused, says what to do
     [refused.status, refused.json.error.type, refused.json.error.param],
     [400, 'invalid_request', 'diarize'],
   );
-  assert.match(refused.json.error.message, /verbatim models pull speakers/);
+  assert.match(refused.json.error.message, / bin\/verbatim models pull speakers, /);
   assert.deepEqual(
     accepted.map(({ status }) => status),
     [202, 202],

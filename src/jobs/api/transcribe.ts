@@ -4,6 +4,7 @@ import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
 import { acceptRawAudio, acceptUpload, FILE_FIELD, type StoredFile, type Upload } from '../../audio/upload/upload.ts';
+import { publicCommand } from '../../config/public-command.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -47,6 +48,7 @@ export type TranscribeDeps = {
     | 'creditRateLite'
     | 'creditRatePro'
     | 'jobRetentionDays'
+    | 'command'
   >;
   storage: AudioStorage;
   tools: ToolPaths;
@@ -61,7 +63,6 @@ export type TranscribeDeps = {
 
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
 const MAX_STALL_MS = 30_000;
-const PULL_SPEAKERS = 'verbatim models pull speakers, then a restart.';
 const SECONDS_PER_DAY = 86_400;
 
 type OptionFields = Record<'translate_to' | 'diarize', string>;
@@ -205,7 +206,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     }
     permitExpiry(deps.config, form);
     const request = format.readRequest(form, account.plan);
-    await permitByEngine(deps.db, request, format.optionFields);
+    await permitByEngine(deps, request, format.optionFields);
     const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
@@ -260,7 +261,7 @@ function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { fields }
 
 /** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */
 export async function permitByEngine(
-  db: Database,
+  { db, config }: { db: Database; config: Pick<Config, 'command'> },
   { language, plan, options }: Pick<UploadRequest, 'language' | 'plan' | 'options'>,
   optionFields: OptionFields,
 ): Promise<void> {
@@ -275,7 +276,7 @@ export async function permitByEngine(
   if (options.diarize && engine?.features.includes('diarize') === false) {
     throw refusal(
       optionFields.diarize,
-      `There is no speaker model. The operator of the service can add it: ${PULL_SPEAKERS}`,
+      `There is no speaker model. The operator of the service can add it: ${publicCommand(config)} models pull speakers, then a restart.`,
     );
   }
   const known = engine?.languages ?? null;

@@ -20,7 +20,7 @@ export type RetryDeps = {
   storage: AudioStorage;
   clock: Clock;
   uploads: UploadAdmission;
-  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
+  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro' | 'command'>;
 };
 
 /**
@@ -39,7 +39,7 @@ export async function retryJob(deps: RetryDeps, call: Call<unknown, unknown, unk
     ...pickColumns(JOB_TABLE.requested, job),
     plan: permitPlan('plan', plan ?? job.plan, account.plan),
   };
-  await permitByEngine(db, request, { translate_to: 'plan', diarize: 'plan' });
+  await permitByEngine(deps, request, { translate_to: 'plan', diarize: 'plan' });
   using _admitted = await deps.uploads.admit({ ...call, upload: { ...call.upload, contentLength: job.sizeBytes } });
   const stored = storedAudioOf(job, keptAudioKey(job, config));
   const key = stored && (await storage.copy(stored.key));

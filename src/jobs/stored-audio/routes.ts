@@ -24,7 +24,7 @@ export type StoredAudioDeps = {
   clock: Clock;
   audioLinks: AudioLinks;
   uploads: UploadAdmission;
-  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
+  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro' | 'command'>;
 };
 
 const MAX_LINK_SECONDS = 900;

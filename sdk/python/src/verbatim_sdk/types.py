@@ -96,7 +96,7 @@ class JobOptions(TypedDict):
     translate_to: NotRequired[Literal["en"]]
     """Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot."""
     diarize: NotRequired[bool]
-    """Label who says what; needs the speaker model (`verbatim models pull speakers`)."""
+    """Label who says what; needs the speaker model on the server."""
     speakers: NotRequired[int]
     """The exact number of speakers, with diarize=true."""
     min_speakers: NotRequired[int]
@@ -1807,7 +1807,7 @@ class TranscribeParams(TypedDict):
     translate_to: NotRequired[Literal["en"]]
     """Language of the text, in place of the spoken one. Answered 400 where the engine of the plan cannot."""
     diarize: NotRequired[bool]
-    """Label who says what; needs the speaker model (`verbatim models pull speakers`)."""
+    """Label who says what; needs the speaker model on the server."""
     speakers: NotRequired[int]
     """The exact number of speakers, with diarize=true."""
     min_speakers: NotRequired[int]
