@@ -12,6 +12,7 @@ import { FetchError } from './fetch-error.ts';
 const TIMES = { connectMs: 1_000, headersMs: 500, stallMs: 300 };
 const FILE = Buffer.from('these bytes are the file');
 const never = () => new AbortController().signal;
+const once = async () => false;
 
 /** A fetcher that may connect to the ports on 127.0.0.1. Every name leads there. */
 function fetcherFor(ports: readonly number[], options: Partial<FetcherOptions> = {}) {
@@ -23,7 +24,7 @@ function fetcherFor(ports: readonly number[], options: Partial<FetcherOptions> =
     ...options,
   });
   async function get(url: string, more: Partial<FetchRequest> = {}): Promise<Buffer> {
-    using file = await fetcher.open({ url, headers: {}, accountId: 'acct_x', signal: never(), ...more });
+    using file = await fetcher.open({ url, headers: {}, accountId: 'acct_x', signal: never(), nextTry: once, ...more });
     const chunks: Uint8Array[] = [];
     for await (const chunk of file.bytes) chunks.push(chunk);
     return Buffer.concat(chunks);
@@ -46,15 +47,22 @@ const redirectTo =
   (_request, response) =>
     void response.writeHead(status, { location }).end('moved');
 
-test('a file is fetched by GET, uncompressed, with its size and media type', async () => {
-  await using server = await openAudioServer(serveFile(FILE, { 'content-type': 'Audio/MPEG; q=1' }));
+test('a file is fetched by GET, uncompressed, with its size, media type and name', async () => {
+  const named = { 'content-type': 'Audio/MPEG; q=1', 'content-disposition': 'attachment; filename="my call.mp3"' };
+  await using server = await openAudioServer(serveFile(FILE, named));
   const { fetcher } = fetcherFor([server.port]);
 
-  using file = await fetcher.open({ url: `${server.origin}/a?b=c`, headers: {}, accountId: 'acct_x', signal: never() });
+  using file = await fetcher.open({
+    url: `${server.origin}/a?b=c`,
+    headers: {},
+    accountId: 'acct_x',
+    signal: never(),
+    nextTry: once,
+  });
   const bytes = await Array.fromAsync(file.bytes);
 
   assert.deepEqual(Buffer.concat(bytes), FILE);
-  assert.deepEqual([file.sizeBytes, file.mediaType], [FILE.length, 'audio/mpeg']);
+  assert.deepEqual([file.sizeBytes, file.mediaType, file.filename], [FILE.length, 'audio/mpeg', 'my call.mp3']);
   const { method, path, headers } = server.requests[0]!;
   assert.deepEqual([method, path], ['GET', '/a?b=c']);
   assert.equal(headers.host, `127.0.0.1:${server.port}`);
@@ -261,7 +269,13 @@ test('time in which the reader is slow does not count as a stall, and nothing is
     pour();
   });
   const { fetcher } = fetcherFor([server.port]);
-  using file = await fetcher.open({ url: `${server.origin}/a`, headers: {}, accountId: 'acct_x', signal: never() });
+  using file = await fetcher.open({
+    url: `${server.origin}/a`,
+    headers: {},
+    accountId: 'acct_x',
+    signal: never(),
+    nextTry: once,
+  });
   let readBytes = 0;
   let isFirst = true;
   for await (const chunk of file.bytes) {

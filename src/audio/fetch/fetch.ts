@@ -10,9 +10,10 @@ import { type EgressProxy, readProxy } from '../../egress/tunnel.ts';
 import { evaluateRedirect, isRedirect, isSameOrigin } from '../../rules/network/redirect.ts';
 import { type AllowedTarget, evaluateAddresses, parseAudioUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
 import { AudioError } from '../audio-error.ts';
-import { readFile } from './body.ts';
+import { dispositionFilename } from './content-disposition.ts';
 import { exchange, type HttpAnswer } from './exchange.ts';
 import { asFetchError, FetchError } from './fetch-error.ts';
+import { type Resumption, readResumed } from './resume.ts';
 
 export type FetchRequest = {
   url: string;
@@ -22,6 +23,8 @@ export type FetchRequest = {
   accountId: string;
   /** Ends the fetch, also while its body is read. */
   signal: AbortSignal;
+  /** Decides whether a file whose body fails is asked for again, from there on. */
+  nextTry: Resumption['nextTry'];
 };
 
 /** A file that was opened. Disposing closes its connection. */
@@ -31,6 +34,8 @@ export type FetchedFile = Disposable & {
   sizeBytes: number | null;
   /** Such as `audio/mpeg`; null when the server names none. Not to be trusted. */
   mediaType: string | null;
+  /** The server's name for the file, for display; null when it gives none. */
+  filename: string | null;
 };
 
 export type FetchTimes = { connectMs: number; headersMs: number; stallMs: number };
@@ -47,6 +52,7 @@ export type FetcherOptions = {
 
 const TIMES: FetchTimes = { connectMs: 10_000, headersMs: 30_000, stallMs: 30_000 };
 const OK = 200;
+const PARTIAL_CONTENT = 206;
 
 /** Fetches files from URLs of clients, directly or through the egress proxy, from addresses that were checked. */
 export class FileFetcher {
@@ -71,14 +77,39 @@ export class FileFetcher {
    * @throws FetchError, AudioError  for an answer that cannot be audio
    * @throws unknown  the signal's reason, once it has aborted
    */
-  async open({ url, headers, accountId, signal }: FetchRequest): Promise<FetchedFile> {
+  async open(request: FetchRequest): Promise<FetchedFile> {
+    const first = await this.#follow(request, {});
+    if (first.status !== OK) throw statusError(first);
+    let answer = first;
+    const openAgain = async (headers: Record<string, string>) => {
+      answer = await this.#follow(request, headers);
+      if (answer.status !== OK && answer.status !== PARTIAL_CONTENT) throw statusError(answer);
+      return answer;
+    };
+    const { signal, nextTry } = request;
+    const { headers } = first;
+    return {
+      bytes: readResumed(first, { openAgain, nextTry, signal, stallMs: this.#times.stallMs }),
+      sizeBytes: headers['content-length'] === undefined ? null : Number(headers['content-length']),
+      mediaType: mediaTypeOf(headers['content-type']),
+      filename: dispositionFilename(headers['content-disposition']),
+      [Symbol.dispose]: () => void answer.body.destroy(),
+    };
+  }
+
+  close(): void {
+    this.#resolver.close();
+  }
+
+  /** The answer behind the redirects. `own` goes to every origin. @throws AudioError  when it is compressed */
+  async #follow({ url, headers, accountId, signal }: FetchRequest, own: Record<string, string>): Promise<HttpAnswer> {
     const parsed = parseAudioUrl(url, this.#options.allowedTargets);
     if (parsed.kind === 'refused') throw asFetchError(forbiddenAddress());
     const visited = [parsed.target];
     let sent = headers;
     for (;;) {
-      const answer = await this.#get(visited.at(-1)!, sent, { accountId, signal });
-      if (!isRedirect(answer.status)) return this.#fileOf(answer, signal);
+      const answer = await this.#get(visited.at(-1)!, { ...sent, ...own }, { accountId, signal });
+      if (!isRedirect(answer.status)) return refuseCompressed(answer);
       answer.body.destroy();
       const next = evaluateRedirect(answer.headers.location, { visited, allowed: this.#options.allowedTargets });
       if (next.kind === 'refused') throw new FetchError(next.reason, next.message);
@@ -86,10 +117,6 @@ export class FileFetcher {
       // Once they were left out they stay out, also when a later redirect leads back.
       if (!isSameOrigin(next.target, visited[0]!)) sent = {};
     }
-  }
-
-  close(): void {
-    this.#resolver.close();
   }
 
   async #get(
@@ -163,27 +190,6 @@ export class FileFetcher {
   #areAllowed(target: UrlTarget, addresses: string[]): boolean {
     return evaluateAddresses({ target, addresses, allowed: this.#options.allowedTargets }).kind === 'ok';
   }
-
-  #fileOf({ status, headers, body }: HttpAnswer, signal: AbortSignal): FetchedFile {
-    const encoding = headers['content-encoding'] ?? 'identity';
-    const isIdentity = encoding === '' || encoding.toLowerCase() === 'identity';
-    if (status === OK && isIdentity) {
-      return {
-        bytes: untilAborted(readFile(body, this.#times.stallMs), signal),
-        sizeBytes: headers['content-length'] === undefined ? null : Number(headers['content-length']),
-        mediaType: mediaTypeOf(headers['content-type']),
-        [Symbol.dispose]: () => void body.destroy(),
-      };
-    }
-    body.destroy();
-    if (status === OK)
-      throw new AudioError('The server sends the file compressed. Have it send it without Content-Encoding.');
-    const hint = status === 401 || status === 403 ? ': the link may have expired, or need a header' : '';
-    throw new FetchError('http_status', `The server answered ${status}${hint}.`, {
-      httpStatus: status,
-      retryAfter: headers['retry-after'] ?? null,
-    });
-  }
 }
 
 function resolveInTime(deadline: Deadline, addresses: Promise<string[]>): Promise<string[]> {
@@ -193,14 +199,23 @@ function resolveInTime(deadline: Deadline, addresses: Promise<string[]>): Promis
   });
 }
 
-/** Throws the signal's reason in place of the error that its abort causes. */
-async function* untilAborted(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    yield* bytes;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+function refuseCompressed(answer: HttpAnswer): HttpAnswer {
+  const { status, headers, body } = answer;
+  const encoding = headers['content-encoding'] ?? '';
+  if ((status !== OK && status !== PARTIAL_CONTENT) || encoding === '' || encoding.toLowerCase() === 'identity') {
+    return answer;
   }
+  body.destroy();
+  throw new AudioError('The server sends the file compressed. Have it send it without Content-Encoding.');
+}
+
+function statusError({ status, headers, body }: HttpAnswer): FetchError {
+  body.destroy();
+  const hint = status === 401 || status === 403 ? ': the link may have expired, or need a header' : '';
+  return new FetchError('http_status', `The server answered ${status}${hint}.`, {
+    httpStatus: status,
+    retryAfter: headers['retry-after'] ?? null,
+  });
 }
 
 function mediaTypeOf(contentType: string | undefined): string | null {

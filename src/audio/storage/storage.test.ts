@@ -252,7 +252,7 @@ for (const [name, openEnvironment, skip] of OPENERS) {
   });
 }
 
-test('files: partial files of a killed process are removed after five minutes, those of running uploads are kept', async () => {
+test('files: partial files of a killed process are removed after an hour, those of running uploads are kept', async () => {
   await using fixture = await openFileFixture();
   const disk = Promise.withResolvers<void>();
   async function* never() {
@@ -266,7 +266,7 @@ test('files: partial files of a killed process are removed after five minutes, t
   const [partial] = await fixture.contents();
   const left = partial!.replace(/[0-9a-f]{12}$/, '000000000000');
   writeFileSync(path.join(fixture.dataDir, 'audio', left), 'half');
-  setAge(path.join(fixture.dataDir, 'audio', left), 301_000);
+  setAge(path.join(fixture.dataDir, 'audio', left), 3_601_000);
 
   assert.deepEqual(await Array.fromAsync(fixture.storage.listOlderThan(3_600_000)), []);
 

@@ -86,8 +86,8 @@ const PAGE_FILES = 1000;
 const PARTIAL_PREFIX = 'partial-';
 /** Smaller files are written at once when they are complete, under their own name: an upload holds as much in memory. */
 export const WRITE_BYTES = 256 * 1024;
-// A running upload sends at least 16 KiB every 30 s, else it is ended.
-const PARTIAL_AGE_MS = 300_000;
+// All tries of a fetch end within it; an upload is written to at least every 32 s.
+const PARTIAL_AGE_MS = 3_600_000;
 
 /** Stores audio as one file per key in a folder that only this user can read; creates the folder. */
 export async function openFileStorage(folder: string): Promise<AudioStorage> {

@@ -59,7 +59,7 @@ export class FetchStopError extends Error {
 }
 
 /**
- * Makes one try of a claimed fetch and records what it came to. Releases the fetch when `stopSignal` aborts. Rejects when
+ * Makes one try of a claimed fetch, more where a file can be resumed, and records what it came to. Releases the fetch when `stopSignal` aborts. Rejects when
  * the result could not be written; the fetch is due again when its lease ends.
  */
 export async function executeFetch(
@@ -77,9 +77,11 @@ class FetchExecution {
   readonly #ended = new AbortController();
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
+  #tries: number;
 
   constructor(fetch: ClaimedFetch, deps: ExecuteFetchDeps, stopSignal: AbortSignal) {
     this.#fetch = fetch;
+    this.#tries = fetch.tries;
     this.#deps = deps;
     this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
   }
@@ -123,7 +125,11 @@ class FetchExecution {
       const given = openAudioUrl(this.#deps.secretBox, id, this.#fetch.request);
       const job = await this.#retryWhileAway(() => findJob(this.#deps.db, this.#fetch));
       const track = job?.options.audio_track ?? null;
-      return { kind: 'fetched', audio: await fetchFile(this.#deps, { ...given, accountId, track }, signal) };
+      const nextTry = (error: FetchError) => this.#waitForNextTry(error, signal);
+      return {
+        kind: 'fetched',
+        audio: await fetchFile(this.#deps, { ...given, accountId, track }, { signal, nextTry }),
+      };
     } catch (cause) {
       this.#signal.throwIfAborted();
       return this.#resultOf(cause);
@@ -136,9 +142,7 @@ class FetchExecution {
     const { id } = this.#fetch;
     if (cause instanceof AudioError) return { kind: 'failed', end: endOf('unprocessable_audio', cause.message) };
     if (cause instanceof FetchError) {
-      const tries = this.#fetch.tries + 1;
-      const delayMs =
-        this.#spentMs() < TOTAL_MS ? delayBeforeNextTryMs(cause, { tries, nowMs: this.#deps.clock.now() }) : null;
+      const delayMs = this.#delayBeforeNextTryMs(cause);
       return delayMs === null ? failed(cause) : { kind: 'again', delayMs, countsAsTry: true, reason: cause.reason };
     }
     if (isDiskFull(cause) || (cause instanceof ApiError && cause.type === 'unavailable')) {
@@ -147,6 +151,21 @@ class FetchExecution {
     }
     this.#deps.log.error({ job_id: id, err: cause }, 'a fetch failed by a fault of the service');
     return failedByService();
+  }
+
+  #delayBeforeNextTryMs(error: FetchError): number | null {
+    if (this.#spentMs() >= TOTAL_MS) return null;
+    return delayBeforeNextTryMs(error, { tries: this.#tries + 1, nowMs: this.#deps.clock.now() });
+  }
+
+  /** Counts a try that ended within the file, and keeps its bytes until the next try. False when there is no next one. */
+  async #waitForNextTry(error: FetchError, signal: AbortSignal): Promise<boolean> {
+    const delayMs = this.#delayBeforeNextTryMs(error);
+    if (delayMs === null) return false;
+    this.#logEnd({ outcome: 'again', reason: error.reason, delay_ms: delayMs });
+    this.#tries += 1;
+    await this.#deps.clock.sleep(delayMs, signal);
+    return true;
   }
 
   async #record(result: Result): Promise<void> {
@@ -168,8 +187,8 @@ class FetchExecution {
   }
 
   async #release({ delayMs, countsAsTry, reason }: { delayMs: number; countsAsTry: boolean; reason: string }) {
-    const { tries, spentMs } = this.#fetch;
-    const after = countsAsTry ? { tries: tries + 1, spentMs: this.#spentMs() } : { tries, spentMs };
+    const tries = this.#tries + (countsAsTry ? 1 : 0);
+    const after = { tries, spentMs: tries > this.#fetch.tries ? this.#spentMs() : this.#fetch.spentMs };
     await releaseFetch(this.#deps.db, this.#fetch, { ...after, delayMs });
     this.#logEnd({ outcome: 'again', reason, delay_ms: delayMs });
   }
@@ -194,10 +213,10 @@ class FetchExecution {
   }
 
   #logEnd(fields: Record<string, unknown>): void {
-    const { id, accountId, tries } = this.#fetch;
+    const { id, accountId } = this.#fetch;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     this.#deps.log.info(
-      { job_id: id, account_id: accountId, try: tries + 1, ...fields, duration_ms: durationMs },
+      { job_id: id, account_id: accountId, try: this.#tries + 1, ...fields, duration_ms: durationMs },
       'fetch',
     );
   }

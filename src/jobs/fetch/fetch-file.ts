@@ -1,5 +1,5 @@
 import { AudioError } from '../../audio/audio-error.ts';
-import type { FetchedFile, FileFetcher } from '../../audio/fetch/fetch.ts';
+import type { FetchedFile, FetchRequest, FileFetcher } from '../../audio/fetch/fetch.ts';
 import { FetchError } from '../../audio/fetch/fetch-error.ts';
 import { FileStart } from '../../audio/file-start.ts';
 import { probeAudio, probeStart } from '../../audio/media/probe.ts';
@@ -22,10 +22,20 @@ export type FetchFileDeps = {
 };
 
 /** Audio in the storage, as the probe found it. */
-export type FetchedAudio = { key: string; sizeBytes: number; format: string; durationMs: number; tracks: AudioTrack[] };
+export type FetchedAudio = {
+  key: string;
+  sizeBytes: number;
+  format: string;
+  durationMs: number;
+  tracks: AudioTrack[];
+  /** The server's name for the file; null when it gives none. */
+  filename: string | null;
+};
 
 /** `track` is the audio track that is to be transcribed; null for the first. */
 export type WantedFile = AudioUrl & { accountId: string; track: TrackChoice | null };
+
+export type FetchControl = Pick<FetchRequest, 'signal' | 'nextTry'>;
 
 // Media types that servers send with pages and messages in place of a file.
 const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$/;
@@ -40,18 +50,19 @@ const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$
 export async function fetchFile(
   deps: FetchFileDeps,
   { url, headers, accountId, track }: WantedFile,
-  signal: AbortSignal,
+  { signal, nextTry }: FetchControl,
 ): Promise<FetchedAudio> {
   const { storage, config } = deps;
   await requireFreeDisk(storage, config.minFreeDiskBytes);
-  using file = await deps.fetcher.open({ url, headers, accountId, signal });
+  using file = await deps.fetcher.open({ url, headers, accountId, signal, nextTry });
   if (file.sizeBytes !== null && file.sizeBytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
   await requireFreeDisk(storage, config.minFreeDiskBytes, file.sizeBytes ?? 0);
   const start = new FileStart();
   const stored = await store(deps, file, start);
   try {
     if (stored.sizeBytes === 0) throw new AudioError('The server sent an empty file.');
-    return { ...stored, ...(await probe(deps, { ...stored, start, mediaType: file.mediaType, track }, signal)) };
+    const { mediaType, filename } = file;
+    return { ...stored, filename, ...(await probe(deps, { ...stored, start, mediaType, track }, signal)) };
   } catch (cause) {
     await storage.remove(stored.key);
     throw cause;

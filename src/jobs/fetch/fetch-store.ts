@@ -196,20 +196,23 @@ export async function deleteFetch(tx: Sql, { shard, id, lease }: FetchClaim): Pr
 /** The audio of a job that was fetched, and what is held for it. */
 export type FetchedAudioOfJob = Pick<ClaimedJob, 'format' | 'sizeBytes' | 'tracks' | 'durationMs' | 'heldUnits'> & {
   key: string;
+  /** The server's name for the file; null keeps the name from the URL. */
+  filename: string | null;
 };
 
 /** Gives a locked job its audio, counts it among its account's waiting jobs and notifies the transcribers. */
 export async function storeFetchedAudio(
   tx: Sql,
   { shard, id }: JobKey,
-  { key, format, sizeBytes, tracks, durationMs, heldUnits }: FetchedAudioOfJob,
+  { key, filename, format, sizeBytes, tracks, durationMs, heldUnits }: FetchedAudioOfJob,
 ): Promise<void> {
   await tx.run({
     name: 'store_fetched_audio',
     text: `
       with stored as (
         update jobs
-        set audio_key = $3, format = $4, size_bytes = $5, duration_ms = $6, held_units = $7, tracks = $8::jsonb
+        set audio_key = $3, format = $4, size_bytes = $5, duration_ms = $6, held_units = $7, tracks = $8::jsonb,
+          filename = coalesce($9, filename)
         where shard = $1 and id = $2 and state = 'queued' and audio_key is null
         returning shard, account_id
       )
@@ -218,7 +221,7 @@ export async function storeFetchedAudio(
       from stored
       on conflict (shard, account_id) do update
       set waiting = queue.waiting + 1`,
-    values: [shard, id, key, format, sizeBytes, durationMs, heldUnits, JSON.stringify(tracks)],
+    values: [shard, id, key, format, sizeBytes, durationMs, heldUnits, JSON.stringify(tracks), filename],
   });
   notifyDue(tx);
   notifyChanged(tx, id);

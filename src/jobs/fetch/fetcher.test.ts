@@ -9,6 +9,8 @@ import type { Handler } from '../../../test/fixtures/servers/audio-server.ts';
 import { openAudioServer, serveFile } from '../../../test/fixtures/servers/audio-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Account } from '../../accounts/account.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { correctQueueCounts } from '../queue/queue-count.ts';
 import { findWrongCounts } from '../queue/queue-count-store.ts';
 import { returnFetchesOf } from './fetch-store.ts';
@@ -294,6 +296,56 @@ test('a fetch that fails twice with 503 succeeds at its third try, and a third f
   assert.equal(completed.status, 'completed');
   assert.deepEqual([failed.error.reason, failed.error.http_status], ['http_status', 503]);
   assert.equal(server.requests.length, 6);
+});
+
+test('a file that breaks off is resumed, which counts as a try; each third failure is final', async () => {
+  const parts = { etag: '"v1"', 'content-length': WAV.length };
+  await using environment = await openEnvironment((request, response) => {
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? -1);
+    if (from === -1) response.writeHead(200, parts);
+    else {
+      const range = { 'content-range': `bytes ${from}-${WAV.length - 1}/${WAV.length}` };
+      response.writeHead(206, { ...parts, ...range, 'content-length': WAV.length - from });
+    }
+    if (from >= 0 && request.path === '/fine') response.end(WAV.subarray(from));
+    else response.write(WAV.subarray(Math.max(from, 0)).subarray(0, 1_000), () => response.destroy());
+  });
+  const { fixture, send, server } = environment;
+  const account = await fixture.account();
+  const waitedMs: number[] = [];
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    if (ms !== 5_000 && ms !== 30_000) return await systemClock.sleep(ms, signal);
+    waitedMs.push(ms);
+  };
+  await fixture.startFetcher({ clock: { ...systemClock, sleep } });
+  await fixture.startWorker(openFakeEngine({ says: 'hello' }));
+
+  const fine = await fixture.ended(account, (await send(account, { audio_url: `${server.origin}/fine` })).json.id);
+  const bad = await fixture.ended(account, (await send(account, { audio_url: `${server.origin}/bad` })).json.id);
+
+  assert.deepEqual([fine.status, fine.audio.size_bytes], ['completed', WAV.length]);
+  assert.deepEqual([bad.status, bad.error.reason], ['failed', 'connect']);
+  assert.deepEqual(
+    server.requests.map(({ headers }) => headers.range !== undefined),
+    [false, true, false, true, true],
+  );
+  assert.deepEqual(waitedMs, [5_000, 5_000, 30_000]);
+  assert.deepEqual(await fixture.files(), []);
+});
+
+test('the name of a fetched file is the one of Content-Disposition', async () => {
+  await using environment = await openEnvironment(
+    serveFile(WAV, { 'content-disposition': `attachment; filename*=UTF-8''caf%C3%A9.wav` }),
+  );
+  const { fixture, send } = environment;
+  const account = await fixture.account();
+  await fixture.startFetcher();
+  await fixture.startWorker(openFakeEngine({ says: 'hello' }));
+
+  const accepted = (await send(account)).json;
+  const job = await fixture.ended(account, accepted.id);
+
+  assert.deepEqual([accepted.audio.filename, job.audio.filename], ['a b.wav', 'café.wav']);
 });
 
 test('a synchronous request waits for fetch and transcript; a failed fetch is a 422 with the job and the reason', async () => {
