@@ -1,12 +1,19 @@
 import { freePort } from '../../../src/demo/service.ts';
 import { openHostileReceiver } from '../../fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver } from '../../fixtures/webhooks/receiver.ts';
+import { marked } from './markup.ts';
+
+const MARKUP_REPLY = {
+  status: 500,
+  headers: { 'content-type': 'text/html', 'x-reason': marked('answer header') },
+  body: marked('answer body'),
+};
 
 /** Receivers that do not accept deliveries, each in one way. */
 export type FailingReceivers = AsyncDisposable & {
   ports: number[];
   /** By the reason that the delivery log names. */
-  urls: Record<'http_status' | 'redirect' | 'timeout' | 'connect' | 'tls' | 'reset' | 'protocol', string>;
+  urls: Record<'http_status' | 'markup' | 'redirect' | 'timeout' | 'connect' | 'tls' | 'reset' | 'protocol', string>;
   /** Answers the first request with 500, and all after it with 204. @param name  in the path, of one flow's own */
   flaky(name: string): string;
 };
@@ -18,6 +25,7 @@ export async function openFailingReceivers(): Promise<FailingReceivers> {
       if (path === '/slow') return await new Promise(() => undefined);
       if (path === '/moved') return { status: 301, headers: { location: 'https://hooks.example.com/new' } };
       if (path === '/down') return { status: 503, body: 'no server is available' };
+      if (path === '/markup') return MARKUP_REPLY;
       const isFirst = !seen.has(path);
       seen.add(path);
       return isFirst ? { status: 500, body: 'database is locked' } : { status: 204 };
@@ -31,7 +39,7 @@ export async function openFailingReceivers(): Promise<FailingReceivers> {
   return {
     ports: [answering.port, closed, tls!.port, reset!.port, protocol!.port],
     urls: {
-      ...{ http_status: at('/down'), redirect: at('/moved'), timeout: at('/slow') },
+      ...{ http_status: at('/down'), markup: at('/markup'), redirect: at('/moved'), timeout: at('/slow') },
       connect: `https://127.0.0.1:${closed}/hook`,
       ...{ tls: tls!.url, reset: reset!.url, protocol: protocol!.url },
     },
