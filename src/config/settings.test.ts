@@ -28,6 +28,7 @@ test('an empty environment gives the defaults', () => {
   assert.deepEqual(config.webhookAllowedTargets, []);
   assert.equal(config.webhookHeaderPrefix, 'X-Service-');
   assert.deepEqual([config.retentionDaysLite, config.retentionDaysPro], [7, 30]);
+  assert.equal(config.audioRetentionHours, 24);
 });
 
 test('an empty variable counts as absent', () => {

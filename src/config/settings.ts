@@ -307,8 +307,8 @@ export const SETTINGS = {
   jobRetentionDays: setting('JOB_RETENTION_DAYS', '30', 'days for which ended jobs are kept', read.integer(1, 3650)),
   audioRetentionHours: setting(
     'AUDIO_RETENTION_HOURS',
-    '0',
-    'hours for which audio is kept after its job ended',
+    '24',
+    'hours for which audio is kept after its job ended; 0: it is erased when the job ends',
     read.integer(0, 87_600),
   ),
   search: setting(

@@ -83,8 +83,6 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
     dataDir: DATA_DIR,
     port,
     env: {
-      // Unless the user says otherwise: the console plays the audio of a job only while it is stored.
-      AUDIO_RETENTION_HOURS: process.env['AUDIO_RETENTION_HOURS'] ?? '24',
       WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
       NODE_EXTRA_CA_CERTS: caFile,
     },

@@ -34,7 +34,7 @@ const engine: Engine = {
 };
 await startTranscriber({
   db: openDatabase(url, { maxConnections: 8 }),
-  config: { ...readConfig({}), transcribeConcurrency: SLOTS },
+  config: { ...readConfig({ AUDIO_RETENTION_HOURS: '0' }), transcribeConcurrency: SLOTS },
   engines: { lite: engine, pro: engine },
   storage: await openFileStorage(folder),
   tools: TEST_TOOLS,

@@ -11,7 +11,10 @@ import type { TestService } from '../fixtures/service.ts';
 import { openService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
-const TONE_ENGINES = { ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` };
+const TONE_ENGINES = {
+  ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
+  AUDIO_RETENTION_HOURS: '0',
+};
 // Long enough not to end before the test has done what it does.
 const LONG = stereoWav(longSpeech(1_800, randomFrom(5)).pcm);
 

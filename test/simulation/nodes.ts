@@ -21,6 +21,7 @@ export const SETTINGS = readConfig({
   WEBHOOK_TIMEOUT_MS: '1000',
   WEBHOOK_DISABLE_FAILURES: '4',
   WEBHOOK_DISABLE_SECONDS: '6',
+  AUDIO_RETENTION_HOURS: '0',
 });
 export const SECRET_BOX = openSecretBox(Buffer.alloc(32, 7));
 export const SLOTS = ['transcriber-1', 'transcriber-2', 'deliverer-1', 'deliverer-2'] as const;

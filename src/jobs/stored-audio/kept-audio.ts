@@ -3,7 +3,7 @@ import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 
 /**
- * The key of a job's audio; null once it is no longer kept. Without AUDIO_RETENTION_HOURS that is from the job's end on,
+ * The key of a job's audio; null once it is no longer kept. With AUDIO_RETENTION_HOURS=0 that is from the job's end on,
  * although its file is erased up to 100 ms later, together with those of other jobs.
  */
 export function keptAudioKey(
