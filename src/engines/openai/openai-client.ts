@@ -1,8 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Dispatcher } from 'undici';
-import request from 'undici/lib/api/api-request.js';
-import Agent from 'undici/lib/dispatcher/agent.js';
-import { noteSpent } from '../../platform/garbage-collection.ts';
+import { Agent, type Dispatcher } from 'undici';
 import { remoteLanguage } from '../../rules/jobs/language.ts';
 import type { Permit } from '../circuit-breaker.ts';
 import { EngineError, type Pcm, SAMPLE_RATE, type TranscribeOptions, type Transcript } from '../engine.ts';
@@ -59,7 +56,7 @@ export class OpenaiClient implements AsyncDisposable {
       const endpoint = asked.translateTo ? 'translations' : 'transcriptions';
       // Redirects are not followed: the operator did not choose their target, and it would receive the key.
       const { origin, pathname, search } = new URL(`${baseUrl}/audio/${endpoint}`);
-      const response = await request.call(this.#connections, {
+      const response = await this.#connections.request({
         origin,
         path: pathname + search,
         method: 'POST',
@@ -67,7 +64,6 @@ export class OpenaiClient implements AsyncDisposable {
         body: form.body,
         signal,
       });
-      noteSpent(form.body.length);
       permit.responded();
       return await readResponse(response, piece.length / SAMPLE_RATE);
     } catch (cause) {
