@@ -10,7 +10,6 @@ import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
-import { collectWhenIdle } from '../platform/garbage-collection.ts';
 import type { Log } from '../platform/log.ts';
 import { isLogText, openLog } from '../platform/log.ts';
 import { BOUNDS } from '../rules/bounds.ts';
@@ -72,8 +71,6 @@ async function main(): Promise<void> {
     secretsKeysBase64: secrets.secretsKeys.map((key) => key.toString('base64')).join(),
     sandbox: await sandbox,
   });
-
-  collectWhenIdle();
 
   const code = await stopWanted.promise;
   await roles.stop(BOUNDS.rolesStopMs);

@@ -161,6 +161,8 @@ function forkRole(parts: Part[], { entry }: SupervisorOptions): ChildProcess {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',
     env: roleEnvironment(),
+    // For the collection after the start.
+    execArgv: ['--expose-gc'],
   });
 }
 

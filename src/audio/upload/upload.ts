@@ -5,7 +5,6 @@ import { ApiError, BodyTimeoutError } from '../../http/api-error.ts';
 import type { IncomingUpload } from '../../http/route.ts';
 import { unknownField } from '../../http/server/validation-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { noteSpent } from '../../platform/garbage-collection.ts';
 import { FileStart } from '../file-start.ts';
 import { cleanFilename } from '../filename.ts';
 import { diskFull, isDiskFull, whileDiskIsFree } from '../storage/free-disk.ts';
@@ -194,7 +193,6 @@ async function parseBody(
   void slowness.then((isSlow) => isSlow && fail(tooSlow()));
   const onData = (chunk: Uint8Array) => {
     bodyBytes += chunk.length;
-    noteSpent(chunk.length);
     if (bodyBytes >= goalBytes) {
       goalBytes = bodyBytes + STALL_BYTES;
       stall.refresh();

@@ -5,7 +5,6 @@ import { openChannels, openMixed } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
 import type { Pcm } from '../../engines/engine.ts';
 import { SAMPLE_RATE } from '../../engines/engine.ts';
-import { noteSpent } from '../../platform/garbage-collection.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
@@ -76,7 +75,6 @@ export function countSamples(
   async function* counted() {
     for await (const chunk of chunks) {
       samples += chunk[0]!.length;
-      for (const { byteLength } of chunk) noteSpent(byteLength);
       peaks.add(loudest(chunk));
       progress.decoded(samples / SAMPLE_RATE);
       yield chunk;
