@@ -25,6 +25,9 @@ export type CallerKey = {
 /** Who calls: with an API key, or by a session that began with this key. `sessionId`: null without a session. */
 export type Caller = { account: Account; key: CallerKey; sessionId: string | null };
 
+/** A key that was valid until a time. */
+export type EndedKey = { kind: 'expired' | 'revoked'; keyId: string; accountId: string; endedAt: Date };
+
 /** Who makes a change, for the audit log. */
 export type Actor = {
   /** Null: the operator. */

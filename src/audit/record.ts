@@ -11,6 +11,8 @@ type Change = {
   targetId: string;
   /** Names of fields, plans, amounts, scopes: never a secret, a URL or a body. */
   details?: Record<string, unknown>;
+  /** SHA-256 of a key that is deleted; absent for other changes. */
+  keyHash?: Buffer;
 };
 
 /** Days for which entries are kept. */
@@ -29,13 +31,14 @@ export async function recordChange(tx: Sql, actor: Actor, change: Change): Promi
     const seconds = Math.ceil(await secondsUntilFree(tx, change.accountId, MAX_CHANGES_PER_DAY));
     if (seconds > 0) throw tooManyChanges(seconds);
   }
-  const { accountId, action, targetId, details = {} } = change;
+  const { accountId, action, targetId, details = {}, keyHash = null } = change;
   await insertChange(tx, {
     id: makeId('aud'),
     accountId,
     action,
     targetId,
     details,
+    keyHash,
     keyId: key?.id ?? null,
     address,
     requestId,

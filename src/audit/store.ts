@@ -15,15 +15,16 @@ export type AuditRow = {
   createdAt: Date;
 };
 
-type NewAuditRow = Omit<AuditRow, 'createdAt'>;
+/** `keyHash`: SHA-256 of a deleted key, which is never shown; null for other changes. */
+type NewAuditRow = Omit<AuditRow, 'createdAt'> & { keyHash: Buffer | null };
 
 export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | null = null): Promise<void> {
   await sql.run({
     name: 'insert_audit_row',
     text: `
       insert into audit_log
-        (id, account_id, key_id, action, target_id, details, address, request_id, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9::timestamptz, clock_timestamp()))`,
+        (id, account_id, key_id, action, target_id, details, key_hash, address, request_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, coalesce($10::timestamptz, clock_timestamp()))`,
     values: [
       change.id,
       change.accountId,
@@ -31,6 +32,7 @@ export async function insertChange(sql: Sql, change: NewAuditRow, now: Date | nu
       change.action,
       change.targetId,
       JSON.stringify(change.details),
+      change.keyHash,
       change.address,
       change.requestId,
       now,
@@ -55,6 +57,23 @@ export async function secondsUntilFree(sql: Sql, accountId: string, limit: numbe
     values: [accountId, limit - 1],
   });
   return Math.max(0, row?.seconds ?? 0);
+}
+
+/** The key that was deleted; null where there is no such change. @param hash  SHA-256 of the key */
+export async function findDeletedKey(
+  sql: Sql,
+  hash: Buffer,
+): Promise<{ keyId: string; accountId: string; endedAt: Date } | null> {
+  const [change] = await sql.rows<{ keyId: string; accountId: string; endedAt: Date }>({
+    name: 'find_deleted_key',
+    isBrief: true,
+    text: `
+      select target_id as "keyId", account_id as "accountId", created_at as "endedAt"
+      from audit_log
+      where key_hash = $1`,
+    values: [hash],
+  });
+  return change ?? null;
 }
 
 /** Newest first, over all accounts or of one. @param page.beforeId  null for the first page */

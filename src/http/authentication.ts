@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Account, Caller } from '../accounts/account.ts';
+import type { Account, Caller, EndedKey } from '../accounts/account.ts';
 import { canBeKey } from '../rules/accounts/api-key.ts';
 import { permits, type Scope } from '../rules/accounts/scopes.ts';
 import { isFromOwnPage } from '../rules/network/own-page.ts';
@@ -9,11 +9,14 @@ import type { Bucket } from './route.ts';
 import type { WrongTokens } from './wrong-tokens.ts';
 
 const MAX_KEY_BYTES = 256;
+const KEY_IN_QUERY = /[?&](x-)?(api[-_]?key|key|(access[-_]?)?token)=/i;
 
 /** How requests are authenticated. */
 export type Auth = {
   /** The owner of an API key; null for an unknown or expired key. @param keyHash  SHA-256 of the key */
   findCaller(keyHash: Buffer): Promise<Caller | null>;
+  /** What became of a key that has no owner; null for one that was never known. Absent: nothing is known of such keys. */
+  findEndedKey?(keyHash: Buffer): Promise<EndedKey | null>;
   /** The same of a session; absent: there are none. @param tokenHash  SHA-256 of the cookie's value */
   findCallerBySession?(tokenHash: Buffer): Promise<Caller | null>;
   adminToken: string;
@@ -26,28 +29,53 @@ export type LimitState =
 /** Rate limits of accounts; `admit` resolves to null where there is no limit. */
 export type Limits = { admit(account: Account, bucket: Bucket): Promise<LimitState | null> };
 
+type Note = (fields: Record<string, unknown>) => void;
+
 /** SHA-256 of a key or of a session's token. Both have 256 random bits, so that a slow hash is not needed. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
 /** `rawHeaders`: Node's list of names and values, because `headers` hides a second X-API-Key. */
-type Request = { method: string; rawHeaders: string[] };
+type Request = { method: string; url: string; rawHeaders: string[] };
 
 /**
  * The account and key of a request: by the key in its headers, or without one by the session that its cookie names.
+ * @param note  gets fields for the log line of the request
  * @throws ApiError  401
  */
-export async function authenticate(request: Request, auth: Omit<Auth, 'adminToken'>): Promise<Caller> {
+export async function authenticate(request: Request, auth: Omit<Auth, 'adminToken'>, note: Note): Promise<Caller> {
   const { rawHeaders } = request;
   const keys = [...headerValues(rawHeaders, 'x-api-key'), ...bearerTokens(rawHeaders)].filter((key) => key !== '');
   const token = keys.length === 0 ? readSessionToken(headerValues(rawHeaders, 'cookie')) : null;
   if (token !== null && auth.findCallerBySession)
     return await callerOfSession(request, token, auth.findCallerBySession);
+  if (keys.length === 0) throw unauthenticated(adviceWithoutKey(request));
   const key = readKey(keys);
   const caller = canBeKey(key) ? await auth.findCaller(hashKey(key)) : null;
-  if (!caller) throw unauthenticated('This API key is unknown, was revoked or has expired; use another one.');
-  return caller;
+  return caller ?? (await refuseKey(key, auth, note));
+}
+
+/** The log tells unknown, revoked and expired keys apart; whoever has an expired key is told of it. @throws ApiError  401 */
+async function refuseKey(key: string, { findEndedKey }: Omit<Auth, 'adminToken'>, note: Note): Promise<never> {
+  const ended = (canBeKey(key) && (await findEndedKey?.(hashKey(key)))) || null;
+  note({
+    refused_key: ended?.kind ?? 'unknown',
+    ...(ended && { key_id: ended.keyId, account: ended.accountId, ended_at: ended.endedAt.toISOString() }),
+  });
+  if (ended?.kind !== 'expired') throw unauthenticated('This API key is unknown or was revoked; use another one.');
+  throw unauthenticated(`This API key expired at ${ended.endedAt.toISOString()}; use another one.`);
+}
+
+/** Where a request without a key seems to have one. */
+function adviceWithoutKey({ url, rawHeaders }: Request): string {
+  if (headerValues(rawHeaders, 'authorization').length > 0) {
+    return 'The header Authorization has no key that can be read. Write Authorization: Bearer <API_KEY>, or X-API-Key: <API_KEY>.';
+  }
+  if (KEY_IN_QUERY.test(url)) {
+    return 'An API key is not read from the query, which stands in logs and histories. Send it in the header X-API-Key.';
+  }
+  return 'Send your API key in the header X-API-Key.';
 }
 
 /**
@@ -151,7 +179,6 @@ function rateHeaders(limit: number, remaining: number, resetSeconds: number): Re
 
 function readKey(given: string[]): string {
   const keys = new Set(given);
-  if (keys.size === 0) throw unauthenticated('Send your API key in the header X-API-Key.');
   if (keys.size > 1) throw unauthenticated('The request carries two different API keys; send one.');
   const [key] = keys;
   if (Buffer.byteLength(key!) > MAX_KEY_BYTES) throw unauthenticated(`An API key has at most ${MAX_KEY_BYTES} bytes.`);

@@ -125,6 +125,8 @@ test('no test sleeps', () => {
 
 // The statements that are meant for all shards, by file.
 const ACROSS_SHARDS = [
+  // A key does not tell whose it is.
+  'src/accounts/keys/caller-store.ts',
   // A process that ended worked for all accounts.
   'src/jobs/fetch/fetch-store.ts',
   // A figure for the operator.

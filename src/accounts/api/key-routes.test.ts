@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture, openAccountNode } from '../../../test/fixtures/account.ts';
 import { hashKey } from '../../http/authentication.ts';
+import { findEndedKey } from '../keys/ended-key.ts';
 import { findValidKeys } from '../keys/key-store.ts';
 
 const IN_AN_HOUR = new Date(Date.now() + 3_600_000).toISOString();
@@ -117,6 +118,27 @@ test('a revoked key is not valid', async () => {
   await fixture.ask('DELETE', `/admin/v1/keys/${keyId}`);
 
   assert.equal((await findValidKeys(fixture.db, [{ shard: row!.shard, id: keyId }])).size, 0);
+});
+
+test('a key that has ended is told apart from an unknown one', async () => {
+  await using fixture = await openAccountFixture();
+  const { id, key, keyId } = await fixture.account();
+  const link = (await fixture.ask('POST', `/admin/v1/accounts/${id}/portal-links`, { scopes: ['keys:write'] })).body;
+  const made = (await fixture.askAs(link.url.split('=')[1], 'POST', '/v1/keys', { scopes: ['keys:write'] })).body;
+  const old = (await fixture.askAs(key, 'POST', '/v1/keys', { expires_at: IN_AN_HOUR })).body;
+  await fixture.db.run({ text: 'update api_keys set expires_at = clock_timestamp() where id = $1', values: [old.id] });
+  const kindOf = async (text: string) => {
+    const ended = await findEndedKey(fixture.db, hashKey(text));
+    return ended && [ended.kind, ended.keyId, ended.accountId === id];
+  };
+
+  const before = [await kindOf(key), await kindOf(old.key)];
+  await fixture.ask('DELETE', `/admin/v1/keys/${link.key_id}`);
+  await fixture.askAs(key, 'DELETE', `/v1/keys/${keyId}`);
+  const after = [await kindOf(key), await kindOf(made.key), await kindOf(`vb_${'a'.repeat(43)}`)];
+
+  assert.deepEqual(before, [null, ['expired', old.id, true]]);
+  assert.deepEqual(after, [['revoked', keyId, true], ['revoked', made.id, true], null]);
 });
 
 test('a key may delete itself whatever its scopes, and no other without keys:write', async () => {

@@ -188,11 +188,11 @@ async function revokeKey(
   if (!isId('key', id)) throw notFound('key');
   await db.transaction(async (tx) => {
     if (actor.key && accountId !== null) await requireScopesOf(tx, { id, accountId, maker: actor.key });
-    const owner = await store.deleteKey(tx, id, accountId);
-    if (owner === null) throw notFound('key');
-    const ended = await store.deleteKeysMadeBy(tx, owner, id);
-    for (const targetId of [id, ...ended]) {
-      await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId });
+    const deleted = await store.deleteKey(tx, id, accountId);
+    if (deleted === null) throw notFound('key');
+    const ended = await store.deleteKeysMadeBy(tx, deleted.accountId, id);
+    for (const { id: targetId, accountId: owner, hash: keyHash } of [deleted, ...ended]) {
+      await recordChange(tx, actor, { accountId: owner, action: 'key.deleted', targetId, keyHash });
     }
   });
   callers.forgetAll();

@@ -1,5 +1,5 @@
 import type { Sql, Statement } from '../../db/database.ts';
-import type { Caller } from '../account.ts';
+import type { Caller, EndedKey } from '../account.ts';
 import { type AccountName, USE_NOTED_SECONDS } from './key-store.ts';
 
 /** What a request authenticates itself with. `hash`: SHA-256 of the key or of the session's token, 32 bytes. */
@@ -73,4 +73,18 @@ async function findAccountOfKey(sql: Sql, { shard, id }: AccountName): Promise<C
     values: [shard, id],
   });
   return account ?? null;
+}
+
+/** A key that has expired; null for all else. @param hash  SHA-256 of the key */
+export async function findExpiredKey(sql: Sql, hash: Buffer): Promise<Omit<EndedKey, 'kind'> | null> {
+  const [key] = await sql.rows<Omit<EndedKey, 'kind'>>({
+    name: 'find_expired_key',
+    isBrief: true,
+    text: `
+      select id as "keyId", account_id as "accountId", expires_at as "endedAt"
+      from api_keys
+      where hash = $1 and expires_at <= clock_timestamp()`,
+    values: [hash],
+  });
+  return key ?? null;
 }

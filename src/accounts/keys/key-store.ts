@@ -183,23 +183,28 @@ export async function lockKey(
   return row ?? null;
 }
 
-/** Deletes the keys that end with this key of a link. Returns their ids. */
-export async function deleteKeysMadeBy(tx: Sql, accountId: string, id: string): Promise<string[]> {
-  const rows = await tx.rows<{ id: string }>({
-    text: 'delete from api_keys where shard = $1 and account_id = $2 and created_by_key = $3 returning id',
+/** A key that was deleted. `hash`: SHA-256 of it. */
+export type DeletedKey = { id: string; accountId: string; hash: Buffer };
+
+/** Deletes the keys that end with this key of a link. */
+export async function deleteKeysMadeBy(tx: Sql, accountId: string, id: string): Promise<DeletedKey[]> {
+  return await tx.rows<DeletedKey>({
+    text: `
+      delete from api_keys
+      where shard = $1 and account_id = $2 and created_by_key = $3
+      returning id, account_id as "accountId", hash`,
     values: [shardOf(accountId), accountId, id],
   });
-  return rows.map((row) => row.id);
 }
 
-/** The account whose key this was; null when there was none. @param accountId  null: of any account */
-export async function deleteKey(sql: Sql, id: string, accountId: string | null): Promise<string | null> {
-  const rows = await sql.rows<{ accountId: string }>({
+/** Null when there was none. @param accountId  null: of any account */
+export async function deleteKey(sql: Sql, id: string, accountId: string | null): Promise<DeletedKey | null> {
+  const rows = await sql.rows<DeletedKey>({
     text: `
       delete from api_keys
       where shard = any($1) and id = $2 and ($3::text is null or account_id = $3)
-      returning account_id as "accountId"`,
+      returning id, account_id as "accountId", hash`,
     values: [accountId === null ? EVERY_SHARD : [shardOf(accountId)], id, accountId],
   });
-  return rows[0]?.accountId ?? null;
+  return rows[0] ?? null;
 }

@@ -115,6 +115,8 @@ create table audit_log (
   target_id text not null,
   -- Names of changed fields, plans, amounts, scopes: never a secret, a URL or a body.
   details jsonb not null,
+  -- The SHA-256 of a key that was deleted: requests with it are told apart from those with an unknown key.
+  key_hash bytea,
   -- Peer address of the connection; behind a proxy, the proxy's.
   address text not null,
   request_id text not null,
@@ -122,6 +124,7 @@ create table audit_log (
 );
 create index audit_log_by_account on audit_log (account_id, id desc);
 create index audit_log_by_age on audit_log (created_at);
+create index audit_log_by_key_hash on audit_log (key_hash) where key_hash is not null;
 
 -- Nodes that share the database, each with one row, updated every 10 s. Few rows, read by operators only: no shard.
 create table nodes (

@@ -60,8 +60,9 @@ async function admitAccount(
   endpoint: Route,
   { auth, limits, metrics }: AdmissionDeps,
 ): Promise<void> {
-  const { method, rawHeaders } = request.raw;
-  const { account, key, sessionId } = await authenticate({ method: method!, rawHeaders }, auth);
+  const { method, url, rawHeaders } = request.raw;
+  const note = (fields: object) => Object.assign(request.context.notes, fields);
+  const { account, key, sessionId } = await authenticate({ method: method!, url: url!, rawHeaders }, auth, note);
   Object.assign(request.context, { account, key, sessionId });
   if (endpoint.auth === 'session') requireSession(sessionId);
   requireUnsuspended(account);

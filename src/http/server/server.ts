@@ -50,6 +50,7 @@ const CONNECTIONS_CHECK_MS = 5_000;
 const MAX_REQUESTS_PER_SOCKET = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_PARAM_CHARS = 500;
+const MAX_SHOWN_PATH_CHARS = 200;
 const CLOSING_RETRY_SECONDS = '5';
 
 /** The HTTP server of a table of routes. The caller calls `listen`, and later `closeServer`. */
@@ -88,7 +89,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   addRoutes(app, { ...options, bodyTimeoutMs });
   answerMalformed(app.server, {
     onRefused: (status, requestId) => log.info({ request_id: requestId, status }, 'malformed request'),
-    refuseMethod: (method, url) => noEndpoint(method, methodsAt(routes, url)),
+    refuseMethod: (method, url) => noEndpoint({ method, url }, routes),
   });
   const handle = oneByOne(app.routing);
   app.server.removeAllListeners('request').on('request', handle);
@@ -156,17 +157,21 @@ function answerUnknown(request: FastifyRequest, reply: FastifyReply, routes: Rou
   if (methods.length > 0 && request.method === 'OPTIONS') {
     return sendAnswer(request, reply, { status: 204, headers: { allow: methods.join(', ') } } satisfies Answer);
   }
-  sendProblem(request, reply, noEndpoint(request.method, methods));
+  sendProblem(request, reply, noEndpoint({ method: request.method, url: request.raw.url ?? '' }, routes));
   return reply;
 }
 
-/** @param methods  of the path; empty for an unknown path */
-function noEndpoint(method: string, methods: string[]): ApiError {
-  if (methods.length === 0) {
-    return new ApiError('not_found', 'There is nothing at this path; GET /openapi.json lists what there is.');
+function noEndpoint({ method, url }: { method: string; url: string }, routes: Route[]): ApiError {
+  const allow = methodsAt(routes, url).join(', ');
+  if (allow !== '') {
+    return new ApiError('method_not_allowed', `${method} is not offered here; use ${allow}.`, { headers: { allow } });
   }
-  const allow = methods.join(', ');
-  return new ApiError('method_not_allowed', `${method} is not offered here; use ${allow}.`, { headers: { allow } });
+  const versioned = `/v1${url.split(/[?#]/)[0]}`.slice(0, MAX_SHOWN_PATH_CHARS);
+  const advice =
+    methodsAt(routes, versioned).length > 0
+      ? `. Did you mean ${versioned}?`
+      : '; GET /openapi.json lists what there is.';
+  return new ApiError('not_found', `There is nothing at this path${advice}`);
 }
 
 function closing(): ApiError {

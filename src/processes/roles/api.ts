@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
+import { findEndedKey } from '../../accounts/keys/ended-key.ts';
 import { findUsableKeys } from '../../accounts/keys/usable-keys.ts';
 import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
@@ -85,6 +86,7 @@ function serverOptions({ config, order, db, log }: RoleContext, { idempotency, s
     auth: {
       adminToken: order.adminToken,
       findCaller: (keyHash: Buffer) => callers.find(keyHash),
+      findEndedKey: (keyHash: Buffer) => findEndedKey(db, keyHash),
       findCallerBySession: (tokenHash: Buffer) => callers.findBySession(tokenHash),
     },
     limits: openLimits(db, limitsOfBuckets(config)),
