@@ -128,6 +128,7 @@ function settingsFor(receiver: Receiver, dataDir: string): Record<string, string
   writeFileSync(caFile, testAuthority.cert);
   return {
     LOG_LEVEL: 'warn',
+    AUDIO_RETENTION_HOURS: '0',
     ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
     ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
     WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,

@@ -24,6 +24,7 @@ test('with a bucket, one node receives an upload, another transcribes it, and th
     STORAGE_URL: `s3://${s3.bucket}/verbatim`,
     ADMIN_TOKEN: randomBytes(24).toString('base64url'),
     SECRETS_KEY: randomBytes(32).toString('base64'),
+    AUDIO_RETENTION_HOURS: '0',
     ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
     ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
     WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,

@@ -19,7 +19,7 @@ import { until } from '../fixtures/until.ts';
 
 // Hostile files through the whole service: each gets the answer of the API contract, and nothing of it is kept.
 
-const LIMITS = { MAX_AUDIO_SECONDS: '100', MAX_UPLOAD_BYTES: '3000000' };
+const LIMITS = { MAX_AUDIO_SECONDS: '100', MAX_UPLOAD_BYTES: '3000000', AUDIO_RETENTION_HOURS: '0' };
 // As in the test of an hour of audio: Node's own memory, and a margin.
 const MAX_PROCESS_MB = 300;
 const TEXT = 'a sentence that is long enough to be cut';
