@@ -42,6 +42,9 @@ export const flows: Flow[] = [
       await page.getByLabel('Replacements').fill('world = planet');
       await page.getByLabel('Times of words').check();
       await page.locator('input[name=translate]:disabled').waitFor();
+      const lacks = await page.getByText(/The engine of this plan [^.]*\./).allTextContents();
+      const said = lacks.map((text) => /The engine of this plan [^.]*\./.exec(text)![0]);
+      assert.equal(new Set(said).size, said.length, 'a sentence stands twice');
       await checkView('transcribe-files');
 
       await page.getByRole('button', { name: 'Transcribe 4 files' }).click();

@@ -77,7 +77,7 @@ function FeatureFields({
         label="Speakers"
         name="diarize"
         disabled={isRefused('diarize', 'diarize')}
-        hint={`Labels who says what.${without('diarize', 'cannot do this')}`}
+        hint={`Labels who says what.${without('diarize', 'cannot tell speakers apart')}`}
       />
       <CheckField
         label="Channels on their own"
@@ -88,7 +88,7 @@ function FeatureFields({
         label="Translate into English"
         name="translate"
         disabled={isRefused('translate', 'translate')}
-        hint={`In place of the spoken language.${without('translate', 'cannot do this')}`}
+        hint={`In place of the spoken language.${without('translate', 'cannot translate')}`}
       />
     </div>
   );
