@@ -6,8 +6,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JobClaims } from '../src/jobs/queue/claim.ts';
-import { systemClock } from '../src/platform/clock.ts';
+import { claimNextJobs } from '../src/jobs/queue/claim.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
@@ -64,8 +63,8 @@ async function openEnvironment(name: string, backlogs: { accounts: number; jobsE
   return {
     async claim(places: number): Promise<number> {
       const startedAtMs = performance.now();
-      const { jobs } = await new JobClaims({ db, clock: systemClock, leaseMs: 3_600_000 }).claim(places);
-      if (jobs.length !== places) throw new Error(`${jobs.length} jobs were claimed for ${places} places`);
+      const { claimed } = await claimNextJobs({ db, leaseMs: 3_600_000 }, places);
+      if (claimed.length !== places) throw new Error(`${claimed.length} jobs were claimed for ${places} places`);
       return performance.now() - startedAtMs;
     },
     async close() {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Log } from '../platform/log.ts';
 import { BOUNDS } from '../rules/bounds.ts';
 import { cancelStatement } from './cancel.ts';
 import { Listener } from './listener.ts';
@@ -268,6 +269,12 @@ export function isDatabaseAway(error: unknown): boolean {
     /^(08|53|57P|57014|25P03)/.test(code) ||
     /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|ERR_STREAM_)/.test(code)
   );
+}
+
+/** Logs that an activity, such as `claiming jobs`, failed: as a warning while the database is away, which heals. */
+export function logFailure(log: Log, err: unknown, activity: string, fields: Record<string, unknown> = {}): void {
+  if (isDatabaseAway(err)) log.warn({ ...fields, err }, `${activity} failed: the database is unavailable`);
+  else log.error({ ...fields, err }, `${activity} failed`);
 }
 
 /** Whether the server rejected a statement and rolled back. False after a lost connection: the outcome is unknown. */

@@ -8,11 +8,6 @@ export const SMALLER_LIMITS: PlantedBug['changes'] = [
   { file: 'src/webhooks/scheduler/limits.ts', find: 'inFlightPerWebhook: 16', replace: 'inFlightPerWebhook: 2' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'perWebhook: 128', replace: 'perWebhook: 3' },
   { file: 'src/webhooks/scheduler/limits.ts', find: 'total: 20_000', replace: 'total: 24' },
-  {
-    file: 'src/jobs/queue/claims-ahead.ts',
-    find: '{ jobs: 8, keptMs: 100, afterShortJobs: 8, shortMs: 20 }',
-    replace: '{ jobs: 4, keptMs: 1_000, afterShortJobs: 1, shortMs: 3_000 }',
-  },
   { file: 'src/webhooks/deliveries/reader.ts', find: 'MAX_ROWS = 1_000', replace: 'MAX_ROWS = 6' },
 ];
 

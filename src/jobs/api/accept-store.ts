@@ -4,7 +4,7 @@ import { initialValues, insertColumns, insertValues, type ValuesOf } from '../..
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
-import { notifyFetchDue, notifyJobDue } from '../notify.ts';
+import { notifyDue, notifyFetchDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 
 /** A job whose audio is stored, as it is inserted. */
@@ -41,11 +41,8 @@ const ACCEPT = defineStatement(
         from job
         on conflict (shard, account_id) do update
         set waiting = queue.waiting + 1
-        returning waiting
       )
-      select created_at as "createdAt", waiting
-      from job
-      cross join counted`,
+      select created_at as "createdAt" from job`,
 );
 
 const ACCEPT_FETCH = defineStatement(
@@ -62,18 +59,16 @@ const ACCEPT_FETCH = defineStatement(
 );
 
 /**
- * Holds a job's cost and inserts the job as the account's last waiting one, in one statement; notifies the transcribers if
- * no other job of the account waits. Null when the balance does not cover the hold.
+ * Holds a job's cost and inserts the job as the account's last waiting one, in one statement, and notifies the
+ * transcribers. Null when the balance does not cover the hold.
  */
 export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
-  const [accepted] = await sql.rows<{ createdAt: Date; waiting: number }>(ACCEPT({ ...jobValues(job), ...hold, now }));
+  const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT({ ...jobValues(job), ...hold, now }));
   if (!accepted) return null;
-  const { waiting, createdAt } = accepted;
-  // While others wait, the claim that starts the last of them, under the lock of the account's queue, finds this one.
-  if (waiting === 1) notifyJobDue(sql, job);
-  return { ...job, ...NOT_STARTED, createdAt };
+  notifyDue(sql);
+  return { ...job, ...NOT_STARTED, ...accepted };
 }
 
 /**

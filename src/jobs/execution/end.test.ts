@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
+import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Database } from '../../db/database.ts';
+import { openLog } from '../../platform/log.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import { endJob } from './end.ts';
 import type { RunningJob } from './end-store.ts';
@@ -79,4 +81,40 @@ test('a job that another worker has claimed does not end, whatever its first wor
 
   assert.equal(ended, null);
   assert.equal((await fixture.job(fixture.account, fixture.claimed.id)).status, 'processing');
+});
+
+test('a worker whose connection is lost while it ends a job ends the job exactly once', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account({ credits: 10 });
+  // The first end loses its connection inside its transaction. Sequences do not roll back, so the second one succeeds.
+  await fixture.db.run({ text: 'create sequence cuts' });
+  await fixture.db.run({
+    text: `create function cut() returns trigger language plpgsql as $$
+      begin if nextval('cuts') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return new; end $$`,
+  });
+  await fixture.db.run({ text: 'create trigger cut before insert on events for each row execute function cut()' });
+  const engine = openFakeEngine({ says: 'whole' });
+  await fixture.startWorker(engine);
+
+  const { json } = await fixture.transcribe(account, wavFile(0.1));
+
+  assert.deepEqual([json.status, json.text, engine.count()], ['completed', 'whole', 1]);
+  assert.equal((await fixture.db.rows({ text: 'select 1 from events' })).length, 1);
+});
+
+test('the log of a job contains ids, durations and the outcome, never text or metadata', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const lines: Record<string, unknown>[] = [];
+  const log = openLog('silent');
+  const keep = (line: Record<string, unknown>) => void lines.push(line);
+  Object.assign(log, { info: keep, warn: keep, error: keep });
+  const worker = await fixture.startWorker(openFakeEngine({ says: 'words-in-secret' }), { log });
+
+  const { json } = await fixture.transcribe(account, wavFile(0.1), { metadata: '"meta-in-secret"' });
+  await worker.stop();
+
+  const line = lines.find((candidate) => candidate['job_id'] === json.id)!;
+  assert.deepEqual([line['state'], line['audio_ms'], line['attempt']], ['completed', 100, 1]);
+  assert.ok(!JSON.stringify(lines).includes('in-secret'));
 });

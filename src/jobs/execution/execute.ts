@@ -1,30 +1,18 @@
 import { StorageAwayError } from '../../audio/storage/storage.ts';
-import { isDatabaseAway } from '../../db/database.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
-import type { Leases } from '../queue/lease.ts';
-import { LeaseLostError } from '../queue/lease.ts';
-import { handBackJob } from '../queue/lease-store.ts';
+import { type Claim, handBackJob } from '../queue/lease-store.ts';
 import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
-import type { EndDeps } from './end.ts';
-import { endJob } from './end.ts';
+import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
+import { retryWhileAway } from '../work/retry-while-away.ts';
+import { type Place, StopError } from '../work/work-loop.ts';
+import { type EndDeps, endJob } from './end.ts';
 import type { RunningJob } from './end-store.ts';
-import type { Growth } from './hold.ts';
-import { growHold, openHold } from './hold.ts';
-import type { PartialResults } from './partial-results.ts';
-import { openPartialResults } from './partial-results.ts';
-import type { LimitedEngine, PipelineDeps } from './pipeline.ts';
-import { runPipeline } from './pipeline.ts';
+import { type Growth, growHold, openHold } from './hold.ts';
+import { openPartialResults, type PartialResults } from './partial-results.ts';
+import { type LimitedEngine, type PipelineDeps, runPipeline } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
-
-/** The process stops: jobs under way go back to the queue. */
-export class StopError extends Error {
-  constructor() {
-    super('the transcriber stops');
-    this.name = 'StopError';
-  }
-}
 
 /** The job was canceled, or another worker ended it. */
 class EndedElsewhereError extends Error {
@@ -35,43 +23,36 @@ class EndedElsewhereError extends Error {
 }
 
 const MAX_ATTEMPTS = 3;
-// About an hour. After that, a job whose audio cannot be read fails; a job whose end cannot be written is left to its lease.
-const AWAY_RETRIES = { most: 720, delayMs: 5_000, firstDelayMs: 250 };
+const AUDIO = { waits: 'a job', isAway: (cause: unknown) => cause instanceof StorageAwayError };
 
-type AwayRetry = { isAway: (cause: unknown) => boolean; message: string };
-
-const STORAGE_RETRY: AwayRetry = {
-  isAway: (cause) => cause instanceof StorageAwayError,
-  message: 'audio storage away; a job waits',
-};
-const HOLD_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the hold of a job waits' };
-const END_RETRY: AwayRetry = { isAway: isDatabaseAway, message: 'database away; the end of a job waits' };
+/** A job under way, as its lease is renewed. */
+export type HeldJob = Claim & Pick<Job, 'progress'>;
 
 type ExecuteDeps = TranscriberDeps & {
   completions: CompletionWaiter;
-  leases: Leases;
+  leases: LeaseKeeper<HeldJob>;
   eraser: AudioEraser;
-  /** When the answer to the claim arrived. */
-  claimedAtMs: number;
-} & Pick<PipelineDeps, 'onTranscribed'>;
+};
 
 /**
- * Executes a claimed job: renews its lease, transcribes it, writes its end and has its audio erased. Hands the job back when
- * `stopSignal` aborts. Rejects when the end could not be written; the job is due again when its lease ends.
+ * Executes a job that was claimed just now: renews its lease, transcribes it, writes its end and has its audio erased. Hands
+ * the job back when the process stops. Rejects when the end could not be written; the job is due again when its lease ends.
  */
 export async function executeJob(
   job: ClaimedJob,
   limited: LimitedEngine,
   deps: ExecuteDeps,
-  stopSignal: AbortSignal,
+  place: Place,
 ): Promise<void> {
-  await new Execution(job, limited, deps, stopSignal).run();
+  await new Execution(job, limited, deps, place).run();
 }
 
 class Execution {
   readonly #job: ClaimedJob;
   readonly #limited: LimitedEngine;
   readonly #deps: ExecuteDeps;
+  readonly #place: Place;
+  readonly #claimedAtMs: number;
   readonly #rates: EndDeps['rates'];
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
@@ -80,25 +61,25 @@ class Execution {
   #isUnchanged = true;
   #progress = 0;
 
-  constructor(job: ClaimedJob, limited: LimitedEngine, deps: ExecuteDeps, stopSignal: AbortSignal) {
+  constructor(job: ClaimedJob, limited: LimitedEngine, deps: ExecuteDeps, place: Place) {
     this.#job = job;
     this.#limited = limited;
     this.#deps = deps;
+    this.#place = place;
+    this.#claimedAtMs = deps.clock.now();
     this.#rates = { lite: deps.config.creditRateLite, pro: deps.config.creditRatePro };
-    this.#signal = AbortSignal.any([stopSignal, this.#lost.signal]);
+    this.#signal = AbortSignal.any([place.signal, this.#lost.signal]);
     this.#partialResults = openPartialResults(job, deps);
   }
 
   async run(): Promise<void> {
     const job = this.#job;
     const { leases, log } = this.#deps;
-    using _lease = leases.hold(job, {
-      progress: () => this.#progress,
-      onLost: (cause) => this.#lost.abort(cause),
-    });
+    const held = () => ({ shard: job.shard, id: job.id, lease: job.lease, progress: this.#progress });
+    using _lease = leases.hold(held, (cause) => this.#lost.abort(cause));
     try {
       const outcome = await this.#transcribe();
-      this.#deps.onTranscribed?.();
+      this.#place.leave();
       this.#finish(await this.#writeEnd(outcome));
     } catch (cause) {
       if (cause instanceof StopError) return await this.#handBack();
@@ -121,7 +102,7 @@ class Execution {
     using completion = this.#deps.completions.subscribe(this.#job);
     void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
-      return await this.#retryWhileAway(STORAGE_RETRY, () => runPipeline(this.#job, this.#limited, deps, this.#signal));
+      return await this.#retryWhileAway(AUDIO, () => runPipeline(this.#job, this.#limited, deps, this.#signal));
     } catch (cause) {
       this.#signal.throwIfAborted();
       this.#deps.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
@@ -136,6 +117,7 @@ class Execution {
     const rate = this.#rates[job.plan];
     return {
       ...this.#deps,
+      leavePlace: this.#place.leave,
       maxAudioSeconds: config.maxAudioSeconds,
       minFreeDiskBytes: config.minFreeDiskBytes,
       onProgress: (progress) => {
@@ -154,7 +136,9 @@ class Execution {
 
   async #growHold(decodedUnits: number): Promise<Exclude<Growth, { kind: 'lost' }>> {
     this.#isUnchanged = false;
-    const growth = await this.#retryWhileAway(HOLD_RETRY, () => growHold(this.#deps.db, this.#job, decodedUnits));
+    const growth = await this.#retryWhileAway({ waits: 'the hold of a job' }, () =>
+      growHold(this.#deps.db, this.#job, decodedUnits),
+    );
     if (growth.kind !== 'lost') return growth;
     const cause = new LeaseLostError(this.#job.id);
     this.#lost.abort(cause);
@@ -171,7 +155,7 @@ class Execution {
       firstDelayMs: config.webhookRetryDelaysMs[0]!,
       search: config.search === 'on',
     };
-    const ended = await this.#retryWhileAway(END_RETRY, () =>
+    const ended = await this.#retryWhileAway({ waits: 'the end of a job' }, () =>
       endJob(endDeps, this.#job, outcome, this.#expected(outcome)),
     );
     if (ended === null) throw new LeaseLostError(this.#job.id);
@@ -183,24 +167,12 @@ class Execution {
     // A failed job keeps its progress, which the renewal of the lease stores.
     if (!this.#isUnchanged || outcome.kind === 'failed') return null;
     const { heldUnits, transcribedUnits, progress, startedAt } = this.#job;
-    const ranMs = Math.max(0, this.#deps.clock.now() - this.#deps.claimedAtMs);
+    const ranMs = Math.max(0, this.#deps.clock.now() - this.#claimedAtMs);
     return { heldUnits, transcribedUnits, progress, moment: new Date(startedAt!.getTime() + ranMs) };
   }
 
-  /** Retries while the storage or the database is away. `work` may run twice: the lease's number makes that safe. */
-  async #retryWhileAway<Result>({ isAway, message }: AwayRetry, work: () => Promise<Result>): Promise<Result> {
-    const { clock, log } = this.#deps;
-    for (let retry = 0; ; retry++) {
-      // The first try is made even during a stop: writing a finished transcript takes milliseconds.
-      if (retry > 0) this.#signal.throwIfAborted();
-      try {
-        return await work();
-      } catch (cause) {
-        if (!isAway(cause) || retry >= AWAY_RETRIES.most) throw cause;
-        log.warn({ job_id: this.#job.id, err: cause }, message);
-        await clock.sleep(retry === 0 ? AWAY_RETRIES.firstDelayMs : AWAY_RETRIES.delayMs, this.#signal);
-      }
-    }
+  #retryWhileAway<Result>(away: typeof AUDIO | { waits: string }, work: () => Promise<Result>): Promise<Result> {
+    return retryWhileAway(this.#deps, { ...away, jobId: this.#job.id, signal: this.#signal }, work);
   }
 
   #finish(job: Job): void {

@@ -52,8 +52,8 @@ export type PipelineDeps = {
    * transcript.
    */
   onPiece: (segments: readonly Segment[], reached: Reached) => void;
-  /** Called when the engine is done with the job, once or twice. */
-  onTranscribed?: () => void;
+  /** Called when the engine is done with the job, and its speakers are to be found. */
+  leavePlace?: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
   onProgress?: (progress: number) => void;
   /** Null on a node without the speaker model. */
@@ -110,7 +110,7 @@ export async function runPipeline(
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
     const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });
-    deps.onTranscribed?.();
+    deps.leavePlace?.();
     const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
     const finder = deps.speakerFinder ?? null;
     const log = deps.log.child({ job_id: job.id });

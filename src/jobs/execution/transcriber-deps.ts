@@ -14,17 +14,7 @@ import type { PieceTimeout } from './pipeline.ts';
 /** The dependencies of a transcriber's worker loop and of the jobs that it executes. */
 export type TranscriberDeps = {
   db: Database;
-  config: Pick<
-    Config,
-    | 'transcribeConcurrency'
-    | 'maxAudioSeconds'
-    | 'minFreeDiskBytes'
-    | 'creditRateLite'
-    | 'creditRatePro'
-    | 'webhookRetryDelaysMs'
-    | 'audioRetentionHours'
-    | 'search'
-  >;
+  config: Config;
   engines: { lite: Engine; pro: Engine };
   detector?: VoiceDetector | null;
   speakerFinder?: SpeakerFinder | null;

@@ -13,8 +13,8 @@ import { isDatabaseAway } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
 import { lockJob } from '../api/control-store.ts';
 import type { Job, Outcome } from '../job.ts';
-import { JobClaims } from '../queue/claim.ts';
-import { sweepLapsedJobs } from '../queue/lease.ts';
+import { claimNextJobs } from '../queue/claim.ts';
+import { returnLapsed } from '../queue/lapsed-jobs.ts';
 import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
 import { endJob } from './end.ts';
 
@@ -391,16 +391,16 @@ test('a claim of many jobs takes two statements, and starts one job of each acco
     statements += 1;
     return fixture.db.rows(statement);
   };
-  const claims = new JobClaims({ ...fixture, db: { ...fixture.db, rows }, leaseMs: 60_000 });
+  const claim = () => claimNextJobs({ db: { ...fixture.db, rows } }, 8);
   const countsOf = (jobs: Job[]) => accounts.map(({ id }) => jobs.filter((job) => job.accountId === id).length);
 
-  const first = await claims.claim(8);
-  const countsOfFirst = countsOf(first.jobs);
-  const rest = await claims.claim(8);
+  const first = await claim();
+  const countsOfFirst = countsOf(first.claimed);
+  const rest = await claim();
 
   assert.deepEqual([first.isDrained, rest.isDrained, statements], [false, true, 4]);
   assert.deepEqual(countsOfFirst.toSorted(), [1, 1, 1, 1, 2, 2]);
-  assert.deepEqual(countsOf([...first.jobs, ...rest.jobs]), [3, 2, 2, 2, 2, 2]);
+  assert.deepEqual(countsOf([...first.claimed, ...rest.claimed]), [3, 2, 2, 2, 2, 2]);
 });
 
 test('of two claims that chose the same jobs at the same time, each job goes to one', async () => {
@@ -411,7 +411,7 @@ test('of two claims that chose the same jobs at the same time, each job goes to 
   const claim = { jobs: head.queues[0]!.jobs, moment: head.moment, holder: null, leaseMs: 60_000, validMs: 3_000 };
 
   const both = await Promise.all([claimJobs(fixture.db, claim), claimJobs(fixture.db, claim)]);
-  const claimed = both.flatMap(({ jobs }) => jobs);
+  const claimed = both.flat();
 
   assert.equal(new Set(claimed.map(({ id }) => id)).size, 3);
   assert.equal(claimed.length, 3);
@@ -452,9 +452,9 @@ test('a claim or a sweep that the database runs too late changes nothing', async
 
   const late = await claimJobs(fixture.db, { jobs, moment, holder: null, leaseMs: 60_000, validMs: 3_000 });
   const claimed = await claimNextJob(fixture.db, 0);
-  const swept = await sweepLapsedJobs(fixture.db, -60_000);
+  const swept = await returnLapsed(fixture.db, -60_000);
 
-  assert.deepEqual([late.jobs, claimed?.id, swept], [[], id, []]);
+  assert.deepEqual([late, claimed?.id, swept], [[], id, []]);
 });
 
 test('each plan has its own engine', async () => {

@@ -1,35 +1,33 @@
 import { AudioError } from '../../audio/audio-error.ts';
 import { FetchError } from '../../audio/fetch/fetch-error.ts';
 import { isDiskFull } from '../../audio/storage/free-disk.ts';
-import { isDatabaseAway } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { BOUNDS } from '../../rules/bounds.ts';
 import { delayBeforeNextTryMs } from '../../rules/network/fetch-failure.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import type { JobMetrics } from '../job.ts';
 import { findKeysInUse } from '../retention/audio-store.ts';
 import { findJob } from '../store.ts';
+import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
+import { retryWhileAway } from '../work/retry-while-away.ts';
+import { StopError } from '../work/work-loop.ts';
 import { openAudioUrl } from './audio-url.ts';
-import type { FetchedAudio, FetchFileDeps } from './fetch-file.ts';
-import { fetchFile } from './fetch-file.ts';
-import type { ClaimedFetch } from './fetch-store.ts';
-import { releaseFetch, renewFetch } from './fetch-store.ts';
-import type { FetchEnd, FinishDeps, Finished } from './finish-fetch.ts';
-import { failFetched, queueFetched } from './finish-fetch.ts';
+import { type FetchedAudio, type FetchFileDeps, fetchFile } from './fetch-file.ts';
+import { type ClaimedFetch, type FetchClaim, releaseFetch } from './fetch-store.ts';
+import { type FetchEnd, type FinishDeps, type Finished, failFetched, queueFetched } from './finish-fetch.ts';
 
 /** For all tries of a fetch together. */
 const TOTAL_MS = 3_600_000;
 // Full disks, storage that is away and crashes count no try; after a day of them the job fails.
 const MAX_AGE_MS = 86_400_000;
 const SERVICE_RETRY_MS = 30_000;
-const RECORD_RETRIES = { most: 120, delayMs: 5_000 };
 
 export type ExecuteFetchDeps = FetchFileDeps &
   FinishDeps & {
     /** Whether audio is fetched at all: AUDIO_URL. */
     isOn: boolean;
+    leases: LeaseKeeper<FetchClaim>;
     secretBox: Pick<SecretBox, 'open'>;
     clock: Clock;
     log: Log;
@@ -41,22 +39,6 @@ type Result =
   | { kind: 'fetched'; audio: FetchedAudio }
   | { kind: 'failed'; end: FetchEnd }
   | { kind: 'again'; delayMs: number; countsAsTry: boolean; reason: string };
-
-/** The fetch is held by another process, or its job has ended. */
-class FetchLostError extends Error {
-  constructor() {
-    super('the fetch is no longer held');
-    this.name = 'FetchLostError';
-  }
-}
-
-/** The process stops: fetches under way are released. */
-export class FetchStopError extends Error {
-  constructor() {
-    super('the fetcher stops');
-    this.name = 'FetchStopError';
-  }
-}
 
 /**
  * Makes one try of a claimed fetch, more where a file can be resumed, and records what it came to. Releases the fetch when `stopSignal` aborts. Rejects when
@@ -74,7 +56,6 @@ class FetchExecution {
   readonly #fetch: ClaimedFetch;
   readonly #deps: ExecuteFetchDeps;
   readonly #startedAt = performance.now();
-  readonly #ended = new AbortController();
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
   #tries: number;
@@ -87,29 +68,17 @@ class FetchExecution {
   }
 
   async run(): Promise<void> {
-    const renewing = this.#renewUntilEnded();
+    const { shard, id, lease } = this.#fetch;
+    using _lease = this.#deps.leases.hold(
+      () => ({ shard, id, lease }),
+      (cause) => this.#lost.abort(cause),
+    );
     try {
       await this.#record(await this.#try());
     } catch (cause) {
-      if (cause instanceof FetchLostError) this.#logEnd({ outcome: 'lost' });
-      else if (cause instanceof FetchStopError) await this.#release({ delayMs: 0, countsAsTry: false, reason: 'stop' });
+      if (cause instanceof LeaseLostError) this.#logEnd({ outcome: 'lost' });
+      else if (cause instanceof StopError) await this.#release({ delayMs: 0, countsAsTry: false, reason: 'stop' });
       else throw cause;
-    } finally {
-      this.#ended.abort(null);
-      await renewing;
-    }
-  }
-
-  async #renewUntilEnded(): Promise<void> {
-    const { db, clock, log } = this.#deps;
-    for (;;) {
-      await clock.sleep(BOUNDS.renewEveryMs, this.#ended.signal);
-      if (this.#ended.signal.aborted) return;
-      try {
-        if (!(await renewFetch(db, this.#fetch, BOUNDS.leaseMs))) return this.#lost.abort(new FetchLostError());
-      } catch (err) {
-        log.warn({ job_id: this.#fetch.id, err }, 'could not renew the lease of a fetch');
-      }
     }
   }
 
@@ -197,19 +166,8 @@ class FetchExecution {
     return this.#fetch.spentMs + performance.now() - this.#startedAt;
   }
 
-  /** `work` may run twice: the lease's number makes that safe. */
-  async #retryWhileAway<Value>(work: () => Promise<Value>): Promise<Value> {
-    const { clock, log } = this.#deps;
-    for (let retry = 0; ; retry++) {
-      if (retry > 0) this.#signal.throwIfAborted();
-      try {
-        return await work();
-      } catch (err) {
-        if (!isDatabaseAway(err) || retry >= RECORD_RETRIES.most) throw err;
-        log.warn({ job_id: this.#fetch.id, err }, 'database away; the end of a fetch waits');
-        await clock.sleep(RECORD_RETRIES.delayMs, this.#signal);
-      }
-    }
+  #retryWhileAway<Value>(work: () => Promise<Value>): Promise<Value> {
+    return retryWhileAway(this.#deps, { waits: 'a fetch', jobId: this.#fetch.id, signal: this.#signal }, work);
   }
 
   #logEnd(fields: Record<string, unknown>): void {

@@ -107,20 +107,42 @@ export async function claimFetches(
   });
 }
 
-/** Moves the end of the lease to `leaseMs` from now. False when the fetch is no longer held under this claim. */
-export async function renewFetch(sql: Sql, { shard, id, lease }: FetchClaim, leaseMs: number): Promise<boolean> {
-  const renewed = await sql.run({
-    name: 'renew_fetch',
+/**
+ * Moves the ends of these leases, all of one shard, to `leaseMs` from now. Returns the ids of the fetches that are still held.
+ * Skips a row that is locked, because its fetch is being ended: it counts as held and is not renewed.
+ */
+export async function renewFetches(
+  sql: Sql,
+  claims: FetchClaim[],
+  { shard, leaseMs }: { shard: number; leaseMs: number },
+): Promise<string[]> {
+  const rows = await sql.rows<{ id: string }>({
+    name: 'renew_fetches',
     text: `
       with clock as (
         select clock_timestamp() + $4 * interval '1 millisecond' as lease_ends_at
+      ), claims as (
+        select *
+        from unnest($2::text[], $3::int[]) as c (id, lease)
+      ), free as (
+        select fetches.job_id
+        from claims
+        join audio_fetches as fetches on fetches.job_id = claims.id and fetches.lease = claims.lease
+        where fetches.shard = $1 and fetches.holder is not null
+        for update of fetches skip locked
+      ), renewed as (
+        update audio_fetches
+        set next_at = (select lease_ends_at from clock)
+        from free
+        where audio_fetches.shard = $1 and audio_fetches.job_id = free.job_id
       )
-      update audio_fetches
-      set next_at = (select lease_ends_at from clock)
-      where shard = $1 and job_id = $2 and lease = $3 and holder is not null`,
-    values: [shard, id, lease, leaseMs],
+      select claims.id
+      from claims
+      join audio_fetches as fetches on fetches.job_id = claims.id and fetches.lease = claims.lease
+      where fetches.shard = $1 and fetches.holder is not null`,
+    values: [shard, claims.map(({ id }) => id), claims.map(({ lease }) => lease), leaseMs],
   });
-  return renewed === 1;
+  return rows.map(({ id }) => id);
 }
 
 /** Ends the lease; the fetch is due again after `delayMs`. False when it is no longer held under this claim. */

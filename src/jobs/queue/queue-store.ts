@@ -1,10 +1,8 @@
-import type { Sql, Statement } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import type { Waiting } from '../../rules/jobs/next-jobs.ts';
-import type { ClaimedJob, Job } from '../job.ts';
-import { NO_RESULT } from '../job.ts';
+import { type ClaimedJob, type Job, NO_RESULT } from '../job.ts';
 import { notifyChanged } from '../notify.ts';
-import type { JobKey } from '../store.ts';
-import { OPEN_JOB_COLUMNS } from '../store.ts';
+import { type JobKey, OPEN_JOB_COLUMNS } from '../store.ts';
 import type { Claim, Holder } from './lease-store.ts';
 
 /** The greatest `limit` of `readQueueHead`. */
@@ -20,23 +18,8 @@ type HeadRow = { class: 'returned' | 'waiting'; shard: number; accountId: string
  * is queued. Reads at most `limit` returned jobs, accounts, and jobs of each account, however many there are.
  */
 export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead | null> {
-  const rows = await sql.rows<HeadRow>(READ_HEAD[Math.ceil(Math.log2(limit))]!);
-  if (rows.length === 0) return null;
-  const queues = rows.map((row) => ({ ...row, jobs: row.ids.map((id) => ({ shard: row.shard, id })) }));
-  return {
-    moment: rows[0]!.moment,
-    returned: queues.filter((row) => row.class === 'returned'),
-    queues: queues.filter((row) => row.class === 'waiting'),
-  };
-}
-
-// The limits are constants, one statement for each power of two: with a limit as parameter, PostgreSQL makes a plan for each
-// execution, which takes four times as long as the execution.
-const READ_HEAD = Array.from({ length: Math.log2(MAX_HEAD) + 1 }, (_, power) => readHead(2 ** power));
-
-function readHead(limit: number): Statement {
-  return {
-    name: `read_queue_head_${limit}`,
+  const rows = await sql.rows<HeadRow>({
+    name: 'read_queue_head',
     isBrief: true,
     isPoll: true,
     text: `
@@ -46,7 +29,7 @@ function readHead(limit: number): Statement {
         from jobs
         where state = 'queued' and lease > 0
         order by created_at, id
-        limit ${limit}
+        limit $1
       ), waiting as (
         select shard, account_id, array(
             select id
@@ -54,12 +37,12 @@ function readHead(limit: number): Statement {
             where jobs.shard = queue.shard and jobs.account_id = queue.account_id and state = 'queued' and lease = 0
               and audio_key is not null
             order by created_at, id
-            limit ${limit}
+            limit $1
           ) as ids, last_started_at as since
         from job_queues as queue
         where waiting > 0
         order by last_started_at nulls first, shard, account_id
-        limit ${limit}
+        limit $1
       ), head as (
         select 'returned' as class, shard, account_id, ids, since from returned
         union all
@@ -68,6 +51,14 @@ function readHead(limit: number): Statement {
       select class, shard, account_id as "accountId", ids, clock_timestamp() as moment
       from head
       order by class, since nulls first, shard, account_id, ids`,
+    values: [limit],
+  });
+  if (rows.length === 0) return null;
+  const queues = rows.map((row) => ({ ...row, jobs: row.ids.map((id) => ({ shard: row.shard, id })) }));
+  return {
+    moment: rows[0]!.moment,
+    returned: queues.filter((row) => row.class === 'returned'),
+    queues: queues.filter((row) => row.class === 'waiting'),
   };
 }
 
@@ -82,14 +73,13 @@ export type JobsClaim = {
 
 /**
  * Claims those of the jobs that are still queued, for `leaseMs`, and stores the time as their accounts' last start. Jobs
- * that another worker claims at this moment are left to it. `stillWaiting` is the number of jobs that their accounts have
- * waiting then: of these, nobody need be notified.
+ * that another worker claims at this moment are left to it.
  */
 export async function claimJobs(
   sql: Sql,
   { jobs, holder, leaseMs, moment, validMs }: JobsClaim,
-): Promise<{ jobs: ClaimedJob[]; stillWaiting: number }> {
-  const claimed = await sql.rows<Omit<ClaimedJob, keyof typeof NO_RESULT> & { stillWaiting: number }>({
+): Promise<ClaimedJob[]> {
+  const claimed = await sql.rows<Omit<ClaimedJob, keyof typeof NO_RESULT>>({
     name: 'claim_jobs',
     text: `
       with clock as (
@@ -111,16 +101,12 @@ export async function claimJobs(
         from started
         where job_queues.shard = any($1::smallint[]) and job_queues.shard = started.shard
           and job_queues.account_id = started.account_id
-        returning waiting
       )
-      select claimed.*, (select sum(waiting) from counted) as "stillWaiting" from claimed`,
+      select * from claimed`,
     values: [jobs.map(({ shard }) => shard), jobs.map(({ id }) => id), holder, leaseMs, moment, validMs],
   });
   for (const { id } of claimed) notifyChanged(sql, id);
-  return {
-    jobs: claimed.map(({ stillWaiting: _, ...job }) => ({ ...NO_RESULT, ...job })),
-    stillWaiting: claimed[0]?.stillWaiting ?? 0,
-  };
+  return claimed.map((job) => ({ ...NO_RESULT, ...job }));
 }
 
 /** Locks a job that is held under this claim, for the rest of the transaction. Null when the lease was lost. */

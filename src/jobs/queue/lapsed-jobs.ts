@@ -1,0 +1,39 @@
+import type { Database } from '../../db/database.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
+import { findLapsedJobs, returnLapsedJobs } from './lease-store.ts';
+
+const EVERY_MS = 1_000;
+
+/**
+ * Returns jobs whose holders died to the queue, every second until the signal aborts. The lease of a live process ends only
+ * when it cannot be renewed.
+ */
+export async function returnLapsedUntil(
+  signal: AbortSignal,
+  { db, clock, log }: { db: Database; clock: Clock; log: Log },
+): Promise<void> {
+  while (!signal.aborted) {
+    let waitMs = EVERY_MS;
+    try {
+      const ids = await returnLapsed(db);
+      if (ids.length > 0) log.warn({ job_ids: ids }, 'leases ended: the jobs are back in the queue');
+    } catch (err) {
+      log.warn({ err }, 'could not return jobs whose leases ended');
+      // Holders renew their leases first.
+      waitMs = BOUNDS.returnPauseMs;
+    }
+    await clock.sleep(waitMs, signal);
+  }
+}
+
+/** Returns jobs whose lease has ended to the queue, and gives their ids. One statement while there are none. */
+export async function returnLapsed(db: Database, validMs: number = BOUNDS.claimValidMs): Promise<string[]> {
+  const returned: string[] = [];
+  for (const [shard, jobs] of Map.groupBy(await findLapsedJobs(db), (job) => job.shard)) {
+    const ids = jobs.map(({ id }) => id);
+    returned.push(...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs })));
+  }
+  return returned;
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { BOUNDS } from '../../rules/bounds.ts';
+
+/** What is claimed is no longer held under this claim: writes under it are rejected. */
+export class LeaseLostError extends Error {
+  constructor(id: string) {
+    super(`the lease of ${id} was lost`);
+    this.name = 'LeaseLostError';
+  }
+}
+
+type Held<Claim> = {
+  claim: () => Claim;
+  onLost: (cause: LeaseLostError) => void;
+};
+
+type KeeperDeps<Claim> = {
+  clock: Clock;
+  log: Log;
+  /**
+   * Moves the ends of these leases, all of one shard, to `BOUNDS.leaseMs` from now; resolves to the ids of those that are
+   * still held.
+   */
+  renew(claims: Claim[], shard: number): Promise<string[]>;
+};
+
+/**
+ * Renews what this process has claimed in one table, all of it together, every 2 s.
+ *
+ * A lease is not lost while the database is away: nobody else can claim then, and when the database is back, holders renew
+ * before leases count as ended. The number of the lease rejects any late write.
+ */
+export class LeaseKeeper<Claim extends { shard: number; id: string }> {
+  readonly #deps: KeeperDeps<Claim>;
+  readonly #held = new Map<string, Held<Claim>>();
+  readonly #closing = new AbortController();
+  readonly #renewing: Promise<void>;
+
+  constructor(deps: KeeperDeps<Claim>) {
+    this.#deps = deps;
+    this.#renewing = this.#renewUntilClosed();
+  }
+
+  /**
+   * Renews the lease of what was claimed until disposed.
+   * @param claim   called for each renewal
+   * @param onLost  called at most once, when it is no longer held under this claim
+   */
+  hold(claim: () => Claim, onLost: Held<Claim>['onLost']): Disposable {
+    const { id } = claim();
+    const held = { claim, onLost };
+    // It was claimed elsewhere and then here again, before a renewal found that.
+    this.#lose(id, this.#held.get(id));
+    this.#held.set(id, held);
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#held.get(id) === held) this.#held.delete(id);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(null);
+    await this.#renewing;
+  }
+
+  async #renewUntilClosed(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#closing;
+    let waitMs = BOUNDS.renewEveryMs;
+    while (!signal.aborted) {
+      await clock.sleep(waitMs, signal);
+      if (signal.aborted) return;
+      waitMs = BOUNDS.renewEveryMs;
+      await this.#renewAll().catch((err: unknown) => {
+        log.warn({ leases: this.#held.size, err }, 'could not renew leases');
+        // Soon, so that a renewal waits when the database is back.
+        waitMs = BOUNDS.renewAgainMs;
+      });
+    }
+  }
+
+  async #renewAll(): Promise<void> {
+    const entries = [...this.#held].map(([id, held]) => ({ id, held, claim: held.claim() }));
+    const kept = new Set<string>();
+    // By shard: a sharded database locks rows of one shard only in a statement.
+    for (const [shard, ofShard] of Map.groupBy(entries, ({ claim }) => claim.shard)) {
+      const claims = ofShard.map(({ claim }) => claim);
+      for (const id of await this.#deps.renew(claims, shard)) kept.add(id);
+    }
+    for (const { id, held } of entries) if (!kept.has(id)) this.#lose(id, held);
+  }
+
+  #lose(id: string, held: Held<Claim> | undefined): void {
+    if (held === undefined || this.#held.get(id) !== held) return;
+    this.#held.delete(id);
+    held.onLost(new LeaseLostError(id));
+  }
+}
