@@ -1,3 +1,4 @@
+import { BOUNDS } from '../../../src/rules/bounds.ts';
 import { evaluateStreak } from '../../../src/rules/webhooks/auto-disable.ts';
 import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
@@ -50,8 +51,9 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], report: R
   if (!before.active) return;
   const verdict = evaluateStreak({
     consecutiveFailures: count,
-    failingSinceMs: count === 0 ? null : hasSuccess ? atMs : Date.parse(before.failing_since ?? after.failing_since),
-    nowMs: atMs,
+    failingSinceMs: count === 0 ? null : Date.parse((!hasSuccess && before.failing_since) || after.failing_since),
+    // The decision is made when the rows are locked, and written later.
+    nowMs: isDisabled ? Date.parse(after.disabled_at) : atMs - BOUNDS.lateCommitMs,
     disableFailures: SETTINGS.webhookDisableFailures,
     disableMs: SETTINGS.webhookDisableMs,
   });
