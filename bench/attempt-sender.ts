@@ -1,12 +1,12 @@
 // Attempts of the deliverer, signed, sent and classified, without the database: in a process of its own, as the deliverer is.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../src/platform/clock.ts';
-import { sendAttempt } from '../src/webhooks/deliveries/send.ts';
+import { sendAttempt, serviceHeaderNames } from '../src/webhooks/deliveries/send.ts';
 import { openPoster } from '../src/webhooks/http-client/post.ts';
 import { openHeaderReader } from '../src/webhooks/secrets/own-headers.ts';
 import { openSecretBox } from '../src/webhooks/secrets/secrets.ts';
 import { openSigners } from '../src/webhooks/secrets/signers.ts';
-import { SECRETS_KEY, sampleDelivery } from './sample-request.ts';
+import { SECRETS_KEY, sampleAttempt } from './sample-request.ts';
 
 export type ToAttemptSender = { kind: 'send'; count: number };
 
@@ -25,12 +25,12 @@ const options = {
   signers: openSigners(openSecretBox(SECRETS_KEY)),
   headerReader: openHeaderReader(openSecretBox(SECRETS_KEY)),
   clock: systemClock,
-  headerPrefix: 'X-Service-',
+  headerNames: serviceHeaderNames('X-Service-'),
   retryDelaysMs: [0, 30_000, 300_000, 1_800_000],
   random: Math.random,
 };
 const body = readFileSync(bodyFile);
-const webhooks = Array.from({ length: WEBHOOKS }, () => sampleDelivery(url, body));
+const attempts = Array.from({ length: WEBHOOKS }, () => sampleAttempt(url, body));
 
 process.on('message', async ({ count }: ToAttemptSender) => {
   let left = count;
@@ -38,8 +38,9 @@ process.on('message', async ({ count }: ToAttemptSender) => {
     while (left > 0) {
       left -= 1;
       const id = String(left).padStart(ID_CHARS, '0');
-      const delivery = { ...webhooks[left % WEBHOOKS]!, id: `dl_${id}`, eventId: `evt_${id}`, attemptId: `dlv_${id}` };
-      const finished = await sendAttempt(delivery, options);
+      const attempt = attempts[left % WEBHOOKS]!;
+      const delivery = { ...attempt.delivery, id: `dl_${id}`, eventId: `evt_${id}`, attemptId: `dlv_${id}` };
+      const finished = await sendAttempt({ ...attempt, delivery }, options);
       if (!finished?.succeeded) throw new Error(finished?.errorMessage ?? 'the attempt did not start');
     }
   }

@@ -52,7 +52,8 @@ export const DELIVERY_BUGS: PlantedBug[] = [
       {
         file: OWNERSHIP,
         find: 'this.#trustedUntil = trustedUntil;',
-        replace: 'this.#trustedUntil = { monotonicMs: monotonicMs() + TRUST_MS, wallMs: clock.now() + TRUST_MS };',
+        replace:
+          'this.#trustedUntil = { monotonicMs: monotonicMs() + BOUNDS.shardTrustMs, wallMs: clock.now() + BOUNDS.shardTrustMs };',
       },
     ],
     test: 'src/webhooks/ownership/ownership.test.ts',
@@ -105,7 +106,7 @@ export const DELIVERY_BUGS: PlantedBug[] = [
   {
     name: 'deliveries that are committed late are never looked for',
     changes: [
-      { file: READER, find: 'LATE_COMMIT_MS = 10_000', replace: 'LATE_COMMIT_MS = 0' },
+      { file: READER, find: 'nowMs - BOUNDS.lateCommitMs', replace: 'nowMs' },
       { file: READER, find: 'SEARCH_MS = 60_000', replace: 'SEARCH_MS = 60_000_000' },
     ],
     test: 'src/webhooks/deliveries/worker.test.ts',
@@ -174,9 +175,9 @@ export const DELIVERY_BUGS: PlantedBug[] = [
     name: 'waiting deliveries of a disabled webhook stay in the queue',
     changes: [
       {
-        file: 'src/webhooks/deliveries/worker.ts',
-        find: 'if (this.#dropping.has(webhook.id)) return;',
-        replace: 'if (this.#dropping !== undefined) return;',
+        file: 'src/webhooks/deliveries/drops.ts',
+        find: "if (webhook?.state !== 'inactive' ||",
+        replace: "if (webhook?.state !== 'none' ||",
       },
     ],
   },

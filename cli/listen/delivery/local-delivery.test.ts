@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
-import type { ReadyDelivery } from '../../../src/webhooks/deliveries/send.ts';
-import { signedHeaders as headersOfService } from '../../../src/webhooks/deliveries/send.ts';
+import {
+  type Attempt,
+  signedHeaders as headersOfService,
+  serviceHeaderNames,
+} from '../../../src/webhooks/deliveries/send.ts';
 import { openSigners } from '../../../src/webhooks/secrets/signers.ts';
 import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { localHeaders, makeSecret } from './local-delivery.ts';
@@ -15,12 +18,13 @@ const clock = { now: () => nowMs, sleep: async () => undefined };
 
 test('a local delivery has the headers of a delivery of the service, with the same signatures', () => {
   const webhookId = 'wh_1';
-  const delivery = {
-    ...{ webhookId, eventId: event.id, eventType: event.type, attemptId: 'dlv_1', attempt: 2 },
-    ...{ body: Buffer.from(event.body), secret: secretBox.seal(webhookId, secret) },
-    ...{ previousSecret: null, previousSecretEndsAt: null },
-  } as unknown as ReadyDelivery;
-  const ofService = headersOfService(delivery, { signers: openSigners(secretBox), clock, headerPrefix: 'X-Acme-' });
+  const attempt = {
+    delivery: { webhookId, eventId: event.id, eventType: event.type, attemptId: 'dlv_1', attempt: 2 },
+    webhook: { id: webhookId, secret: secretBox.seal(webhookId, secret), previousSecret: null },
+    body: Buffer.from(event.body),
+  } as Attempt;
+  const signing = { signers: openSigners(secretBox), clock, headerNames: serviceHeaderNames('X-Acme-') };
+  const ofService = headersOfService(attempt, signing);
 
   const local = localHeaders(event, { secret, headerPrefix: 'X-Acme-' }, { attempt: 2, nowMs });
 

@@ -63,12 +63,12 @@ test('the owner of the shard drops all but what is in flight, and nothing once i
 
   await environment.drop({ by: 'owner', epoch: 6, inFlight: [] });
   const ofLostShard = await environment.states();
-  await environment.drop({ by: 'owner', epoch: 7, inFlight: [inFlight!.id] });
+  await environment.drop({ by: 'owner', epoch: 7, inFlight: [inFlight!.delivery.id] });
 
   assert.deepEqual(ofLostShard, ['waiting', 'waiting', 'waiting']);
   assert.deepEqual((await environment.states()).sort(), ['dropped', 'dropped', 'waiting']);
   assert.deepEqual(
-    (await environment.fixture.due(environment.account)).map(({ id }) => id),
-    [inFlight!.id],
+    (await environment.fixture.due(environment.account)).map(({ delivery }) => delivery.id),
+    [inFlight!.delivery.id],
   );
 });

@@ -38,8 +38,8 @@ test('a read of a webhook brings its settings only when asked, and the longest d
   const [asked, notAsked] = [await read(true), await read(false)];
 
   assert.deepEqual(
-    asked.webhooks.map(({ id, isActive }) => [id, isActive]),
-    [[webhookId, true]],
+    asked.webhooks.map(({ id, state }) => [id, state]),
+    [[webhookId, 'active']],
   );
   assert.deepEqual(notAsked.webhooks, []);
   for (const { deliveries } of [asked, notAsked]) {

@@ -1,37 +1,12 @@
 import type { Sql } from '../../db/database.ts';
 import { plainArray } from '../../db/statements/plain-array.ts';
+import type { Entry } from '../scheduler/webhook-queue.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 
-/** What an attempt needs to know of its webhook. */
-export type WebhookSettings = {
-  id: string;
-  shard: number;
-  url: string;
-  secret: Buffer;
-  previousSecret: Buffer | null;
-  previousSecretEndsAt: Date | null;
-  isActive: boolean;
-  /** Its account is suspended: its deliveries wait. */
-  isSuspended: boolean;
-  /** It has succeeded, and not failed since. */
-  isHealthy: boolean;
-  /** How many attempts may start in a second; null: no limit. */
-  maxPerSecond: number | null;
-  /** The headers that its owner has set, as JSON, sealed; null without any. */
-  headers: Buffer | null;
-};
-
-/** A waiting delivery. */
-export type WaitingDelivery = {
-  shard: number;
-  id: string;
+/** A delivery that waits, as read. */
+export type WaitingDelivery = Entry & {
   accountId: string;
-  webhookId: string;
-  eventId: string;
   eventType: string;
-  attempt: number;
-  attemptId: string;
-  /** Time of the database, in ms since the epoch. */
-  nextAtMs: number;
   /** Time of the database when the row was read. */
   readAtMs: number;
   /** Null when it is large: `readBodies` reads it when it is sent. */
@@ -49,8 +24,8 @@ export type ReadDeliveries = {
 };
 
 const SETTINGS = `w.url, w.secret, w.previous_secret as "previousSecret", w.previous_secret_ends_at as "previousSecretEndsAt",
-  w.active as "isActive", w.consecutive_failures = 0 and w.has_succeeded as "isHealthy",
-  w.max_per_second as "maxPerSecond", w.headers, a.suspended_at is not null as "isSuspended"`;
+  w.consecutive_failures = 0 and w.has_succeeded as "isHealthy", w.max_per_second as "maxPerSecond", w.headers,
+  case when not w.active then 'inactive' when a.suspended_at is not null then 'suspended' else 'active' end as state`;
 const ACCOUNT = 'left join accounts a on a.shard = w.shard and a.id = w.account_id';
 
 // extract() computes in numeric, which costs a microsecond.
@@ -60,15 +35,17 @@ const MS = (time: string) => `date_part('epoch', ${time}) * 1000`;
 export const MAX_WAITING_BODY_BYTES = 8 * 1024;
 
 // Text takes half of the bytes that hexadecimal digits take, and the database converts to UTF-8, which it is.
-const DELIVERY = `d.id, d.account_id as "accountId", d.event_id as "eventId", d.event_type as "eventType", d.attempt,
+const DELIVERY = `d.shard, d.webhook_id as "webhookId", d.id, d.account_id as "accountId", d.event_id as "eventId", d.event_type as "eventType", d.attempt,
   d.attempt_id as "attemptId", ${MS('d.next_at')} as "nextAtMs", (select ${MS('clock_timestamp()')}) as "readAtMs",
   coalesce(octet_length(e.body), 0) as "bodyBytes",
   case when octet_length(e.body) <= ${MAX_WAITING_BODY_BYTES} then convert_from(e.body, 'UTF8') end as body`;
 const EVENT = 'left join events e on e.shard = d.shard and e.id = d.event_id';
 
-type Place = Pick<WaitingDelivery, 'shard' | 'webhookId'>;
-type DeliveryRow = Omit<WaitingDelivery, 'body' | keyof Place> & { body: string | null };
-type SettingsRow = Omit<WebhookSettings, 'id' | 'shard'> | { url: null };
+/** A delivery, and its webhook's settings if they were read. */
+type Row = Omit<WaitingDelivery, 'body'> & { body: string | null } & (
+    | Omit<WebhookSettings, 'id' | 'shard'>
+    | { url: null }
+  );
 
 /**
  * At most `limit` deliveries of the shards, in no order, that are due in a span of time. Ends included.
@@ -80,10 +57,10 @@ export async function readDue(
   span: { shards: number[]; fromMs: number; untilMs: number; without: string[]; known: string[]; limit: number },
 ): Promise<ReadDeliveries> {
   const { shards, fromMs, untilMs, without, known, limit } = span;
-  const rows = await sql.rows<DeliveryRow & SettingsRow & Place>({
+  const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
     isPoll: true,
-    text: `select d.shard, d.webhook_id as "webhookId", ${DELIVERY}, ${SETTINGS}
+    text: `select ${DELIVERY}, ${SETTINGS}
       from deliveries d
       left join webhooks w on w.shard = d.shard and w.id = d.webhook_id
       ${ACCOUNT}
@@ -96,8 +73,8 @@ export async function readDue(
     values: [shards, fromMs, untilMs, plainArray(without), limit, plainArray(known)],
   });
   const webhooks = new Map<string, WebhookSettings>();
-  for (const row of rows) if (!webhooks.has(row.webhookId)) webhooks.set(row.webhookId, settingsOf(row, row));
-  return { deliveries: rows.map((row) => deliveryOf(row, row)), webhooks: [...webhooks.values()], nowMs: nowOf(rows) };
+  for (const row of rows) if (!webhooks.has(row.webhookId)) webhooks.set(row.webhookId, settingsOf(row));
+  return { deliveries: rows.map(deliveryOf), webhooks: [...webhooks.values()], nowMs: nowOf(rows) };
 }
 
 /**
@@ -118,14 +95,13 @@ export async function readDueOfWebhook(
   },
 ): Promise<ReadDeliveries> {
   const { shard, webhookId, fromMs, untilMs, limit, known, withSettings } = span;
-  const place = { shard, webhookId };
-  const rows = await sql.rows<DeliveryRow & SettingsRow>({
+  const rows = await sql.rows<Row>({
     name: withSettings ? 'read-due-deliveries-of-webhook-with-settings' : 'read-due-deliveries-of-webhook',
     text: withSettings ? READ_OF_WEBHOOK_WITH_SETTINGS : READ_OF_WEBHOOK,
     values: [shard, webhookId, fromMs, untilMs, limit, plainArray(known)],
   });
-  const webhooks = withSettings && rows[0] ? [settingsOf(rows[0], place)] : [];
-  return { deliveries: rows.map((row) => deliveryOf(row, place)), webhooks, nowMs: nowOf(rows) };
+  const webhooks = withSettings && rows[0] ? [settingsOf(rows[0])] : [];
+  return { deliveries: rows.map(deliveryOf), webhooks, nowMs: nowOf(rows) };
 }
 
 const readOfWebhook = (columns: string, settings: string) => `
@@ -152,8 +128,10 @@ const READ_OF_WEBHOOK_WITH_SETTINGS = readOfWebhook(
   ${ACCOUNT}`,
 );
 
-function deliveryOf(row: DeliveryRow, { shard, webhookId }: Place): WaitingDelivery {
-  const { id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, bodyBytes } = row;
+/** Without the settings, which the row repeats. */
+function deliveryOf(row: Row): WaitingDelivery {
+  const { shard, webhookId, id, accountId, eventId, eventType, attempt, attemptId, nextAtMs, readAtMs, bodyBytes } =
+    row;
   const body = row.body === null ? null : Buffer.from(row.body);
   return {
     shard,
@@ -171,22 +149,31 @@ function deliveryOf(row: DeliveryRow, { shard, webhookId }: Place): WaitingDeliv
   };
 }
 
-function nowOf(rows: DeliveryRow[]): number | null {
+function nowOf(rows: Row[]): number | null {
   return rows[0]?.readAtMs ?? null;
 }
 
-function settingsOf(row: SettingsRow, { webhookId: id, shard }: Place): WebhookSettings {
+function settingsOf(row: Row): WebhookSettings {
+  const { webhookId: id, shard } = row;
   if (row.url === null) return deletedWebhook({ id, shard });
-  const { url, secret, previousSecret, previousSecretEndsAt, isActive, isSuspended, isHealthy, maxPerSecond, headers } =
-    row;
-  const ofUrl = { url, secret, previousSecret, previousSecretEndsAt, headers };
-  return { id, shard, ...ofUrl, isActive, isSuspended, isHealthy, maxPerSecond };
+  const { state, isHealthy, maxPerSecond, url, secret, previousSecret, previousSecretEndsAt, headers } = row;
+  return { id, shard, state, isHealthy, maxPerSecond, url, secret, previousSecret, previousSecretEndsAt, headers };
 }
 
 /** Settings of a webhook that is no longer there. */
 export function deletedWebhook({ id, shard }: { id: string; shard: number }): WebhookSettings {
-  const nothing = { url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null, headers: null };
-  return { id, shard, ...nothing, isActive: false, isSuspended: false, isHealthy: false, maxPerSecond: null };
+  return {
+    id,
+    shard,
+    state: 'inactive',
+    isHealthy: false,
+    maxPerSecond: null,
+    url: '',
+    secret: Buffer.alloc(0),
+    previousSecret: null,
+    previousSecretEndsAt: null,
+    headers: null,
+  };
 }
 
 /** A webhook, and of its waiting deliveries the one that is due first. */

@@ -1,34 +1,33 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { countRowsRead } from '../../../test/fixtures/database/rows-read.ts';
-import { attemptOf, DISABLE_BOUNDS, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
-import type { Sql } from '../../db/database.ts';
-import { openDatabase } from '../../db/database.ts';
+import { DISABLE_BOUNDS, finishedOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import { openDatabase, type Sql } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { dropWaiting } from './drop-store.ts';
 import { findWebhooksDue, readBodies, readDue, readDueOfWebhook } from './due-store.ts';
 import type { FinishedAttempt } from './recording/finished-attempt.ts';
 import { recordWithStreaks } from './recording/streaks.ts';
 import { finishSuccesses } from './recording/success-store.ts';
-import type { ReadyDelivery } from './send.ts';
+import type { Attempt } from './send.ts';
 
 const ROWS = 2_000;
 const BATCH = 10;
 
 type Place = { shard: number; webhookId: string };
-type Case = (sql: Sql, place: Place, deliveries: ReadyDelivery[]) => Promise<unknown>;
+type Case = (sql: Sql, place: Place, attempts: Attempt[]) => Promise<unknown>;
 
 const everything = { fromMs: Number.NEGATIVE_INFINITY, limit: 100 };
 const unknown = { known: [], withSettings: true };
-const attemptsOf = (deliveries: ReadyDelivery[], succeeded: boolean): FinishedAttempt[] =>
-  deliveries.map((delivery) => attemptOf(delivery, { succeeded }));
+const finishedOfAll = (attempts: Attempt[], succeeded: boolean): FinishedAttempt[] =>
+  attempts.map((attempt) => finishedOf(attempt, { succeeded }));
 
 const CASES: Record<string, Case> = {
-  'recording successes': (sql, _, deliveries) => finishSuccesses(sql, attemptsOf(deliveries, true)),
-  'recording failures': (sql, _, deliveries) =>
+  'recording successes': (sql, _, attempts) => finishSuccesses(sql, finishedOfAll(attempts, true)),
+  'recording failures': (sql, _, attempts) =>
     recordWithStreaks(
       { transaction: (work) => work(sql) },
-      { attempts: attemptsOf(deliveries, false), ...DISABLE_BOUNDS },
+      { attempts: finishedOfAll(attempts, false), ...DISABLE_BOUNDS },
     ),
   'reading what is due': (sql, { shard }) =>
     readDue(sql, { ...everything, shards: [shard], untilMs: Date.now() + 60_000, without: [], known: [] }),
@@ -37,7 +36,11 @@ const CASES: Record<string, Case> = {
   'reading what is due of a webhook that is known': (sql, place) =>
     readDueOfWebhook(sql, { ...everything, ...place, known: [], withSettings: false, untilMs: Date.now() + 60_000 }),
   'searching for webhooks': (sql, { shard }) => findWebhooksDue(sql, { shard, untilMs: Date.now() + 60_000 }),
-  'reading bodies': (sql, _, deliveries) => readBodies(sql, deliveries),
+  'reading bodies': (sql, _, attempts) =>
+    readBodies(
+      sql,
+      attempts.map(({ delivery }) => delivery),
+    ),
   'dropping nothing': (sql, { shard }) =>
     dropWaiting(sql, { shard, webhookId: 'wh_none', url: '', allowed: { by: 'others' } }),
 };
@@ -53,7 +56,7 @@ for (const [name, run] of Object.entries(CASES)) {
     await fixture.db.run({ text: 'vacuum analyze' });
     const deliverer = openDatabase(fixture.db.url, { maxConnections: 1, plansOnce: true });
     const [first] = await fixture.due(account);
-    await run(deliverer, place, [{ ...first!, attemptId: makeId('dlv') }]);
+    await run(deliverer, place, [{ ...first!, delivery: { ...first!.delivery, attemptId: makeId('dlv') } }]);
     for (let i = 1; i < BATCH; i++) await fixture.emit(account);
     const due = await fixture.due(account);
     await fixture.db.run({

@@ -1,6 +1,4 @@
-import type { Database } from '../../db/database.ts';
-import { isDatabaseAway } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Database, logFailure } from '../../db/database.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
@@ -8,14 +6,13 @@ import type { DatabaseClock } from '../ownership/database-clock.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import type { RefillRequest } from '../scheduler/refills.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { ReadDeliveries, WaitingDelivery, WebhookSettings } from './due-store.ts';
-import { findWebhooksDue, readDue, readDueOfWebhook } from './due-store.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
+import type { Drops } from './drops.ts';
+import { findWebhooksDue, type ReadDeliveries, readDue, readDueOfWebhook, type WaitingDelivery } from './due-store.ts';
 import type { WebhookCache } from './webhook-cache.ts';
-import { maySend, scheduled } from './webhook-cache.ts';
 
 export type ReaderDeps = {
   db: Database;
-  clock: Clock;
   log: Log;
   metrics?: Pick<Metrics, 'deliveriesFoundLate'> | undefined;
   monotonicMs: () => number;
@@ -23,10 +20,9 @@ export type ReaderDeps = {
   scheduler: Scheduler<WaitingDelivery>;
   ownership: Ownership;
   webhooks: WebhookCache;
-  /** Something was read: attempts may start. Called at least once a second. */
-  onRead(): void;
-  /** Deliveries of this webhook, which is disabled or deleted, wait in an owned shard. */
-  onInactive(webhook: WebhookSettings): void;
+  drops: Drops;
+  /** Something was notified or read: causes a turn. */
+  wake(): void;
 };
 
 const POLL_MS = 1_000;
@@ -61,34 +57,30 @@ type Search = { fromMs: number } | 'missed';
  */
 export class Reader {
   readonly #deps: ReaderDeps;
-  readonly #stopping = new AbortController();
   readonly #notified = new Set<number>();
   /** Shards that were read without looking back as far as SLOW_COMMIT_MS. */
   readonly #lookBackAt = new Set<number>();
   readonly #searches = new Map<number, Search>();
   /** The database's time before the last read of each shard. */
   readonly #readAtMs = new Map<number, number>();
-  #sleep = new AbortController();
+  #nextRoundMs = Number.NEGATIVE_INFINITY;
   #nextPollMs = Number.NEGATIVE_INFINITY;
   #nextLookBackMs = Number.NEGATIVE_INFINITY;
-  #nextSearchMs = Number.NEGATIVE_INFINITY;
+  #nextSearchMs: number;
+  #isReading = false;
   #isSearching = false;
+  #isStopping = false;
   #refills = 0;
   readonly #running = new Set<Promise<void>>();
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps;
+    this.#nextSearchMs = deps.monotonicMs() + SEARCH_MS;
   }
 
-  start(): void {
-    this.#nextSearchMs = this.#deps.monotonicMs() + SEARCH_MS;
-    this.#track(this.#readUntilStopped());
-  }
-
-  /** Resolves when no statement runs any more. */
+  /** Reads nothing from now on. Resolves when no statement runs any more. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    this.#sleep.abort();
+    this.#isStopping = true;
     await Promise.all(this.#running);
   }
 
@@ -98,8 +90,7 @@ export class Reader {
     if (payload === '') this.#nextPollMs = Number.NEGATIVE_INFINITY;
     else if (this.#deps.ownership.epochOf(shard) === null) return;
     else this.#notified.add(shard);
-    // With a reason: without one, an error is made for each notification.
-    this.#sleep.abort(null);
+    this.#deps.wake();
   }
 
   /** Reads all that is due in shards that were just taken. */
@@ -112,38 +103,41 @@ export class Reader {
     this.#search();
   }
 
-  /** Reads more of the webhooks that run low. */
-  refill(): void {
-    const { scheduler, databaseClock } = this.#deps;
-    if (this.#stopping.signal.aborted) return;
-    for (const request of scheduler.refills(CONCURRENT_REFILLS - this.#refills, databaseClock.nowMs())) {
-      this.#refills += 1;
-      this.#track(
-        this.#refillOne(request)
-          .finally(() => (this.#refills -= 1))
-          .then(() => this.#deps.onRead()),
-      );
-    }
+  /** Begins the read that is due, unless one runs. Returns after how many ms the next is due; Infinity: after this one. */
+  read(): number {
+    if (this.#isReading || this.#isStopping) return Number.POSITIVE_INFINITY;
+    const nowMs = this.#deps.monotonicMs();
+    const lookBackMs = this.#lookBackAt.size > 0 ? this.#nextLookBackMs : Number.POSITIVE_INFINITY;
+    const dueMs = this.#notified.size > 0 ? nowMs : Math.min(this.#nextPollMs, lookBackMs);
+    const waitMs = Math.max(dueMs, this.#nextRoundMs) - nowMs;
+    if (waitMs > 0) return waitMs;
+    this.#isReading = true;
+    this.#nextRoundMs = nowMs + MIN_ROUND_MS;
+    this.#track(this.#readRound(nowMs));
+    return Number.POSITIVE_INFINITY;
   }
 
-  async #readUntilStopped(): Promise<void> {
-    const { monotonicMs, clock, onRead } = this.#deps;
-    while (!this.#stopping.signal.aborted) {
-      const startedMs = monotonicMs();
-      this.#sleep = new AbortController();
-      await this.#readRound(startedMs).catch(this.#logFailure('reading due deliveries'));
-      onRead();
-      if (startedMs >= this.#nextSearchMs) this.#searchForMissed(startedMs);
-      // After a failure.
-      else if (this.#searches.size > 0) this.#search();
-      const nextMs = Math.min(this.#nextPollMs, this.#lookBackAt.size > 0 ? this.#nextLookBackMs : Infinity);
-      await clock.sleep(Math.max(0, nextMs - monotonicMs()), this.#sleep.signal);
-      const restMs = startedMs + MIN_ROUND_MS - monotonicMs();
-      if (restMs > 0) await clock.sleep(restMs, this.#stopping.signal);
+  /** Begins reads of the webhooks that run low. */
+  refill(): void {
+    const { scheduler, databaseClock } = this.#deps;
+    if (this.#isStopping) return;
+    for (const request of scheduler.refills(CONCURRENT_REFILLS - this.#refills, databaseClock.nowMs())) {
+      this.#refills += 1;
+      this.#track(this.#refillOne(request));
     }
   }
 
   async #readRound(startedMs: number): Promise<void> {
+    const { log, wake } = this.#deps;
+    await this.#readDue(startedMs).catch((error) => logFailure(log, error, 'reading due deliveries'));
+    this.#isReading = false;
+    if (startedMs >= this.#nextSearchMs) this.#searchForMissed(startedMs);
+    // After a failure.
+    else if (this.#searches.size > 0) this.#search();
+    wake();
+  }
+
+  async #readDue(startedMs: number): Promise<void> {
     const { ownership, databaseClock } = this.#deps;
     const isPoll = startedMs >= this.#nextPollMs;
     if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
@@ -175,7 +169,7 @@ export class Reader {
       const answer = await readDue(db, { shards, fromMs, untilMs, without, known, limit: MAX_ROWS });
       this.#keep(answer, read);
       for (const delivery of answer.deliveries) {
-        scheduler.offer(delivery, scheduled(webhooks.get(delivery.webhookId)!), read);
+        scheduler.offer(delivery, webhooks.get(delivery.webhookId)!, read);
       }
       return answer.deliveries.length;
     } finally {
@@ -184,20 +178,23 @@ export class Reader {
   }
 
   async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
-    const { db, scheduler, databaseClock, webhooks } = this.#deps;
+    const { db, log, scheduler, databaseClock, webhooks, wake } = this.#deps;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
-    const hasSettings = webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && maySend(webhooks.get(webhookId)!);
+    const hasSettings =
+      webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && webhooks.get(webhookId)!.state === 'active';
     const span = { fromMs, untilMs, limit, known, withSettings: !hasSettings };
     try {
       const answer = await readDueOfWebhook(db, { shard, webhookId, ...span });
       this.#keep(answer, read);
       const [webhook] = answer.webhooks;
       if (hasSettings) webhooks.apply(webhookId);
-      scheduler.refilled(read, answer.deliveries, webhook ? scheduled(webhook) : null, databaseClock.nowMs());
+      scheduler.refilled(read, answer.deliveries, webhook ?? null, databaseClock.nowMs());
     } catch (error) {
       scheduler.endRead(read);
-      this.#logFailure('reading the deliveries of a webhook')(error);
+      logFailure(log, error, 'reading the deliveries of a webhook');
     }
+    this.#refills -= 1;
+    wake();
   }
 
   /** Keeps what came with the rows: the settings of their webhooks, and the time. */
@@ -205,7 +202,7 @@ export class Reader {
     if (nowMs !== null) this.#deps.databaseClock.adjust(nowMs);
     for (const webhook of webhooks) {
       this.#deps.webhooks.keep(webhook, read);
-      if (!webhook.isActive) this.#deps.onInactive(webhook);
+      this.#deps.drops.dropIfInactive(webhook);
     }
   }
 
@@ -218,26 +215,25 @@ export class Reader {
   }
 
   #search(): void {
-    if (this.#isSearching || this.#stopping.signal.aborted) return;
+    if (this.#isSearching || this.#isStopping) return;
     this.#isSearching = true;
-    this.#track(
-      this.#searchShards()
-        .catch(this.#logFailure('searching for due deliveries'))
-        .finally(() => {
-          this.#isSearching = false;
-        }),
-    );
+    this.#track(this.#searchShards());
   }
 
   /** Stops at a failure: the next round begins again. */
   async #searchShards(): Promise<void> {
-    const { ownership, onRead } = this.#deps;
-    for (const [shard, search] of this.#searches) {
-      if (this.#stopping.signal.aborted) return;
-      if (ownership.epochOf(shard) !== null) await this.#searchShard(shard, search);
-      if (this.#searches.get(shard) === search) this.#searches.delete(shard);
-      onRead();
+    const { log, ownership, wake } = this.#deps;
+    try {
+      for (const [shard, search] of this.#searches) {
+        if (this.#isStopping) break;
+        if (ownership.epochOf(shard) !== null) await this.#searchShard(shard, search);
+        if (this.#searches.get(shard) === search) this.#searches.delete(shard);
+        wake();
+      }
+    } catch (error) {
+      logFailure(log, error, 'searching for due deliveries');
     }
+    this.#isSearching = false;
   }
 
   async #searchShard(shard: number, search: Search): Promise<void> {
@@ -254,7 +250,7 @@ export class Reader {
           continue;
         }
         const isFound = scheduler.found({ ...first, shard }, read);
-        if (known && !maySend(known)) inactive.push(known);
+        if (known && known.state !== 'active') inactive.push(known);
         else if (isFound) metrics?.deliveriesFoundLate.inc();
       }
     } finally {
@@ -264,27 +260,17 @@ export class Reader {
   }
 
   /**
-   * Has the deliveries dropped of those of the webhooks that are still inactive, and read of those that may send again: no refill reads them. They were in flight
-   * when the others were dropped, and their results were not recorded.
+   * Has the deliveries dropped of those of the webhooks that are still inactive: no refill reads them. They were in flight when
+   * the others were dropped, and their results were not recorded.
    */
   async #dropOf(inactive: WebhookSettings[]): Promise<void> {
-    const { webhooks, onInactive } = this.#deps;
+    const { webhooks, drops } = this.#deps;
     await webhooks.refresh(inactive);
-    for (const { id } of inactive) {
-      const webhook = webhooks.get(id);
-      if (webhook && !webhook.isActive) onInactive(webhook);
-    }
+    for (const { id } of inactive) drops.dropIfInactive(webhooks.get(id));
   }
 
   #track(work: Promise<void>): void {
     const tracked = work.finally(() => this.#running.delete(tracked));
     this.#running.add(tracked);
-  }
-
-  #logFailure(activity: string): (error: unknown) => void {
-    return (error) => {
-      if (isDatabaseAway(error)) this.#deps.log.warn({ err: error }, `${activity} failed: the database is unavailable`);
-      else this.#deps.log.error({ err: error }, `${activity} failed`);
-    };
   }
 }

@@ -1,35 +1,32 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Clock } from '../../platform/clock.ts';
-import { makeId } from '../../platform/clock.ts';
+import { type Clock, makeId } from '../../platform/clock.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
 import { delayBeforeAttemptMs } from '../../rules/webhooks/retry-schedule.ts';
 import type { PostReport } from '../http-client/attempt.ts';
 import type { Poster } from '../http-client/post.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import type { HeaderReader } from '../secrets/own-headers.ts';
-import type { Signer, Signers } from '../secrets/signers.ts';
-import { UnreadableSecret } from '../secrets/signers.ts';
-import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { type Signer, type Signers, UnreadableSecret } from '../secrets/signers.ts';
+import type { WaitingDelivery } from './due-store.ts';
 import type { FinishedAttempt } from './recording/finished-attempt.ts';
 
-/** A delivery with all that its attempt needs. */
-export type ReadyDelivery = Omit<WaitingDelivery, 'nextAtMs' | 'readAtMs' | 'body'> &
-  Pick<WebhookSettings, 'url' | 'secret' | 'previousSecret' | 'previousSecretEndsAt' | 'headers'> & {
-    body: Buffer;
-    /** Of the shard, while the attempt starts. */
-    epoch: number;
-    /** The webhook has been failing, or its url has never succeeded. */
-    isDegraded: boolean;
-  };
+/** An attempt with all that it needs. */
+export type Attempt = {
+  delivery: WaitingDelivery;
+  webhook: WebhookSettings;
+  body: Buffer;
+  /** Of the shard when the attempt started. */
+  epoch: number;
+};
 
 export type SendOptions = {
   poster: Poster;
   signers: Signers;
   headerReader: HeaderReader;
   clock: Clock;
-  /** X-Service- by default. */
-  headerPrefix: string;
+  headerNames: HeaderNames;
   retryDelaysMs: readonly number[];
   /** In [0, 1). */
   random: () => number;
@@ -42,33 +39,25 @@ const USER_AGENT = `Verbatim/${packageJson.version}`;
  * @param isWithdrawn  evaluated just before the request is sent: true, and nothing is sent
  */
 export async function sendAttempt(
-  delivery: ReadyDelivery,
+  attempt: Attempt,
   options: SendOptions,
   isWithdrawn: () => boolean = () => false,
 ): Promise<FinishedAttempt | null> {
-  const { url, accountId, webhookId, body, isDegraded } = delivery;
-  const signed = signedHeaders(delivery, options);
-  if (delivery.headers === null) {
-    const report = await options.poster.post({ url, accountId, headers: signed, body, isDegraded, isWithdrawn });
-    return report && finish(delivery, signed, report, options);
-  }
-  const own = withoutServiceHeaders(options.headerReader.headersOf(webhookId, delivery.headers), signed);
+  const { delivery, webhook, body } = attempt;
+  const signed = signedHeaders(attempt, options);
+  const own = withoutServiceHeaders(options.headerReader.headersOf(webhook.id, webhook.headers), signed);
   const headers = { ...signed, ...own };
-  const report = await options.poster.post({ url, accountId, headers, body, isDegraded, isWithdrawn });
-  return report && finish(delivery, { ...signed, ...redacted(own) }, report, options);
+  const { url, isHealthy } = webhook;
+  const { accountId } = delivery;
+  const report = await options.poster.post({ url, accountId, headers, body, isDegraded: !isHealthy, isWithdrawn });
+  return report && finish(attempt, { ...signed, ...redacted(own) }, report, options);
 }
 
-type HeaderNames = ReturnType<typeof namesWith>;
+/** The names of the service's own headers. */
+export type HeaderNames = ReturnType<typeof serviceHeaderNames>;
 
-let lastNames: { prefix: string; names: HeaderNames } | null = null;
-
-/** The names of the service's headers. Kept: V8 looks up the text of each name that is made anew. */
-function keptNames(prefix: string): HeaderNames {
-  if (lastNames?.prefix !== prefix) lastNames = { prefix, names: namesWith(prefix) };
-  return lastNames.names;
-}
-
-function namesWith(prefix: string) {
+/** @param prefix  X-Service- by default */
+export function serviceHeaderNames(prefix: string) {
   return {
     eventId: `${prefix}Event-Id`,
     eventType: `${prefix}Event-Type`,
@@ -82,15 +71,14 @@ function namesWith(prefix: string) {
 
 /** The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now. */
 export function signedHeaders(
-  delivery: ReadyDelivery,
-  { signers, clock, headerPrefix }: Pick<SendOptions, 'signers' | 'clock' | 'headerPrefix'>,
+  { delivery, webhook, body }: Attempt,
+  { signers, clock, headerNames: names }: Pick<SendOptions, 'signers' | 'clock' | 'headerNames'>,
 ): Record<string, string> {
-  const { body, eventId: id } = delivery;
-  const names = keptNames(headerPrefix);
+  const id = delivery.eventId;
   const nowMs = clock.now();
   const timestamp = new Date(nowMs).toISOString();
   const timestampSeconds = Math.floor(nowMs / 1000);
-  const valid = validSigners(delivery, signers, nowMs);
+  const valid = validSigners(webhook, signers, nowMs);
   const [signature, previous] = valid.map(({ own }) => own.sign(`${timestamp}.`, body, 'hex'));
   const standard = valid.map((one) => `v1,${one.standard.sign(`${id}.${timestampSeconds}.`, body, 'base64')}`);
   return {
@@ -115,13 +103,13 @@ export function signedHeaders(
  * Signers by the current secret, and by the previous one while it is valid and can be opened.
  * @throws UnreadableSecret  the current secret cannot be opened
  */
-function validSigners(delivery: ReadyDelivery, signers: Signers, nowMs: number): Signer[] {
-  const { webhookId, secret, previousSecret, previousSecretEndsAt } = delivery;
+function validSigners(webhook: WebhookSettings, signers: Signers, nowMs: number): Signer[] {
+  const { id, secret, previousSecret, previousSecretEndsAt } = webhook;
   const overlaps = previousSecret !== null && previousSecretEndsAt !== null && previousSecretEndsAt.getTime() > nowMs;
-  const current = signers.signerOf(webhookId, secret);
+  const current = signers.signerOf(id, secret);
   if (!overlaps) return [current];
   try {
-    return [current, signers.signerOf(webhookId, previousSecret)];
+    return [current, signers.signerOf(id, previousSecret)];
   } catch (error) {
     if (error instanceof UnreadableSecret) return [current];
     throw error;
@@ -129,7 +117,7 @@ function validSigners(delivery: ReadyDelivery, signers: Signers, nowMs: number):
 }
 
 function finish(
-  delivery: ReadyDelivery,
+  { delivery, webhook, epoch }: Attempt,
   loggedHeaders: Record<string, string>,
   report: PostReport,
   { clock, retryDelaysMs, random }: SendOptions,
@@ -140,14 +128,14 @@ function finish(
   const retryAfterMs = succeeded ? null : delayBeforeAttemptMs(next);
   return {
     shard: delivery.shard,
-    epoch: delivery.epoch,
+    epoch,
     deliveryId: delivery.id,
     attemptId: delivery.attemptId,
     accountId: delivery.accountId,
     webhookId: delivery.webhookId,
     eventId: delivery.eventId,
     eventType: delivery.eventType,
-    url: delivery.url,
+    url: webhook.url,
     attempt: delivery.attempt,
     succeeded,
     retryAfterMs,

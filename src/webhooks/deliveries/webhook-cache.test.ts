@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Sql } from '../../db/database.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
+import type { WaitingDelivery } from './due-store.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
 const NOW_MS = 1_000_000;
 const ACTIVE: WebhookSettings = {
   ...{ id: 'w1', shard: 0, url: '', secret: Buffer.alloc(0), previousSecret: null, previousSecretEndsAt: null },
-  ...{ isActive: true, isSuspended: false, isHealthy: true, maxPerSecond: null, headers: null },
+  ...{ state: 'active', isHealthy: true, maxPerSecond: null, headers: null },
 };
 
 /** How many of three deliveries start at once, after the webhook was forgotten and is read again with the settings as known. */
@@ -40,5 +41,5 @@ function startsWith(settings: WebhookSettings): number {
 test('a webhook that is read again without its settings keeps those that are known', () => {
   assert.equal(startsWith(ACTIVE), 3);
   assert.equal(startsWith({ ...ACTIVE, maxPerSecond: 1 }), 1);
-  assert.equal(startsWith({ ...ACTIVE, isActive: false }), 0);
+  assert.equal(startsWith({ ...ACTIVE, state: 'inactive' }), 0);
 });

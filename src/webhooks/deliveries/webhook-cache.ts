@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
-import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
-import { deletedWebhook, readWebhooks } from './due-store.ts';
+import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
+import { deletedWebhook, readWebhooks, type WaitingDelivery } from './due-store.ts';
 
 type Cached = { settings: WebhookSettings; read: number; readAtMs: number };
 
@@ -41,7 +41,7 @@ export class WebhookCache {
   /** Gives the scheduler the settings as last read: it knows nothing of a webhook that had nothing in memory. */
   apply(id: string): void {
     const cached = this.#cached.get(id);
-    if (cached) this.#scheduler.setWebhook(scheduled(cached.settings), cached.read);
+    if (cached) this.#scheduler.setWebhook(cached.settings, cached.read);
   }
 
   /** Keeps settings that a read brought, unless a later read has brought some. */
@@ -50,7 +50,7 @@ export class WebhookCache {
     if (cached && cached.read > read) return;
     if (this.#cached.size >= MAX_CACHED && !cached) this.#cached.clear();
     this.#cached.set(settings.id, { settings, read, readAtMs: this.#monotonicMs() });
-    this.#scheduler.setWebhook(scheduled(settings), read);
+    this.#scheduler.setWebhook(settings, read);
   }
 
   /** Reads webhooks again; a deleted one is inactive from then on. */
@@ -60,7 +60,7 @@ export class WebhookCache {
       try {
         const ids = [...new Set(found.map(({ id }) => id))];
         const settings = new Map((await readWebhooks(this.#sql, shard, ids)).map((one) => [one.id, one]));
-        for (const id of ids) this.keep(settings.get(id) ?? deletedWebhook(this.get(id) ?? { id, shard }), read);
+        for (const id of ids) this.keep(settings.get(id) ?? deletedWebhook({ id, shard }), read);
       } finally {
         this.#scheduler.endRead(read);
       }
@@ -68,21 +68,10 @@ export class WebhookCache {
   }
 
   /** Applies what a record has changed. The rest is as old as before: a read in progress may bring it anew. */
-  change(id: string, change: Partial<Pick<WebhookSettings, 'isActive' | 'isHealthy'>>): void {
+  change(id: string, change: Partial<Pick<WebhookSettings, 'state' | 'isHealthy'>>): void {
     const cached = this.#cached.get(id);
     if (!cached) return;
     cached.settings = { ...cached.settings, ...change };
-    this.#scheduler.setWebhook(scheduled(cached.settings), cached.read);
+    this.#scheduler.setWebhook(cached.settings, cached.read);
   }
-}
-
-/** Whether attempts may start: what waits for a suspended account's webhook is kept, for an inactive one it is dropped. */
-export function maySend({ isActive, isSuspended }: WebhookSettings): boolean {
-  return isActive && !isSuspended;
-}
-
-/** What the scheduler needs to know of a webhook. */
-export function scheduled(webhook: WebhookSettings) {
-  const { id, shard, isHealthy, maxPerSecond } = webhook;
-  return { id, shard, isHealthy, maySend: maySend(webhook), maxPerSecond };
 }

@@ -9,18 +9,15 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openDeliveryFixture, secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
-import type { ReceiverOptions } from '../../../test/fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
+import { openReceiver, type ReceiverOptions, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { Database, Statement } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
 import { endDeliverers } from '../ownership/ownership-store.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
 import { dropWaitingOfJob } from './drop-store.ts';
-import type { DelivererDeps } from './worker.ts';
-import { startDeliverer } from './worker.ts';
+import { type DelivererDeps, startDeliverer } from './worker.ts';
 
 const FAST_RETRIES_MS = [0, 50, 50, 50];
 
@@ -575,11 +572,14 @@ test('an erased event is not sent from memory', async () => {
   for (let i = 0; i < 17; i++) await fixture.emit(account);
   await receiver.waitFor(16);
   const sent = new Set(environment.sent('x-service-event-id'));
-  const [waiting] = (await fixture.due(account)).filter(({ eventId }) => !sent.has(eventId));
+  const [waiting] = (await fixture.due(account)).filter(({ delivery }) => !sent.has(delivery.eventId));
   const notified = Promise.withResolvers<string>();
   const unlisten = await fixture.db.listen('event_erased', (id) => id && notified.resolve(id));
 
-  await fixture.db.run({ text: `update events set job_id = 'job_x' where id = $1`, values: [waiting!.eventId] });
+  await fixture.db.run({
+    text: `update events set job_id = 'job_x' where id = $1`,
+    values: [waiting!.delivery.eventId],
+  });
   await fixture.db.transaction((tx) => dropWaitingOfJob(tx, { shard: account.shard, jobId: 'job_x' }));
   await notified.promise;
   await unlisten();

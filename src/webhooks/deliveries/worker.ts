@@ -1,11 +1,10 @@
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
-import { isDatabaseAway } from '../../db/database.ts';
+import { type Database, logFailure } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { makeId } from '../../platform/clock.ts';
+import { type Clock, makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { openPoster } from '../http-client/post.ts';
 import { DatabaseClock } from '../ownership/database-clock.ts';
@@ -15,13 +14,12 @@ import { openHeaderReader } from '../secrets/own-headers.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import { openSigners } from '../secrets/signers.ts';
 import { Attempts } from './attempts.ts';
-import { dropWaiting } from './drop-store.ts';
-import type { WaitingDelivery, WebhookSettings } from './due-store.ts';
+import { Drops } from './drops.ts';
+import type { WaitingDelivery } from './due-store.ts';
 import { Reader } from './reader.ts';
-import type { RecorderDeps } from './recording/recorder.ts';
-import { Recorder } from './recording/recorder.ts';
+import { Recorder, type RecorderDeps } from './recording/recorder.ts';
 import type { StreakChange } from './recording/streaks.ts';
-import type { SendOptions } from './send.ts';
+import { type SendOptions, serviceHeaderNames } from './send.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
 export type DelivererDeps = {
@@ -52,7 +50,8 @@ export type DelivererDeps = {
   holder?: string | null;
 };
 
-const DROP_AGAIN_MS = 1_000;
+// What ends a pause of the attempts, such as a heartbeat after an outage, causes no turn by itself.
+const MAX_TURN_INTERVAL_MS = 1_000;
 
 /**
  * Sends due deliveries of the shards that this process owns. They are read into memory, where the scheduler chooses the
@@ -67,45 +66,52 @@ export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
 class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #scheduler = new Scheduler<WaitingDelivery>();
+  readonly #databaseClock: DatabaseClock;
   readonly #ownership: Ownership;
   readonly #webhooks: WebhookCache;
+  readonly #drops: Drops;
   readonly #reader: Reader;
   readonly #recorder: Recorder;
   readonly #attempts: Attempts;
-  /** Webhooks whose waiting deliveries are being dropped. */
-  readonly #dropping = new Map<string, Promise<void>>();
+  readonly #wake = new WakeSignal();
+  #isStopping = false;
+  #turns: Promise<void> | null = null;
   #unlisten: (() => Promise<void>)[] = [];
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
     const { db, clock, log, metrics, config } = deps;
     const monotonicMs = deps.monotonicMs ?? (() => performance.now());
-    const databaseClock = new DatabaseClock(monotonicMs);
     const scheduler = this.#scheduler;
+    const wake = () => this.#wake.send();
+    const databaseClock = new DatabaseClock(monotonicMs);
+    this.#databaseClock = databaseClock;
     this.#webhooks = new WebhookCache(db, scheduler, monotonicMs);
-    this.#ownership = new Ownership({
-      ...{ db, clock, log, monotonicMs, holder: deps.holder ?? makeId('req') },
+    const ownership = new Ownership({
+      db,
+      clock,
+      log,
+      monotonicMs,
+      holder: deps.holder ?? makeId('req'),
       unrecorded: (shard) => scheduler.unsettledOf(shard),
-      onTaken: (shards) => this.#takeShards(shards, databaseClock.nowMs()),
-      onClosed: (shards) => {
-        for (const shard of shards) scheduler.dropShard(shard);
-        this.#attempts.dropShards(shards);
-      },
+      onTaken: (shards) => this.#takeShards(shards),
+      onClosed: (shards) => this.#closeShards(shards),
       onTime: (nowMs) => databaseClock.adjust(nowMs),
     });
+    this.#ownership = ownership;
+    this.#drops = new Drops({ db, clock, log, scheduler, ownership });
     this.#recorder = new Recorder({
-      ...{ db, config, log, clock, metrics },
+      db,
+      config,
+      log,
+      clock,
+      metrics,
       now: () => deps.sqlNow?.() ?? null,
-      onEnd: (attempt, end) => this.#attempts.ended(attempt, end),
       onStreak: (streak) => this.#applyStreak(streak),
     });
-    const parts = { db, clock, log, databaseClock, scheduler, ownership: this.#ownership, webhooks: this.#webhooks };
-    const onInactive = (webhook: WebhookSettings) => this.#drop(webhook);
-    this.#attempts = new Attempts({
-      ...{ ...parts, recorder: this.#recorder, sendOptions: sendOptionsOf(deps), onInactive },
-      onStarted: () => this.#reader.refill(),
-    });
-    this.#reader = new Reader({ ...parts, metrics, monotonicMs, onInactive, onRead: () => this.#attempts.start() });
+    const parts = { db, clock, log, databaseClock, scheduler, ownership, webhooks: this.#webhooks, drops: this.#drops };
+    this.#reader = new Reader({ ...parts, metrics, monotonicMs, wake });
+    this.#attempts = new Attempts({ ...parts, recorder: this.#recorder, sendOptions: sendOptionsOf(deps), wake });
   }
 
   async start(): Promise<void> {
@@ -119,7 +125,7 @@ class Deliverer {
       }),
     ]);
     await this.#recorder.warmUp();
-    this.#reader.start();
+    this.#turns = this.#takeTurns();
     await this.#ownership.start();
   }
 
@@ -129,65 +135,59 @@ class Deliverer {
     await Promise.all(this.#unlisten.map((unlisten) => unlisten()));
     await Promise.all([this.#attempts.stop(BOUNDS.workStopMs), this.#reader.stop()]);
     await this.#recorder.finish();
-    await Promise.all(this.#dropping.values());
+    await this.#drops.finish();
     await this.#ownership.leave();
+    this.#isStopping = true;
+    this.#wake.send();
+    await this.#turns;
   }
 
-  #takeShards(shards: number[], nowMs: number): void {
-    for (const shard of shards) this.#scheduler.addShard(shard, nowMs);
-    this.#reader.taken(shards);
-  }
-
-  #applyStreak({ webhookId, consecutiveFailures, verdict }: StreakChange): void {
-    const disabled = verdict === 'disable';
-    this.#webhooks.change(webhookId, { isHealthy: consecutiveFailures === 0, ...(disabled && { isActive: false }) });
-    const webhook = this.#webhooks.get(webhookId);
-    if (disabled && webhook) this.#drop(webhook);
-  }
-
-  /** Reads a webhook again that the API has changed. */
-  #refresh(id: string): void {
-    const known = this.#webhooks.get(id);
-    if (!known) return;
-    void this.#webhooks
-      .refresh([known])
-      .then(() => {
-        const webhook = this.#webhooks.get(id)!;
-        if (!webhook.isActive) this.#drop(webhook);
-        this.#attempts.start();
-      })
-      .catch(this.#logFailure('reading a webhook'));
-  }
-
-  /** Drops what waits for a webhook that is disabled or deleted. */
-  #drop(webhook: WebhookSettings): void {
-    if (this.#dropping.has(webhook.id)) return;
-    const dropping = this.#dropUntilDone(webhook).finally(() => this.#dropping.delete(webhook.id));
-    this.#dropping.set(webhook.id, dropping);
-  }
-
-  /** Tries again after a failure, while this process owns the shard. */
-  async #dropUntilDone({ id: webhookId, shard, url }: WebhookSettings): Promise<void> {
-    for (;;) {
-      const epoch = this.#ownership.epochOf(shard);
-      if (epoch === null) return;
-      const allowed = { by: 'owner', epoch, inFlight: this.#scheduler.unsettledOfWebhook(webhookId) } as const;
-      try {
-        await dropWaiting(this.#deps.db, { shard, webhookId, url, allowed });
-        return this.#scheduler.dropWebhook(webhookId);
-      } catch (error) {
-        this.#logFailure('dropping deliveries')(error);
-        await this.#deps.clock.sleep(DROP_AGAIN_MS);
-      }
+  /** A turn after each wake, and when something is due. */
+  async #takeTurns(): Promise<void> {
+    while (!this.#isStopping) {
+      const woken = this.#wake.next();
+      const restMs = this.#takeTurn();
+      if (restMs > 0) await waitAtMost(this.#deps.clock, woken, Math.min(Math.ceil(restMs), MAX_TURN_INTERVAL_MS));
+      // All that arrives in this round of the event loop wakes one turn.
+      await new Promise(setImmediate);
     }
   }
 
-  #logFailure(activity: string): (error: unknown) => void {
-    const { log } = this.#deps;
-    return (error) => {
-      if (isDatabaseAway(error)) log.warn({ err: error }, `${activity} failed: the database is unavailable`);
-      else log.error({ err: error }, `${activity} failed`);
-    };
+  /** Reads, starts, refills: each begins what it can and waits for nothing. Returns after how many ms the next turn is due. */
+  #takeTurn(): number {
+    const readInMs = this.#reader.read();
+    const startInMs = this.#attempts.start();
+    this.#reader.refill();
+    return Math.min(readInMs, startInMs);
+  }
+
+  #takeShards(shards: number[]): void {
+    for (const shard of shards) this.#scheduler.addShard(shard, this.#databaseClock.nowMs());
+    this.#reader.taken(shards);
+  }
+
+  #closeShards(shards: number[]): void {
+    for (const shard of shards) this.#scheduler.dropShard(shard);
+    this.#attempts.dropShards(shards);
+  }
+
+  #applyStreak({ webhookId, consecutiveFailures, verdict }: StreakChange): void {
+    const isHealthy = consecutiveFailures === 0;
+    this.#webhooks.change(webhookId, verdict === 'disable' ? { isHealthy, state: 'inactive' } : { isHealthy });
+    this.#drops.dropIfInactive(this.#webhooks.get(webhookId));
+  }
+
+  /** Reads a webhook again that the API has changed. */
+  async #refresh(id: string): Promise<void> {
+    const known = this.#webhooks.get(id);
+    if (!known) return;
+    try {
+      await this.#webhooks.refresh([known]);
+    } catch (error) {
+      return logFailure(this.#deps.log, error, 'reading a webhook');
+    }
+    this.#drops.dropIfInactive(this.#webhooks.get(id));
+    this.#wake.send();
   }
 }
 
@@ -205,7 +205,7 @@ function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: Deliver
     signers: openSigners(secretBox),
     headerReader: openHeaderReader(secretBox),
     clock,
-    headerPrefix: config.webhookHeaderPrefix,
+    headerNames: serviceHeaderNames(config.webhookHeaderPrefix),
     retryDelaysMs: config.webhookRetryDelaysMs,
     random: random ?? Math.random,
   };

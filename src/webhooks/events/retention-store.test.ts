@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FixtureAccount } from '../../../test/fixtures/webhooks/delivery.ts';
-import { attemptOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import { type FixtureAccount, finishedOf, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { insertResends } from '../deliveries/resend-store.ts';
 import { deleteOldEvents } from './retention-store.ts';
 
@@ -28,7 +27,7 @@ async function delivered(fixture: Fixture, account: FixtureAccount): Promise<str
 
 async function settle(fixture: Fixture, account: FixtureAccount): Promise<void> {
   const due = await fixture.due(account, { now: after(365) });
-  await fixture.finish(due.map((delivery) => attemptOf(delivery)));
+  await fixture.finish(due.map((delivery) => finishedOf(delivery)));
 }
 
 async function counts(fixture: Fixture): Promise<{ events: number; deliveries: number }> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { signBody } from '#sdk/webhooks/signature.ts';
-import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
+import { finishedOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 
 const HOOK = { url: 'https://hooks.example.com/verbatim', events: ['transcription.completed'] };
@@ -23,12 +23,12 @@ async function openDelivery({ responseHeaders }: { responseHeaders?: Record<stri
   const signed = (secret: string, of = body) => ({
     'X-Service-Signature': signBody({ secret, timestamp, body: of }),
     'X-Service-Timestamp': timestamp,
-    'X-Service-Event-Id': due!.eventId,
-    'X-Service-Delivery-Id': due!.attemptId,
+    'X-Service-Event-Id': due!.delivery.eventId,
+    'X-Service-Delivery-Id': due!.delivery.attemptId,
   });
   const headers = signed(webhook.secret);
   await environment.fixture.finish([
-    attemptOf(due!, {
+    finishedOf(due!, {
       requestHeaders: JSON.stringify(headers),
       ...(responseHeaders && { responseHeaders: JSON.stringify(responseHeaders) }),
     }),

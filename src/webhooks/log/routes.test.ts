@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptOf } from '../../../test/fixtures/webhooks/delivery.ts';
+import { finishedOf } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Sql, Statement } from '../../db/database.ts';
 import type { FinishedAttempt } from '../deliveries/recording/finished-attempt.ts';
@@ -21,7 +21,7 @@ async function openEnvironment(options: Parameters<typeof openWebhookFixture>[0]
   const { db } = web.fixture;
   async function attemptAll(result: Partial<FinishedAttempt>) {
     const due = await web.fixture.due(account);
-    const attempts = due.map((delivery) => attemptOf(delivery, result));
+    const attempts = due.map((delivery) => finishedOf(delivery, result));
     await recordWithStreaks(db, { attempts, disableFailures: 1000, disableMs: 0 });
     return attempts;
   }

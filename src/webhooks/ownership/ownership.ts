@@ -1,14 +1,15 @@
-import type { Database } from '../../db/database.ts';
-import { isDatabaseAway } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Database, logFailure } from '../../db/database.ts';
+import { type Clock, waitAtMost } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
-import type { Heartbeat, OwnedShard } from './ownership-store.ts';
 import {
   endDeliverers,
   endExpiredDeliverers,
+  type Heartbeat,
   joinDeliverers,
+  type OwnedShard,
   releaseShards,
   renewLease,
   takeShards,
@@ -42,16 +43,15 @@ export class Ownership {
   readonly #open = new Map<number, number>();
   /** Shards that are released once nothing of them is in flight. */
   readonly #closing = new Map<number, number>();
-  readonly #stopping = new AbortController();
+  readonly #wake = new WakeSignal();
   #id: string;
   #rejoined = 0;
   #goodBeats = 0;
   #trustedUntil = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
   #isLeaving = false;
-  #isWoken = false;
+  #hasLeft = false;
   /** Called after the next heartbeat. */
   #waiters: (() => void)[] = [];
-  #sleep = new AbortController();
   #unlisten: () => Promise<void> = async () => undefined;
   #beating: Promise<void> | null = null;
 
@@ -62,7 +62,7 @@ export class Ownership {
 
   /** Joins the deliverers and takes shards, now and whenever some are free. Tries again while the database is away. */
   async start(): Promise<void> {
-    this.#unlisten = await this.#deps.db.listen('delivery_shards', () => this.#wake());
+    this.#unlisten = await this.#deps.db.listen('delivery_shards', () => this.#wake.send());
     this.#beating = this.#beatUntilStopped();
   }
 
@@ -84,14 +84,14 @@ export class Ownership {
 
   /** Call it when attempts of the shard were recorded: a shard that is being released may be drained. */
   recorded(shard: number): void {
-    if (this.#closing.has(shard) && this.#deps.unrecorded(shard) === 0) this.#wake();
+    if (this.#closing.has(shard) && this.#deps.unrecorded(shard) === 0) this.#wake.send();
   }
 
   /** Sends a heartbeat at once. Resolves when this process knows which shards it owns now, or the database is away. */
   renewed(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiters.push(resolve);
-      this.#wake();
+      this.#wake.send();
     });
   }
 
@@ -99,27 +99,22 @@ export class Ownership {
   close(): void {
     this.#isLeaving = true;
     this.#closeShards([...this.#open.keys()]);
-    this.#wake();
+    this.#wake.send();
   }
 
   /** Ends the lease and sets the remaining shards free. */
   async leave(): Promise<void> {
-    this.#stopping.abort();
-    this.#sleep.abort();
+    this.#hasLeft = true;
+    this.#wake.send();
     await this.#beating;
     await this.#unlisten();
-    await endDeliverers(this.#deps.db, this.#id).catch((error) => this.#logFailure(error));
-  }
-
-  #wake(): void {
-    this.#isWoken = true;
-    this.#sleep.abort();
+    await endDeliverers(this.#deps.db, this.#id).catch((error) => logFailure(this.#deps.log, error, 'heartbeat'));
   }
 
   async #beatUntilStopped(): Promise<void> {
     let hasJoined = false;
-    while (!this.#stopping.signal.aborted) {
-      this.#isWoken = false;
+    while (!this.#hasLeft) {
+      const woken = this.#wake.next();
       const waiters = this.#waiters.splice(0);
       try {
         if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: BOUNDS.shardLeaseMs });
@@ -127,13 +122,11 @@ export class Ownership {
         if (!hasJoined) continue;
       } catch (error) {
         this.#goodBeats = 0;
-        this.#logFailure(error);
+        logFailure(this.#deps.log, error, 'heartbeat');
       } finally {
         for (const resolve of waiters) resolve();
       }
-      if (this.#isWoken) continue;
-      this.#sleep = new AbortController();
-      await this.#deps.clock.sleep(BOUNDS.heartbeatMs, this.#sleep.signal);
+      await waitAtMost(this.#deps.clock, woken, BOUNDS.heartbeatMs);
     }
   }
 
@@ -197,11 +190,5 @@ export class Ownership {
   #forget(shards: number[]): void {
     for (const shard of shards) this.#open.delete(shard);
     if (shards.length > 0) this.#deps.onClosed(shards);
-  }
-
-  #logFailure(error: unknown): void {
-    const { log } = this.#deps;
-    if (isDatabaseAway(error)) log.warn({ err: error }, 'heartbeat failed: the database is unavailable');
-    else log.error({ err: error }, 'heartbeat failed');
   }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Random } from '../../../test/fixtures/random.ts';
-import { randomFrom } from '../../../test/fixtures/random.ts';
+import { type Random, randomFrom } from '../../../test/fixtures/random.ts';
 import { Scheduler } from './scheduler.ts';
-import type { Entry, WebhookSettings } from './webhook-queue.ts';
+import type { Entry } from './webhook-queue.ts';
+import type { StartSettings } from './webhook-settings.ts';
 
 const SEEDS = 90;
 const STEPS = 1_500;
@@ -31,7 +31,7 @@ class Model {
   readonly #rows = new Map<string, Entry>();
   readonly #active = new Map(WEBHOOKS.map((id) => [id, true]));
   readonly #owned = new Set<number>(SHARDS);
-  readonly #kept = new Map<string, { settings: WebhookSettings; read: number }>();
+  readonly #kept = new Map<string, { settings: StartSettings; read: number }>();
   /** Rows that the scheduler has seen and must not lose. */
   readonly #covered = new Set<string>();
   /** Rows that were deleted while they waited, and must not start. */
@@ -232,7 +232,7 @@ class Model {
   }
 
   /** Keeps the settings of the read that began last, as the deliverer does. */
-  #keep(settings: WebhookSettings, read: number): WebhookSettings {
+  #keep(settings: StartSettings, read: number): StartSettings {
     const kept = this.#kept.get(settings.id);
     if (kept && kept.read > read) return kept.settings;
     this.#kept.set(settings.id, { settings, read });
@@ -295,7 +295,13 @@ class Model {
 
   #settingsOf(id: string) {
     const maxPerSecond = MAX_PER_SECOND[id] ?? null;
-    return { id, shard: shardOf(id), isHealthy: id < 'w4', maySend: this.#active.get(id)!, maxPerSecond };
+    return {
+      id,
+      shard: shardOf(id),
+      isHealthy: id < 'w4',
+      state: this.#active.get(id) ? ('active' as const) : ('inactive' as const),
+      maxPerSecond,
+    };
   }
 
   #rowsOf(isWanted: (row: Entry) => boolean): Entry[] {

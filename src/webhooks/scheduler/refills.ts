@@ -51,7 +51,7 @@ export class Refills<E extends Entry> {
     const ids: string[] = [];
     for (const webhook of this.#spilled) {
       if (ids.length === limit) break;
-      if (webhook.maySend && !webhook.spill!.refill && !this.#isLow(webhook)) ids.push(webhook.id);
+      if (webhook.state === 'active' && !webhook.spill!.refill && !this.#isLow(webhook)) ids.push(webhook.id);
     }
     return ids;
   }
@@ -147,7 +147,7 @@ export class Refills<E extends Entry> {
   }
 
   #needsRefill(webhook: WebhookQueue<E>): boolean {
-    return webhook.spill !== null && !webhook.spill.refill && webhook.maySend && this.#isLow(webhook);
+    return webhook.spill !== null && !webhook.spill.refill && webhook.state === 'active' && this.#isLow(webhook);
   }
 }
 

@@ -3,9 +3,10 @@ import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { Scheduler } from './scheduler.ts';
 import type { Entry } from './webhook-queue.ts';
+import type { StartSettings } from './webhook-settings.ts';
 
 const NOW_MS = 1_000_000;
-const HEALTHY = { isHealthy: true, maySend: true, maxPerSecond: null as number | null };
+const HEALTHY: Omit<StartSettings, 'id' | 'shard'> = { isHealthy: true, state: 'active', maxPerSecond: null };
 const DEGRADED = { ...HEALTHY, isHealthy: false };
 
 function newScheduler(limits: ConstructorParameters<typeof Scheduler>[0] = {}) {
@@ -160,7 +161,7 @@ test('what waits for an inactive webhook never starts, and is read again when it
   const { scheduler, offer, startAll } = newScheduler();
   offer('w1');
   const read = scheduler.beginRead();
-  scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY, maySend: false }, read);
+  scheduler.setWebhook({ id: 'w1', shard: 0, ...HEALTHY, state: 'inactive' }, read);
 
   assert.deepEqual(startAll(), []);
   assert.deepEqual(scheduler.refills(9, NOW_MS), []);
@@ -172,7 +173,7 @@ test('what waits for an inactive webhook never starts, and is read again when it
 test('a row of an inactive webhook is refused, and leaves nothing in memory', () => {
   const { scheduler, offer } = newScheduler();
 
-  assert.equal(offer('w1', {}, { ...HEALTHY, maySend: false }), 'inactive');
+  assert.equal(offer('w1', {}, { ...HEALTHY, state: 'inactive' }), 'inactive');
   assert.equal(scheduler.sizes().webhooks, 0);
 });
 

@@ -1,12 +1,10 @@
-import type { SchedulerLimits } from './limits.ts';
-import { LIMITS } from './limits.ts';
+import { LIMITS, type SchedulerLimits } from './limits.ts';
 import { OwnedShards } from './owned-shards.ts';
 import { ReadLog } from './read-log.ts';
-import type { RefillRequest } from './refills.ts';
-import { Refills } from './refills.ts';
+import { type RefillRequest, Refills } from './refills.ts';
 import { StartOrder } from './start-order.ts';
-import type { Entry, Item, Offer, WebhookSettings } from './webhook-queue.ts';
-import { isBefore, newItem, WebhookQueue } from './webhook-queue.ts';
+import { type Entry, type Item, isBefore, newItem, type Offer, WebhookQueue } from './webhook-queue.ts';
+import type { StartSettings } from './webhook-settings.ts';
 
 // What waits may use so much of the memory that is left; the rest admits webhooks that come new.
 const WAITING_SHARE = 0.75;
@@ -80,12 +78,12 @@ export class Scheduler<E extends Entry = Entry> {
   }
 
   /** Takes a row that is due now or soon. @param read  the read that brought it */
-  offer(entry: E, settings: WebhookSettings, read: number): Offer {
+  offer(entry: E, settings: StartSettings, read: number): Offer {
     const refusal = this.#refusal(entry, read);
     if (refusal) return refusal;
     const known = this.#webhooks.get(settings.id);
     if (known) this.setWebhook(settings, read);
-    if (!(known ?? settings).maySend) return 'inactive';
+    if ((known ?? settings).state !== 'active') return 'inactive';
     if (this.#items.has(entry.id)) return 'known';
     const webhook = known ?? this.#addWebhook(settings, read);
     if (!webhook.spill || entry.nextAtMs < webhook.spill.fromMs) return this.#admit(webhook, newItem(entry, read));
@@ -115,7 +113,7 @@ export class Scheduler<E extends Entry = Entry> {
     fromMs = Number.NEGATIVE_INFINITY,
   ): void {
     if (!this.#shards.isOwned(shard)) return;
-    const settings = { id, shard, isHealthy, maySend: true, maxPerSecond: null };
+    const settings = { id, shard, isHealthy, state: 'active', maxPerSecond: null } as const;
     const webhook = this.#webhooks.get(id) ?? this.#addWebhook(settings, 0);
     this.#refills.spill(webhook, fromMs);
   }
@@ -124,13 +122,13 @@ export class Scheduler<E extends Entry = Entry> {
    * Applies a webhook's settings, unless a later read has brought some. What waits for a webhook that may not send is
    * forgotten, and read again when it may.
    */
-  setWebhook({ id, isHealthy, maySend, maxPerSecond }: WebhookSettings, read: number): void {
+  setWebhook({ id, isHealthy, state, maxPerSecond }: StartSettings, read: number): void {
     const webhook = this.#webhooks.get(id);
     if (!webhook || read < webhook.settingsRead) return;
-    const isSame = webhook.maySend === maySend && webhook.maxPerSecond === maxPerSecond;
-    Object.assign(webhook, { settingsRead: read, isHealthy, maySend, maxPerSecond });
+    const isSame = webhook.state === state && webhook.maxPerSecond === maxPerSecond;
+    Object.assign(webhook, { settingsRead: read, isHealthy, state, maxPerSecond });
     if (isSame) return;
-    if (!maySend) for (const item of webhook.items()) this.#evict(webhook, item);
+    if (state !== 'active') for (const item of webhook.items()) this.#evict(webhook, item);
     this.#update(webhook);
   }
 
@@ -169,7 +167,7 @@ export class Scheduler<E extends Entry = Entry> {
     this.#unsettled--;
     webhook.settle(item);
     this.#reads.bury(id, this.#reads.last);
-    const waits = retry && webhook.maySend && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
+    const waits = retry && webhook.state === 'active' && retry.nextAtMs <= nowMs + this.#limits.aheadMs;
     const isOwned = this.#shards.isOwned(entry.shard);
     // When the shard was lost meanwhile, another owner may have changed the row.
     if (isOwned && !this.#shards.isOwnedSince(entry.shard, item.read))
@@ -211,12 +209,12 @@ export class Scheduler<E extends Entry = Entry> {
   }
 
   /** Takes the answer of a refill. @param settings  null without rows */
-  refilled(read: number, entries: E[], settings: WebhookSettings | null, nowMs: number): void {
+  refilled(read: number, entries: E[], settings: StartSettings | null, nowMs: number): void {
     const webhook = this.#refills.webhookOf(read);
     if (settings) this.setWebhook(settings, read);
     for (const entry of webhook ? entries : []) {
       if (this.#refusal(entry, read) || this.#items.has(entry.id)) continue;
-      if (webhook!.maySend) this.#admit(webhook!, newItem(entry, read));
+      if (webhook!.state === 'active') this.#admit(webhook!, newItem(entry, read));
       else this.#refills.spill(webhook!, entry.nextAtMs);
     }
     this.#refills.end(read, { count: entries.length, lastMs: entries.at(-1)?.nextAtMs ?? 0, nowMs });
@@ -310,7 +308,7 @@ export class Scheduler<E extends Entry = Entry> {
     return this.#items.size < total;
   }
 
-  #addWebhook(settings: WebhookSettings, read: number): WebhookQueue<E> {
+  #addWebhook(settings: StartSettings, read: number): WebhookQueue<E> {
     const webhook = new WebhookQueue<E>(settings, read);
     this.#webhooks.set(webhook.id, webhook);
     this.#shards.addWebhook(webhook.shard, webhook.id);

@@ -1,3 +1,5 @@
+import type { StartSettings, WebhookState } from './webhook-settings.ts';
+
 /** A delivery that waits, as read from the database. Times in ms of the database's clock. */
 export type Entry = {
   id: string;
@@ -11,22 +13,10 @@ export type Entry = {
   nextAtMs: number;
 };
 
-/** What decides whether and in which order a webhook's deliveries start. */
-export type WebhookSettings = {
-  id: string;
-  shard: number;
-  /** It has succeeded, and not failed since. */
-  isHealthy: boolean;
-  /** It is active and not deleted. */
-  maySend: boolean;
-  /** How many attempts may start in a second; null: no limit. */
-  maxPerSecond: number | null;
-};
-
 /**
  * What became of a row that was read: it is in memory and will be started (taken), or was in memory already (known); it was
  * forgotten, and a refill will read it again (spilled); it was processed, dropped or lost since the read began (stale); its
- * webhook is inactive or deleted, so its rows are to be dropped (inactive); its shard is not owned (not_owned).
+ * webhook may not send now (inactive); its shard is not owned (not_owned).
  */
 export type Offer = 'taken' | 'known' | 'spilled' | 'stale' | 'inactive' | 'not_owned';
 
@@ -60,7 +50,7 @@ export class WebhookQueue<E extends Entry> {
   readonly id: string;
   readonly shard: number;
   isHealthy: boolean;
-  maySend: boolean;
+  state: WebhookState;
   maxPerSecond: number | null;
   /** The read that the settings are from. */
   settingsRead: number;
@@ -75,11 +65,11 @@ export class WebhookQueue<E extends Entry> {
   readonly #firsts: Item<E>[] = [];
   readonly #retries: Item<E>[] = [];
 
-  constructor({ id, shard, isHealthy, maySend, maxPerSecond }: WebhookSettings, read: number) {
+  constructor({ id, shard, isHealthy, state, maxPerSecond }: StartSettings, read: number) {
     this.id = id;
     this.shard = shard;
     this.isHealthy = isHealthy;
-    this.maySend = maySend;
+    this.state = state;
     this.maxPerSecond = maxPerSecond;
     this.settingsRead = read;
   }

@@ -26,12 +26,12 @@ test('finish waits for one statement that times out and does not repeat it', asy
       },
     },
     now: () => null,
-    onEnd: (_attempt, { kind }) => assert.equal(kind, 'failed'),
     onStreak: () => assert.fail('recorded'),
   });
-  recorder.add({ attemptId: 'dlv_x', succeeded: false, completedAt: new Date(0) } as FinishedAttempt);
+  const end = recorder.record({ attemptId: 'dlv_x', succeeded: false, completedAt: new Date(0) } as FinishedAttempt);
 
   await recorder.finish();
 
+  assert.deepEqual(await end, { kind: 'failed' });
   assert.ok(nowMs < 2 * STATEMENT_TIMEOUT_MS, `${tries} tries lasted ${nowMs} ms`);
 });

@@ -1,14 +1,12 @@
 import type { Config } from '../../../config/settings.ts';
-import type { Database } from '../../../db/database.ts';
-import { isDatabaseAway } from '../../../db/database.ts';
+import { type Database, isDatabaseAway } from '../../../db/database.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Metrics } from '../../../platform/metrics.ts';
 import { openSemaphore } from '../../../platform/semaphore.ts';
 import { finishDroppedAttempts } from './dropped-attempt-store.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
-import type { StreakChange } from './streaks.ts';
-import { recordWithStreaks } from './streaks.ts';
+import { recordWithStreaks, type StreakChange } from './streaks.ts';
 import { finishSuccesses } from './success-store.ts';
 
 export type RecorderDeps = {
@@ -18,14 +16,13 @@ export type RecorderDeps = {
   clock: Clock;
   metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'> | undefined;
   now: () => Date | null;
-  /**
-   * The end of an attempt. `recorded`: with the time of the next attempt, null without one. `refused`: it is not to be
-   * recorded any more, or was recorded by a statement whose answer was lost. `failed`: it cannot be recorded, now or ever.
-   */
-  onEnd(attempt: FinishedAttempt, end: AttemptEnd): void;
   onStreak(streak: StreakChange): void;
 };
 
+/**
+ * The end of an attempt. `recorded`: with the time of the next attempt, null without one. `refused`: it is not to be
+ * recorded any more, or was recorded by a statement whose answer was lost. `failed`: it cannot be recorded, now or ever.
+ */
 export type AttemptEnd = { kind: 'recorded'; nextAtMs: number | null } | { kind: 'refused' } | { kind: 'failed' };
 
 // Each statement costs as much as ten of its rows.
@@ -47,7 +44,8 @@ export class Recorder {
   readonly #inTurn = openSemaphore(TRANSACTIONS_AT_ONCE);
   readonly #disableBounds: { disableFailures: number; disableMs: number };
   #pending: FinishedAttempt[] = [];
-  #size = 0;
+  /** Those that are not recorded yet. */
+  readonly #ends = new Map<FinishedAttempt, (end: AttemptEnd) => void>();
   #isFull = Promise.withResolvers<void>();
   #writing: Promise<void> | null = null;
   #stoppedAtMs = Number.POSITIVE_INFINITY;
@@ -72,7 +70,7 @@ export class Recorder {
 
   /** Attempts that are not recorded yet. */
   get size(): number {
-    return this.#size;
+    return this.#ends.size;
   }
 
   /** The last statement failed, and is repeated: a crash now would repeat all that is sent meanwhile. */
@@ -80,12 +78,13 @@ export class Recorder {
     return this.#isStalled;
   }
 
-  add(attempt: FinishedAttempt): void {
-    this.#size += 1;
+  /** Resolves when the attempt is recorded, or is not to be recorded any more. */
+  record(attempt: FinishedAttempt): Promise<AttemptEnd> {
+    const { promise, resolve } = Promise.withResolvers<AttemptEnd>();
+    this.#ends.set(attempt, resolve);
     if (this.#pending.push(attempt) >= MAX_BATCH) this.#isFull.resolve();
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = null;
-    });
+    this.#writing ??= this.#writeAll();
+    return promise;
   }
 
   /** Resolves when all attempts are recorded or given up. Retries end sooner from now on. */
@@ -105,8 +104,8 @@ export class Recorder {
       this.#isFull = Promise.withResolvers();
       const batch = this.#pending.splice(0, MAX_BATCH);
       await this.#write(batch);
-      this.#size -= batch.length;
     }
+    this.#writing = null;
   }
 
   /** Most successes are recorded for all shards at once; the rest changes webhooks, whose rows are locked. */
@@ -170,7 +169,8 @@ export class Recorder {
 
   #end(attempt: FinishedAttempt, end: AttemptEnd): void {
     this.#report(attempt, end);
-    this.#deps.onEnd(attempt, end);
+    this.#ends.get(attempt)!(end);
+    this.#ends.delete(attempt);
   }
 
   #report(attempt: FinishedAttempt, { kind }: AttemptEnd): void {

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  attemptOf,
   DISABLE_BOUNDS,
+  finishedOf,
   IS_DISTRIBUTED,
   openDeliveryFixture,
 } from '../../../../test/fixtures/webhooks/delivery.ts';
-import type { Sql } from '../../../db/database.ts';
-import { openDatabase } from '../../../db/database.ts';
+import { openDatabase, type Sql } from '../../../db/database.ts';
 import { evaluateStreak } from '../../../rules/webhooks/auto-disable.ts';
 
 function later(ms: number): Date {
@@ -22,11 +21,11 @@ test('the delay of a retry starts when the failed attempt is recorded; the last 
   const now = later(1000);
   const [first] = await fixture.due(account, { now });
 
-  const failed = attemptOf(first!, { succeeded: false, retryAfterMs: 30_000 });
+  const failed = finishedOf(first!, { succeeded: false, retryAfterMs: 30_000 });
   await fixture.finish([failed], now);
   const [waiting] = await fixture.deliveries();
   const [second] = await fixture.due(account, { now: later(40_000) });
-  const last = attemptOf(second!, { succeeded: false, retryAfterMs: null });
+  const last = finishedOf(second!, { succeeded: false, retryAfterMs: null });
   await fixture.finish([last]);
   const [exhausted] = await fixture.deliveries();
 
@@ -50,7 +49,7 @@ test('the log keeps the response of the receiver byte for byte', async () => {
   await fixture.webhook(account);
   await fixture.emit(account);
   const [claimed] = await fixture.due(account);
-  const attempt = attemptOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
+  const attempt = finishedOf(claimed!, { responseHeaders: '{"x":"\\"quoted\\", {braces}"}' });
 
   await fixture.finish([attempt]);
 
@@ -67,11 +66,11 @@ test('each attempt counts once in the streak, in the order in which they ended',
   const webhook = await fixture.webhook(account);
   for (let i = 0; i < 6; i++) await fixture.emit(account);
   const claimed = await fixture.due(account);
-  const attempts = [false, false, true, false].map((succeeded, i) => attemptOf(claimed[i]!, { succeeded }));
+  const attempts = [false, false, true, false].map((succeeded, i) => finishedOf(claimed[i]!, { succeeded }));
 
   const first = await fixture.finish(attempts);
   const repeated = await fixture.finish(attempts);
-  const more = claimed.slice(4).map((one) => attemptOf(one, { succeeded: false }));
+  const more = claimed.slice(4).map((one) => finishedOf(one, { succeeded: false }));
   await fixture.finish(more);
 
   assert.equal(first.nextAtMs.size, 4);
@@ -89,7 +88,7 @@ test('attempts are not recorded when the shard was lost', async () => {
   const [claimed] = await fixture.due(account);
   await fixture.db.run({ text: 'update delivery_shards set epoch = epoch + 1' });
 
-  const recorded = await fixture.finish([attemptOf(claimed!, { succeeded: false })]);
+  const recorded = await fixture.finish([finishedOf(claimed!, { succeeded: false })]);
 
   assert.deepEqual(recorded, { nextAtMs: new Map(), streaks: [] });
   assert.deepEqual(await fixture.attempts(), []);
@@ -103,7 +102,7 @@ test('a success ends the streak', async () => {
   await fixture.db.run({ text: 'update webhooks set consecutive_failures = 9, failing_since = now()' });
   const [claimed] = await fixture.due(account);
 
-  await fixture.finish([attemptOf(claimed!)]);
+  await fixture.finish([finishedOf(claimed!)]);
 
   assert.deepEqual(await fixture.webhookState(webhook.id), { active: true, reason: null, failures: 0, since: null });
 });
@@ -132,7 +131,7 @@ for (const [failuresBefore, spanMs] of STREAKS) {
     });
     const [claimed] = await fixture.due(account, { now });
 
-    const attempts = [attemptOf(claimed!, { succeeded: false })];
+    const attempts = [finishedOf(claimed!, { succeeded: false })];
     const { streaks } = await fixture.finish(attempts, now);
 
     const streak = { consecutiveFailures: failuresBefore + 1, failingSinceMs: failingSinceMs ?? now.getTime() };
@@ -154,7 +153,7 @@ test('an attempt that ends after its webhook was deleted is logged, and the deli
   const [claimed] = await fixture.due(account);
   await fixture.db.run({ text: 'delete from webhooks' });
 
-  const attempts = [attemptOf(claimed!, { succeeded: false })];
+  const attempts = [finishedOf(claimed!, { succeeded: false })];
   await fixture.finish(attempts);
 
   assert.equal((await fixture.deliveries())[0]?.state, 'dropped');
@@ -171,7 +170,7 @@ test('a delivery that is dropped while its failed attempt is recorded does not c
 
   const finished = await other.transaction(async (tx) => {
     await tx.run({ text: 'delete from deliveries' });
-    const finishing = fixture.finish([attemptOf(due!, { succeeded: false })]);
+    const finishing = fixture.finish([finishedOf(due!, { succeeded: false })]);
     while (!(await isSomebodyBlocked(tx)));
     return { finishing };
   });
