@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { AdminDeps } from '../src/accounts/api/admin-routes.ts';
 import { operatorRoutes, serviceRoutes } from '../src/http/service/service-routes.ts';
-import type { OverviewDeps } from '../src/operator/routes.ts';
 import { writeJson } from '../src/platform/json.ts';
-import type { ApiDeps } from '../src/processes/roles/api-routes.ts';
-import { adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
+import { type ApiRuntime, adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
 import { eventPayloads } from '../src/webhooks/event-payloads.ts';
 
 export type ApiDocument = Record<string, unknown> & {
@@ -19,9 +16,9 @@ export async function apiDocument(): Promise<ApiDocument> {
   const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };
   const metricsText = async () => ({ contentType: 'text/plain', text: '' });
   // Describing a route calls none of its dependencies.
-  const deps = { config: {} } as ApiDeps & AdminDeps & OverviewDeps;
+  const runtime = { config: {} } as ApiRuntime;
   const routes = serviceRoutes({
-    documented: [...apiRoutes(deps), ...adminApiRoutes(deps), ...operatorRoutes({ readiness, metricsText })],
+    documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes({ readiness, metricsText })],
     events: eventPayloads,
     version: (JSON.parse(manifest) as { version: string }).version,
     readiness,

@@ -13,6 +13,7 @@ import type { ServiceUnderLoad } from '../faults/service-under-load.ts';
 import { openServiceUnderLoad } from '../faults/service-under-load.ts';
 import { fillDisk } from '../fixtures/database/small-disk.ts';
 import { isAlive } from '../fixtures/processes/process-list.ts';
+import { runtimeOn } from '../fixtures/runtime.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 
@@ -100,10 +101,10 @@ async function run(what: FullDisk, folder: string): Promise<FullDiskReport> {
 
 /** Runs the janitor's sweeps, which delete the audio of uploads whose connection broke. */
 async function sweepAudio(db: Database, audio: string): Promise<void> {
-  const storage = await openFileStorage(audio);
+  const runtime = runtimeOn(db, { storage: await openFileStorage(audio) });
   for (const name of readdirSync(audio)) utimesSync(path.join(audio, name), 0, 0);
-  await eraseEndedAudio({ db, storage }, 0);
-  await sweepOrphans({ db, storage });
+  await eraseEndedAudio(runtime, 0);
+  await sweepOrphans(runtime);
 }
 
 /** Fills the space that PostgreSQL has reserved for its write-ahead log. */

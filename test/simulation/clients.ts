@@ -6,6 +6,7 @@ import type { Answer, Call, Route } from '../../src/http/route.ts';
 import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
 import { cancelJob, deleteJob } from '../../src/jobs/api/control.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
+import type { JobsRuntime } from '../../src/jobs/api/jobs-api.ts';
 import { NOTHING_REQUESTED } from '../../src/jobs/job.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { unitsFromCredits } from '../../src/rules/jobs/price.ts';
@@ -42,6 +43,8 @@ export class Clients {
   readonly #random: Random;
   readonly #receivers: Receivers;
   readonly #db: Database;
+  /** Canceling and deleting jobs uses no more of it. */
+  readonly #runtime: JobsRuntime;
   readonly #routes: Route[];
   readonly #webhooks: KnownWebhook[] = [];
   readonly #jobs: { id: string; account: Account }[] = [];
@@ -51,6 +54,7 @@ export class Clients {
     this.#receivers = receivers;
     this.#db = server.open(this.actor);
     const clock = clockOf(this.actor, simulator);
+    this.#runtime = { db: this.#db, storage: STORAGE, config: SETTINGS, clock } as JobsRuntime;
     const lookup = async () => ['93.184.216.34'];
     this.#routes = [
       ...webhookRoutes({ db: this.#db, config: SETTINGS, secretBox: SECRET_BOX, clock, lookup }),
@@ -85,22 +89,19 @@ export class Clients {
     const { durationMs, decodedMs } = this.#recording();
     const id = makeId('job');
     this.#jobs.push({ id, account });
-    await createJob(
-      { db: this.#db, storage: STORAGE },
-      {
-        ...{ id, account, keyId: null, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
-        request: { ...NOTHING_REQUESTED, plan: 'lite', metadata: `"of ${account.id}"` },
-        audio: {
-          kind: 'stored',
-          key: `audio-${decodedMs}-${id}`,
-          filename: null,
-          sizeBytes: 1,
-          format: 'wav',
-          durationMs,
-          tracks: [],
-        },
+    await createJob(this.#runtime, {
+      ...{ id, account, keyId: null, rate: RATE, idempotency: NO_IDEMPOTENCY_KEY },
+      request: { ...NOTHING_REQUESTED, plan: 'lite', metadata: `"of ${account.id}"` },
+      audio: {
+        kind: 'stored',
+        key: `audio-${decodedMs}-${id}`,
+        filename: null,
+        sizeBytes: 1,
+        format: 'wav',
+        durationMs,
+        tracks: [],
       },
-    );
+    });
     this.memory.accepted.add(id);
   }
 
@@ -166,10 +167,9 @@ export class Clients {
   async #control(): Promise<void> {
     // Mostly a recent job, which may still be running.
     const { id, account } = this.#random.pick(this.#random.next() < 0.7 ? this.#jobs.slice(-4) : this.#jobs);
-    const deps = { db: this.#db, storage: STORAGE, config: SETTINGS };
-    if (this.#random.next() < 0.6) return void (await cancelJob(deps, account, id, NO_IDEMPOTENCY_KEY));
+    if (this.#random.next() < 0.6) return void (await cancelJob(this.#runtime, account, id, NO_IDEMPOTENCY_KEY));
     this.memory.deleted.add(id);
-    await deleteJob(deps, account, id);
+    await deleteJob(this.#runtime, account, id);
   }
 
   async #runAccount(account: Account): Promise<void> {

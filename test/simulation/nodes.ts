@@ -4,7 +4,6 @@ import type { Engine } from '../../src/engines/engine.ts';
 import { EngineError } from '../../src/engines/engine.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
-import { openCompletionWaiter } from '../../src/jobs/stream/completion-waiter.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { openLog } from '../../src/platform/log.ts';
@@ -156,9 +155,12 @@ function deliverer(actor: Actor, holder: string, clock: Clock, environment: Envi
 async function transcriber(actor: Actor, holder: string, clock: Clock, environment: Environment) {
   const db = environment.server.open(actor);
   const engine = engineOf(actor, environment);
-  const completions = await openCompletionWaiter({ db, clock, log: LOG });
   return await startTranscriber({
-    ...{ db, engines: { lite: engine, pro: engine }, storage: STORAGE, completions, clock, log: LOG },
+    db,
+    engines: { lite: engine, pro: engine },
+    storage: STORAGE,
+    clock,
+    log: LOG,
     // With one place jobs wait in the queue, with several a claim takes many.
     config: { ...SETTINGS, transcribeConcurrency: environment.simulator.random.pick([1, 3]) },
     holder,

@@ -16,6 +16,7 @@ import {
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { makeDurableFolder } from '../../platform/files/durable-names.ts';
 import type { ByteRange } from '../../rules/byte-range.ts';
@@ -49,6 +50,9 @@ export type AudioStorage = {
   /** An empty file on that disk without a name: its space is free again when it is closed, by a crash as well. */
   openScratch(): Promise<FileHandle>;
 };
+
+/** What the parts of a role run on that read or write audio. */
+export type StorageRuntime = Runtime & { storage: AudioStorage };
 
 /**
  * Audio that can be read.

@@ -1,6 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
+import { creditRates } from '../../config/rates.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
@@ -8,19 +7,13 @@ import { isId } from '../../rules/ids.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { chargedUnits } from '../../rules/jobs/price.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
-import type { Job, JobMetrics } from '../job.ts';
+import type { Job } from '../job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';
 import { replacePairs } from '../search/metadata-store.ts';
 import { showJob } from '../view.ts';
 import { cancelOpenJob, lockJob, setMetadata } from './control-store.ts';
-
-export type ControlDeps = {
-  db: Database;
-  storage: AudioStorage;
-  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro'>;
-  metrics?: JobMetrics;
-};
+import type { JobsRuntime } from './jobs-api.ts';
 
 /**
  * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is released.
@@ -28,22 +21,22 @@ export type ControlDeps = {
  * from now on.
  * @throws ApiError  409 when the job has ended
  */
-export async function cancelJob(deps: ControlDeps, account: Account, id: string, idempotency: IdempotencyHandle) {
-  const { canceled, answer } = await deps.db.transaction(async (tx) => {
+export async function cancelJob(runtime: JobsRuntime, account: Account, id: string, idempotency: IdempotencyHandle) {
+  const { canceled, answer } = await runtime.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (isTerminal(job.state)) {
       throw new ApiError('conflict', `The job is ${job.state}; only a job that has not ended can be canceled.`);
     }
-    const canceled = await cancelLocked(deps, tx, job);
+    const canceled = await cancelLocked(runtime, tx, job);
     // The saved answer contains the job, so it is deleted together with the job.
     await idempotency.bindJob(tx, id);
     return { canceled, answer: await idempotency.saveAnswer(tx, { status: 200, body: showJob(canceled) }) };
   });
-  deps.metrics?.jobEnded(canceled);
+  runtime.metrics?.jobEnded(canceled);
   const { audioKey } = canceled;
   // After a failure here the janitor erases the audio.
-  if (audioKey !== null && deps.config.audioRetentionHours === 0) {
-    await eraseAudio(deps, [{ ...canceled, audioKey }]).catch(() => undefined);
+  if (audioKey !== null && runtime.config.audioRetentionHours === 0) {
+    await eraseAudio(runtime, [{ ...canceled, audioKey }]).catch(() => undefined);
   }
   return answer;
 }
@@ -53,21 +46,21 @@ export async function cancelJob(deps: ControlDeps, account: Account, id: string,
  * canceled first. Deliveries that were already sent cannot be recalled.
  * @throws ApiError  409 while the job is being processed: cancel it first
  */
-export async function deleteJob(deps: ControlDeps, account: Account, id: string): Promise<void> {
-  const { ended, wasOpen } = await deps.db.transaction(async (tx) => {
+export async function deleteJob(runtime: JobsRuntime, account: Account, id: string): Promise<void> {
+  const { ended, wasOpen } = await runtime.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (job.state === 'processing') {
       throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
     }
     const wasOpen = !isTerminal(job.state);
-    const ended = wasOpen ? await cancelLocked(deps, tx, job) : job;
+    const ended = wasOpen ? await cancelLocked(runtime, tx, job) : job;
     await eraseJob(tx, ended);
     return { ended, wasOpen };
   });
-  if (wasOpen) deps.metrics?.jobEnded(ended);
+  if (wasOpen) runtime.metrics?.jobEnded(ended);
   const { audioKey } = ended;
   // After the commit: the sweep removes a file without a job, but a job without its file would fail.
-  if (audioKey !== null) await deps.storage.remove(audioKey).catch(() => undefined);
+  if (audioKey !== null) await runtime.storage.remove(audioKey).catch(() => undefined);
 }
 
 /**
@@ -75,7 +68,7 @@ export async function deleteJob(deps: ControlDeps, account: Account, id: string)
  * @param metadata  JSON text; null for none
  */
 export async function changeMetadata(
-  { db }: Pick<ControlDeps, 'db'>,
+  db: Database,
   account: Account,
   id: string,
   metadata: string | null,
@@ -94,8 +87,8 @@ async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
   return job;
 }
 
-async function cancelLocked({ config }: ControlDeps, tx: Sql, job: Job): Promise<Job> {
+async function cancelLocked({ config }: JobsRuntime, tx: Sql, job: Job): Promise<Job> {
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
-  const rate = job.plan === 'pro' ? config.creditRatePro : config.creditRateLite;
+  const rate = creditRates(config)[job.plan];
   return await cancelOpenJob(tx, job, { costUnits, rate, now: null });
 }

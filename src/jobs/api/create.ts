@@ -1,8 +1,8 @@
 import type { Account } from '../../accounts/account.ts';
 import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../../accounts/ledger/ledger-store.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import { type Database, isDatabaseAway, isRolledBack, type Sql } from '../../db/database.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
+import { isDatabaseAway, isRolledBack, type Sql } from '../../db/database.ts';
 import { pickColumns } from '../../db/statements/columns.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import type { IdempotencyHandle } from '../../http/route.ts';
@@ -50,10 +50,7 @@ export type NewJobOrder = {
  * Holds the cost and inserts the job in one transaction. Once it resolves, the job is durable.
  * @throws ApiError  402 when the balance does not cover the length that the probe found
  */
-export async function createJob(
-  { db, storage }: { db: Database; storage: AudioStorage },
-  order: NewJobOrder,
-): Promise<Job> {
+export async function createJob({ db, storage }: StorageRuntime, order: NewJobOrder): Promise<Job> {
   const { audio } = order;
   try {
     // Without a key and a webhook there is one statement only, which needs no transaction.

@@ -1,12 +1,11 @@
 import { decodeSecret, WebhookVerificationError } from '#sdk/webhooks/verification.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { permittedWebhook, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
 import { findSecretOfJob, type NewJobWebhook } from '../../webhooks/endpoints/job-webhook-store.ts';
@@ -59,27 +58,21 @@ function requireSecret(secret: string): void {
   }
 }
 
-type Deps = {
-  db: Database;
-  config: Pick<Config, 'jobWebhooks' | 'webhookAllowedTargets' | 'command'>;
-  clock: Clock;
-  secretBox: Pick<SecretBox, 'seal' | 'open'>;
-  lookup?: Lookup | undefined;
-};
+type WebhookRuntime = Runtime & { secretBox: Pick<SecretBox, 'seal' | 'open'>; lookup?: Lookup };
 
 /** Evaluates the webhooks of jobs, by the rules for webhooks, when a request asks for them. */
 export class JobWebhooks {
-  readonly #deps: Deps;
+  readonly #runtime: WebhookRuntime;
   readonly #resolver: Resolver;
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
-    this.#resolver = new Resolver(deps.lookup);
+  constructor(runtime: WebhookRuntime) {
+    this.#runtime = runtime;
+    this.#resolver = new Resolver(runtime.lookup);
   }
 
   /** @throws ApiError  400 forbidden_url; 400 while JOB_WEBHOOKS is off; 403 where the account's plan may not */
   async permit({ url, secret }: GivenJobWebhook, account: Account): Promise<JobWebhook> {
-    const { config, clock, secretBox } = this.#deps;
+    const { config, clock, secretBox } = this.#runtime;
     requirePlan(config, account);
     const allowedTargets = config.webhookAllowedTargets;
     const target = permittedWebhook(url, URL_FIELD, config);
@@ -97,12 +90,12 @@ export class JobWebhooks {
 
   /** The secret that was made for the job of an earlier request, whose answer was lost; null when its client gave one. */
   async madeSecretOf({ secret }: GivenJobWebhook, { shard, id: jobId }: JobKey): Promise<string | null> {
-    const sealed = secret === null ? await findSecretOfJob(this.#deps.db, { shard, jobId }) : null;
-    return sealed && this.#deps.secretBox.open(webhookIdOfJob(jobId), sealed);
+    const sealed = secret === null ? await findSecretOfJob(this.#runtime.db, { shard, jobId }) : null;
+    return sealed && this.#runtime.secretBox.open(webhookIdOfJob(jobId), sealed);
   }
 }
 
-function requirePlan({ jobWebhooks }: Deps['config'], { plan }: Account): void {
+function requirePlan({ jobWebhooks }: Config, { plan }: Account): void {
   if (jobWebhooks === 'off') {
     const message = `${URL_FIELD} is switched off on this server. Register a webhook with POST /v1/webhooks.`;
     throw new ApiError('invalid_request', message, { param: URL_FIELD });

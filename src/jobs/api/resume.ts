@@ -1,5 +1,5 @@
 import type { Account } from '../../accounts/account.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { StoredFile } from '../../audio/upload/upload.ts';
 import { type Database, isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -9,13 +9,11 @@ import { findJob } from '../store.ts';
 import { failureOf } from '../view.ts';
 import { replaceAudio } from './accept-store.ts';
 
-type ResumeDeps = { db: Database; storage: AudioStorage };
-
 /**
  * The job of an earlier request with the same Idempotency-Key, which was not answered. Null when the job was deleted, or
  * failed by a fault of the service: the audio is then transcribed again.
  */
-export async function findResumable({ db }: ResumeDeps, account: Account, id: string): Promise<Job | null> {
+export async function findResumable({ db }: StorageRuntime, account: Account, id: string): Promise<Job | null> {
   const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
   return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
 }
@@ -27,7 +25,7 @@ export async function findResumable({ db }: ResumeDeps, account: Account, id: st
  * @throws ApiError  503 while a transcriber reads the incomplete audio: the job is about to fail
  */
 export async function keepOneAudio(
-  { db, storage }: ResumeDeps,
+  { db, storage }: StorageRuntime,
   { job, file }: { job: Job; file: StoredFile | null },
 ): Promise<void> {
   if (file === null) return;

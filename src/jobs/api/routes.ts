@@ -1,19 +1,11 @@
-import os from 'node:os';
 import { memberText } from '#sdk/client/metadata-text.ts';
 import { fieldTooLarge } from '../../audio/upload/upload.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Lookup } from '../../egress/dns/lookup.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
-import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
-import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
-import { openAudioUrlGuard } from '../fetch/audio-url.ts';
-import type { JobMetrics } from '../job.ts';
 import { jobOr404 } from '../own-job.ts';
-import { openQueuePositions, type QueuePositions } from '../queue/queue-position.ts';
 import {
   jobSchema,
   jobStreamSchema,
@@ -25,38 +17,13 @@ import {
 import { listRoute } from '../search/list-route.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
 import { streamJobEvents } from '../stream/job-events.ts';
-import type { JobNotifications } from '../stream/job-notifications.ts';
+import { JobWaits, MAX_WAIT_SECONDS } from '../stream/wait.ts';
 import { renderTranscript, TRANSCRIPT_FORMATS } from '../transcript.ts';
 import { showWaitingJob } from '../view.ts';
 import { cancelJob, changeMetadata, deleteJob } from './control.ts';
-import { JobWebhooks } from './job-webhook.ts';
+import type { JobsApi } from './jobs-api.ts';
 import { METADATA_BYTES } from './request.ts';
-import { type TranscribeDeps, transcribe, VERBATIM_FORMAT } from './transcribe.ts';
-import { openUploadAdmission } from './upload-admission.ts';
-import { JobWaits, MAX_WAIT_SECONDS } from './wait.ts';
-
-type UploadGuards = Pick<TranscribeDeps, 'probes' | 'uploads' | 'audioUrls' | 'jobWebhooks'>;
-
-export type JobRoutesDeps = Omit<TranscribeDeps, 'config' | keyof UploadGuards> & {
-  config: TranscribeDeps['config'] &
-    Pick<
-      Config,
-      | 'maxQueuedJobs'
-      | 'maxUploadsPerAccount'
-      | 'audioRetentionHours'
-      | 'audioUrl'
-      | 'audioUrlAllowedTargets'
-      | 'jobWebhooks'
-      | 'webhookAllowedTargets'
-    >;
-  /** Encrypts URLs and headers of audio that is to be fetched, and the secrets of jobs' webhooks. */
-  secretBox: Pick<SecretBox, 'seal' | 'open'>;
-  /** Resolves the names in `audio_url` and `webhook_url`. */
-  lookup?: Lookup;
-  notifications: JobNotifications;
-  /** Counts the jobs that are canceled. */
-  metrics?: JobMetrics;
-};
+import { transcribe, VERBATIM_FORMAT } from './transcribe.ts';
 
 const EXTENSIONS = { json: 'json', text: 'txt', srt: 'srt', vtt: 'vtt' } as const;
 const jobId = Type.Object({ id: Type.String({ description: 'job_…' }) });
@@ -76,33 +43,21 @@ const JOB_LINKS = {
   delete_jobs_id: ownJob,
 };
 
-/** The limits of uploads and the guard of URLs, which all upload endpoints share. */
-export function openUploadLimits(deps: JobRoutesDeps): UploadGuards {
-  const cores = os.availableParallelism();
-  return {
-    probes: openFairSemaphore({ permits: 2 * cores, perOwner: cores }),
-    uploads: openUploadAdmission(deps),
-    audioUrls: openAudioUrlGuard(deps),
-    jobWebhooks: new JobWebhooks(deps),
-  };
-}
-
 /** Sending audio, and listing, reading, following, canceling and erasing jobs. */
-export function jobRoutes(deps: JobRoutesDeps & TranscribeDeps): Route[] {
-  const positions = openQueuePositions(deps);
+export function jobRoutes(api: JobsApi): Route[] {
   return [
-    transcribeRoute(deps),
-    listRoute(deps),
-    readRoute(deps, positions, new JobWaits(deps)),
-    changeRoute(deps, positions),
-    deleteRoute(deps),
-    cancelRoute(deps),
-    eventsRoute(deps, positions),
-    transcriptRoute(deps),
+    transcribeRoute(api),
+    listRoute(api),
+    readRoute(api),
+    changeRoute(api),
+    deleteRoute(api),
+    cancelRoute(api),
+    eventsRoute(api),
+    transcriptRoute(api),
   ];
 }
 
-function transcribeRoute(deps: TranscribeDeps): Route {
+function transcribeRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/transcribe',
@@ -121,11 +76,12 @@ function transcribeRoute(deps: TranscribeDeps): Route {
       jsonBody: transcribeJson,
       answers: { 200: { media: { 'application/json': jobSchema, ...TRANSCRIPT_MEDIA } }, 202: jobSchema },
     },
-    handle: (call) => transcribe(deps, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
+    handle: (call) => transcribe(api, call as Parameters<typeof transcribe>[1], VERBATIM_FORMAT),
   });
 }
 
-function readRoute({ db }: JobRoutesDeps, positions: QueuePositions, waits: JobWaits): Route {
+function readRoute(api: JobsApi): Route {
+  const waits = new JobWaits(api);
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id',
@@ -135,13 +91,13 @@ function readRoute({ db }: JobRoutesDeps, positions: QueuePositions, waits: JobW
     tag: 'Transcription',
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
     async handle({ account, params: { id }, query: { wait = 0 }, signal }) {
-      const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(db, account, id);
-      return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
+      const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(api.db, account, id);
+      return { status: 200, body: showWaitingJob(job, await api.positions.of(job)) };
     },
   });
 }
 
-function changeRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
+function changeRoute({ db, positions }: JobsApi): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/v1/jobs/:id',
@@ -166,14 +122,14 @@ function changeRoute({ db }: JobRoutesDeps, positions: QueuePositions): Route {
       // The name may be written with escapes: then numbers with more digits than a double are rounded.
       const text = body.metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(body.metadata));
       if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
-      const job = await changeMetadata({ db }, account, id, text);
+      const job = await changeMetadata(db, account, id, text);
       note({ job_id: id });
       return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
     },
   });
 }
 
-function deleteRoute(deps: JobRoutesDeps): Route {
+function deleteRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/jobs/:id',
@@ -184,14 +140,14 @@ function deleteRoute(deps: JobRoutesDeps): Route {
     tag: 'Transcription',
     schema: { params: jobId, answers: { 204: null } },
     async handle({ account, params, note }) {
-      await deleteJob(deps, account, params.id);
+      await deleteJob(api, account, params.id);
       note({ job_id: params.id });
       return { status: 204 };
     },
   });
 }
 
-function cancelRoute(deps: JobRoutesDeps): Route {
+function cancelRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/jobs/:id/cancel',
@@ -201,14 +157,14 @@ function cancelRoute(deps: JobRoutesDeps): Route {
     tag: 'Transcription',
     schema: { params: jobId, answers: { 200: jobSchema } },
     async handle({ account, params, note, idempotency }) {
-      const answer = await cancelJob(deps, account, params.id, idempotency);
+      const answer = await cancelJob(api, account, params.id, idempotency);
       note({ job_id: params.id });
       return answer;
     },
   });
 }
 
-function eventsRoute(deps: JobRoutesDeps, positions: QueuePositions): Route {
+function eventsRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/events',
@@ -218,16 +174,16 @@ function eventsRoute(deps: JobRoutesDeps, positions: QueuePositions): Route {
     tag: 'Transcription',
     schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
     async handle({ account, params, signal }) {
-      const { shard, accountId, id } = await jobOr404(deps.db, account, params.id);
+      const { shard, accountId, id } = await jobOr404(api.db, account, params.id);
       const key = { shard, accountId, id };
-      const subscription = subscribeForStream(deps.notifications, key);
-      const frames = streamJobEvents({ ...deps, positions }, key, subscription, signal);
+      const subscription = subscribeForStream(api.notifications, key);
+      const frames = streamJobEvents(api, key, subscription, signal);
       return answerEvents(frames, subscription, signal);
     },
   });
 }
 
-function transcriptRoute({ db }: JobRoutesDeps): Route {
+function transcriptRoute({ db }: JobsApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/transcript',

@@ -1,32 +1,29 @@
 import type { Account } from '../../accounts/account.ts';
 import { type ProbeOptions, probeAudio, probeStart } from '../../audio/media/probe.ts';
 import { diskFull, isDiskFull } from '../../audio/storage/free-disk.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { isJsonForm, readJsonForm } from '../../audio/upload/json-form.ts';
 import { acceptRawAudio, acceptUpload, FILE_FIELD, type StoredFile, type Upload } from '../../audio/upload/upload.ts';
 import { publicCommand } from '../../config/public-command.ts';
+import { creditRates } from '../../config/rates.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Answer, Call } from '../../http/route.ts';
 import type { Static } from '../../http/schema.ts';
-import { type Clock, makeId, waitAtMost } from '../../platform/clock.ts';
-import type { FairSemaphore } from '../../platform/fair-semaphore.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
+import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
-import type { AudioUrlGuard } from '../fetch/audio-url.ts';
 import type { Job } from '../job.ts';
 import { REPEATED_OPTIONS } from '../options.ts';
 import { type RequestFields, readNumber, refusal } from '../request-fields.ts';
 import type { jobSchema } from '../schemas.ts';
 import { findJob, type JobKey } from '../store.ts';
-import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { renderTranscript } from '../transcript.ts';
 import { failureOf, type ShownSecret, showJob } from '../view.ts';
 import { createJob, type NewAudio } from './create.ts';
 import { findPlanEngine } from './engine-store.ts';
-import type { JobWebhook, JobWebhooks } from './job-webhook.ts';
+import type { JobWebhook } from './job-webhook.ts';
+import type { JobsApi } from './jobs-api.ts';
 import {
   FIELD_BYTES,
   readTranscribeRequest,
@@ -35,31 +32,6 @@ import {
   type UploadRequest,
 } from './request.ts';
 import { findResumable, keepOneAudio } from './resume.ts';
-import type { UploadAdmission } from './upload-admission.ts';
-
-export type TranscribeDeps = {
-  db: Database;
-  config: Pick<
-    Config,
-    | 'maxUploadBytes'
-    | 'minFreeDiskBytes'
-    | 'maxAudioSeconds'
-    | 'syncWaitMs'
-    | 'creditRateLite'
-    | 'creditRatePro'
-    | 'jobRetentionDays'
-    | 'command'
-  >;
-  storage: AudioStorage;
-  tools: ToolPaths;
-  completions: CompletionWaiter;
-  clock: Clock;
-  /** Limits the probes that run at once, in all and per account. */
-  probes: FairSemaphore;
-  uploads: UploadAdmission;
-  audioUrls: AudioUrlGuard;
-  jobWebhooks: JobWebhooks;
-};
 
 // A client that sends nothing for longer is treated as disconnected; the connection's own limits are longer.
 const MAX_STALL_MS = 30_000;
@@ -121,36 +93,36 @@ export type UploadCall = Call<unknown, unknown, unknown>;
 
 /** Makes a durable job of an upload, and answers at once or, when the request is synchronous, at the job's end. */
 export async function transcribe<Request extends UploadRequest, Result extends Answer>(
-  deps: TranscribeDeps,
+  api: JobsApi,
   call: UploadCall,
   format: RequestFormat<Request, Result>,
 ): Promise<Result> {
   const { account, actor, idempotency } = call;
-  using upload = await deps.uploads.admit(call);
-  const received = await receiveUpload(deps, call, format);
+  using upload = await api.uploads.admit(call);
+  const received = await receiveUpload(api, call, format);
   // The saved answer to the same request, made by the same endpoint.
   if (received.kind === 'replay') return received.answer as Result;
   const { id, request } = received;
   using early = received.early;
-  using completion = deps.completions.subscribe({ shard: account.shard, id });
-  const rate = request.plan === 'pro' ? deps.config.creditRatePro : deps.config.creditRateLite;
+  using completion = api.completions.subscribe({ shard: account.shard, id });
+  const rate = creditRates(api.config)[request.plan];
   const job = received.kind === 'resume' ? received.job : await create(received);
-  if (received.kind === 'resume') await keepOneAudio(deps, received).catch(rethrowDiskFull);
+  if (received.kind === 'resume') await keepOneAudio(api, received).catch(rethrowDiskFull);
   upload[Symbol.dispose]();
   call.note({ job_id: id, plan: request.plan, async: request.isAsync, size_bytes: job.sizeBytes });
   if (early !== null) return early.answer(job);
   const { madeSecret } = received;
   const secret = madeSecret === null ? {} : { webhook_secret: madeSecret };
   if (request.isAsync) return format.answerOpen(job, secret);
-  await waitAtMost(deps.clock, completion.ended, deps.config.syncWaitMs, call.signal);
+  await waitAtMost(api.clock, completion.ended, api.config.syncWaitMs, call.signal);
   const key = { shard: account.shard, accountId: account.id, id };
-  const ended = await findJob(deps.db, key, { withWords: request.readsWords ?? false });
+  const ended = await findJob(api.db, key, { withWords: request.readsWords ?? false });
   return answerEnded(ended ?? job, { request, secret }, format);
 
   /** The audio becomes durable while the job is inserted. A transcriber may read it before. */
   async function create({ audio, webhook, durable }: NewUpload<Request, Result>): Promise<Job> {
     const keyId = actor.key?.id ?? null;
-    const creating = createJob(deps, { id, account, keyId, request, rate, idempotency, audio, webhook });
+    const creating = createJob(api, { id, account, keyId, request, rate, idempotency, audio, webhook });
     const [created] = await Promise.all([creating, durable]).catch(rethrowDiskFull);
     return created;
   }
@@ -191,32 +163,32 @@ type UploadResult<Request, Result extends Answer> =
 
 /** Stores the upload, reads its fields and probes the audio. Removes the file unless a job may need it. */
 async function receiveUpload<Request extends UploadRequest, Result extends Answer>(
-  deps: TranscribeDeps,
+  api: JobsApi,
   call: UploadCall,
   format: RequestFormat<Request, Result>,
 ): Promise<UploadResult<Request, Result>> {
   const { account, idempotency } = call;
-  const { file, ...form } = await readForm(deps, call, format);
-  const discard = async () => void (file && (await deps.storage.remove(file.key)));
+  const { file, ...form } = await readForm(api, call, format);
+  const discard = async () => void (file && (await api.storage.remove(file.key)));
   try {
     const identified = idempotency.identify(form.fingerprint ?? '');
     if (identified.kind === 'replay') {
       await discard();
       return identified;
     }
-    permitExpiry(deps.config, form);
+    permitExpiry(api.config, form);
     const request = format.readRequest(form, account.plan);
-    await permitByEngine(deps, request, format.optionFields);
-    const job = identified.kind === 'resume' ? await findResumable(deps, account, identified.jobId) : null;
+    await permitByEngine(api, request, format.optionFields);
+    const job = identified.kind === 'resume' ? await findResumable(api, account, identified.jobId) : null;
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {
-      const madeSecret = request.webhook ? await deps.jobWebhooks.madeSecretOf(request.webhook, job) : null;
+      const madeSecret = request.webhook ? await api.jobWebhooks.madeSecretOf(request.webhook, job) : null;
       return { kind: 'resume', id: job.id, request, early: early(job.id), job, file, madeSecret };
     }
-    const webhook = request.webhook ? await deps.jobWebhooks.permit(request.webhook, account) : null;
-    const audio = await audioOf(deps, account, { file, request });
-    const id = makeId('job', deps.clock);
+    const webhook = request.webhook ? await api.jobWebhooks.permit(request.webhook, account) : null;
+    const audio = await audioOf(api, account, { file, request });
+    const id = makeId('job', api.clock);
     const madeSecret = webhook?.madeSecret ?? null;
     return { kind: 'new', id, request, early: early(id), audio, webhook, madeSecret, durable: file?.durable };
   } catch (cause) {
@@ -227,7 +199,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
 
 /** The fields and the file of a form, or the fields of a JSON body where the endpoint accepts one. */
 async function readForm<Request extends UploadRequest, Result extends Answer>(
-  { storage, config, clock }: TranscribeDeps,
+  { storage, config, clock }: JobsApi,
   { upload, idempotency }: UploadCall,
   { fieldBytes, listFields = [], insteadOfFile, textFields = [] }: RequestFormat<Request, Result>,
 ): Promise<Upload> {
@@ -246,22 +218,22 @@ async function readForm<Request extends UploadRequest, Result extends Answer>(
 }
 
 async function audioOf(
-  deps: TranscribeDeps,
+  api: JobsApi,
   account: Account,
   { file, request }: { file: StoredFile | null; request: UploadRequest },
 ): Promise<NewAudio> {
-  if (file !== null) return { kind: 'stored', ...file, ...(await probe(deps, account, file, request)) };
-  return await deps.audioUrls.permit(request.audioUrl!, account.id);
+  if (file !== null) return { kind: 'stored', ...file, ...(await probe(api, account, file, request)) };
+  return await api.audioUrls.permit(request.audioUrl!, account.id);
 }
 
 /** @throws ApiError  400, with the limit of this service, for a job that would be kept for longer than others */
-function permitExpiry({ jobRetentionDays }: TranscribeDeps['config'], { fields }: RequestFields): void {
+function permitExpiry({ jobRetentionDays }: Config, { fields }: RequestFields): void {
   readNumber(fields, 'delete_after_seconds', { min: 0, max: jobRetentionDays * SECONDS_PER_DAY, isWhole: true });
 }
 
 /** @throws ApiError  400 for a language, a translation or speakers that the plan does not support */
 export async function permitByEngine(
-  { db, config }: { db: Database; config: Pick<Config, 'command'> },
+  { db, config }: Runtime,
   { language, plan, options }: Pick<UploadRequest, 'language' | 'plan' | 'options'>,
   optionFields: OptionFields,
 ): Promise<void> {
@@ -288,13 +260,13 @@ export async function permitByEngine(
 }
 
 async function probe(
-  deps: TranscribeDeps,
+  api: JobsApi,
   account: Account,
   { start, key }: StoredFile,
   { options }: UploadRequest,
 ): Promise<Pick<Extract<NewAudio, { kind: 'stored' }>, 'format' | 'durationMs' | 'tracks'>> {
-  const wanted = { maxAudioSeconds: deps.config.maxAudioSeconds, track: options.audio_track ?? null };
-  const result = (await probeStart(start, wanted)) ?? (await probeFile(deps, account, key, wanted));
+  const wanted = { maxAudioSeconds: api.config.maxAudioSeconds, track: options.audio_track ?? null };
+  const result = (await probeStart(start, wanted)) ?? (await probeFile(api, account, key, wanted));
   if (result.kind === 'audio') {
     const { format, durationMs, tracks } = result;
     return { format, durationMs, tracks };
@@ -302,10 +274,10 @@ async function probe(
   throw new ApiError('unprocessable_audio', result.message, { param: result.param ?? FILE_FIELD });
 }
 
-async function probeFile(deps: TranscribeDeps, account: Account, key: string, wanted: ProbeOptions) {
-  const { storage, tools, probes } = deps;
+async function probeFile(api: JobsApi, account: Account, key: string, wanted: ProbeOptions) {
+  const { storage, tools, probes } = api;
   // Jobs that were made during the upload may have taken the last credit, and probes cost processor time.
-  await deps.uploads.requireCredit(account);
+  await api.uploads.requireCredit(account);
   await using file = await storage.localPath(key);
   return await probeAudio(file.path, { ...wanted, tools }, (work) => probes(account.id, work));
 }

@@ -2,14 +2,14 @@ import type { Account } from '../../accounts/account.ts';
 import { insufficientBalance } from '../../accounts/ledger/insufficient-balance.ts';
 import { readAmount } from '../../accounts/store.ts';
 import { requireFreeDisk } from '../../audio/storage/free-disk.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
+import { creditRates } from '../../config/rates.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
-import { mayUsePlan } from '../../rules/accounts/plan.ts';
+import { mayUsePlan, PLANS } from '../../rules/accounts/plan.ts';
 import { openQueueAdmission } from '../queue/admission.ts';
 
 export type UploadAdmission = {
@@ -22,21 +22,6 @@ export type UploadAdmission = {
   requireCredit(account: Account): Promise<void>;
 };
 
-type AdmissionDeps = {
-  db: Database;
-  storage: Pick<AudioStorage, 'freeBytes'>;
-  clock: Clock;
-  config: Pick<
-    Config,
-    | 'maxQueuedJobs'
-    | 'maxUploadsPerAccount'
-    | 'maxUploadBytes'
-    | 'minFreeDiskBytes'
-    | 'creditRateLite'
-    | 'creditRatePro'
-  >;
-};
-
 // Uploads check the disk again as they arrive.
 const FREE_DISK_EVERY_MS = 250;
 // The end of an upload under way cannot be predicted; small ones take less than a second.
@@ -44,7 +29,7 @@ const RETRY_AFTER_SECONDS = 5;
 const WAIT_FOR_PLACE_MS = 1_000;
 
 /** Decides without the body: by balance, uploads under way, free disk and queued jobs. */
-export function openUploadAdmission({ db, storage, clock, config }: AdmissionDeps): UploadAdmission {
+export function openUploadAdmission({ db, storage, clock, config }: StorageRuntime): UploadAdmission {
   const queue = openQueueAdmission({ db, clock, config });
   const beginUpload = openUploadCounts(config.maxUploadsPerAccount, clock);
   const disk = { freeBytes: readAtMostEvery(clock, FREE_DISK_EVERY_MS, () => storage.freeBytes()) };
@@ -124,8 +109,9 @@ function openUploadCounts(maxPerAccount: number, clock: Clock): (accountId: stri
   };
 }
 
-function mayCostNothing({ plan }: Account, { creditRateLite, creditRatePro }: AdmissionDeps['config']): boolean {
-  return (mayUsePlan(plan, 'lite') && creditRateLite === 0) || (mayUsePlan(plan, 'pro') && creditRatePro === 0);
+function mayCostNothing(account: Account, config: Config): boolean {
+  const rates = creditRates(config);
+  return PLANS.some((plan) => mayUsePlan(account.plan, plan) && rates[plan] === 0);
 }
 
 /** The length of the audio is not known yet. */

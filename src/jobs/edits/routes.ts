@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { nullable, Type } from '../../http/schema.ts';
@@ -13,8 +13,6 @@ import { chunksOf } from '../search/search-index.ts';
 import { type TranscriptJob, transcriptJson } from '../transcript.ts';
 import { lockForEdit, saveEdits } from './edit-store.ts';
 import { segmentsOf, withEdits } from './edited-transcript.ts';
-
-export type EditDeps = { db: Database; config: Pick<Config, 'search'> };
 
 const MAX_CHANGES = 500;
 const MAX_NAMES = 256;
@@ -50,7 +48,7 @@ const changesSchema = Type.Object(
 );
 
 /** The route that edits the transcript of a completed job. */
-export function editRoutes({ db, config }: EditDeps): Route[] {
+export function editRoutes({ db, config }: Runtime): Route[] {
   return [
     defineRoute({
       method: 'PATCH',

@@ -1,6 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import { type Answer, defineRoute, type Route } from '../../http/route.ts';
-import { locationOf, type RequestFormat, type TranscribeDeps, transcribe } from '../api/transcribe.ts';
+import type { JobsApi } from '../api/jobs-api.ts';
+import { locationOf, type RequestFormat, transcribe } from '../api/transcribe.ts';
 import type { Job } from '../job.ts';
 import { TRANSCRIPT_MEDIA } from '../schemas.ts';
 import { openAiAnswerSchema, renderOpenAi } from './answer.ts';
@@ -14,15 +15,13 @@ import {
   transcriptionForm,
   translationForm,
 } from './request.ts';
-import { openAiStreamSchema, openTextStream, type TextStreamDeps } from './stream.ts';
-
-export type OpenAiDeps = TranscribeDeps & TextStreamDeps;
+import { openAiStreamSchema, openTextStream } from './stream.ts';
 
 const RETRY_SECONDS = 30;
 
 /** The speech endpoints of OpenAI's API, so that its clients work with a changed base URL. */
-export function openAiRoutes(deps: OpenAiDeps): Route[] {
-  return [transcriptionRoute(deps), translationRoute(deps), ...modelRoutes(deps)];
+export function openAiRoutes(api: JobsApi): Route[] {
+  return [transcriptionRoute(api), translationRoute(api), ...modelRoutes(api)];
 }
 
 const COMMON = {
@@ -36,12 +35,12 @@ const COMMON = {
 } as const;
 const ANSWER_MEDIA = { 'application/json': openAiAnswerSchema, ...TRANSCRIPT_MEDIA };
 
-function transcriptionRoute(deps: OpenAiDeps): Route {
+function transcriptionRoute(api: JobsApi): Route {
   const format: OpenAiFormat = {
     ...TRANSCRIPTION_FIELDS,
     ...ANSWERS,
     readRequest: readTranscriptionRequest,
-    openEarly: (request, key, call) => (request.isStream ? openTextStream(deps, key, call, request.format) : null),
+    openEarly: (request, key, call) => (request.isStream ? openTextStream(api, key, call, request.format) : null),
   };
   return defineRoute({
     ...COMMON,
@@ -51,11 +50,11 @@ function transcriptionRoute(deps: OpenAiDeps): Route {
       body: transcriptionForm,
       answers: { 200: { media: { ...ANSWER_MEDIA, 'text/event-stream': openAiStreamSchema } } },
     },
-    handle: (call) => transcribe(deps, call, format),
+    handle: (call) => transcribe(api, call, format),
   });
 }
 
-function translationRoute(deps: OpenAiDeps): Route {
+function translationRoute(api: JobsApi): Route {
   const format: OpenAiFormat = { ...TRANSLATION_FIELDS, ...ANSWERS, readRequest: readTranslationRequest };
   return defineRoute({
     ...COMMON,
@@ -63,7 +62,7 @@ function translationRoute(deps: OpenAiDeps): Route {
     summary: "Translate speech into English by the OpenAI API's request and answer",
     description: 'Answered 400 where the engine of the plan cannot translate (`features` of GET /v1/models).',
     schema: { body: translationForm, answers: { 200: { media: ANSWER_MEDIA } } },
-    handle: (call) => transcribe(deps, call, format),
+    handle: (call) => transcribe(api, call, format),
   });
 }
 

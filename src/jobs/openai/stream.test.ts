@@ -186,12 +186,11 @@ test('requests that are refused when their job is made use up no stream', async 
 });
 
 test('the end of the service ends a stream with an error', async () => {
-  const deps = { db: fixture.db, clock: fixture.clock, log: fixture.log };
-  const notifications = await openJobNotifications(deps);
+  const notifications = await openJobNotifications(fixture);
   const { json } = await fixture.transcribe(account, wavFile(1), { async: 'true' });
   const key = { shard: account.shard, accountId: account.id, id: json.id };
   const call = { signal: new AbortController().signal, actor: { requestId: 'req_test' } };
-  using early = openTextStream({ ...deps, notifications }, key, call as never, 'json');
+  using early = openTextStream({ ...fixture, notifications }, key, call as never, 'json');
   const { stream } = early.answer(json);
 
   const frames = Array.fromAsync(stream!);

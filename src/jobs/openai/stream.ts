@@ -1,21 +1,17 @@
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { problemOf, writeProblem } from '../../http/errors.ts';
 import type { Answer } from '../../http/route.ts';
 import { component, Type } from '../../http/schema.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
+import type { JobsRuntime } from '../api/jobs-api.ts';
 import { type EarlyAnswer, locationOf, type UploadCall } from '../api/transcribe.ts';
 import type { Job } from '../job.ts';
 import type { JobKey } from '../store.ts';
 import { answerEvents, subscribeForStream } from '../stream/event-stream.ts';
-import type { JobNotifications } from '../stream/job-notifications.ts';
 import { streamText, type TextEvent } from '../stream/text-stream.ts';
 import { failureOf } from '../view.ts';
 import { diarizedSegmentSchema, diarizedSegments, usageOf, usageSchema } from './answer.ts';
 import type { OpenAiRequest } from './request.ts';
-
-export type TextStreamDeps = { db: Database; clock: Clock; notifications: JobNotifications };
 
 /** The data of each server-sent event, by its type. */
 export const openAiStreamSchema = Type.Union(
@@ -36,17 +32,17 @@ export const openAiStreamSchema = Type.Union(
  * @throws ApiError  429 when the account has as many streams as it may have
  */
 export function openTextStream(
-  deps: TextStreamDeps,
+  api: JobsRuntime,
   key: JobKey & { accountId: string },
   { signal, actor }: UploadCall,
   format: OpenAiRequest['format'],
 ): EarlyAnswer<Answer & { status: 200 }> {
-  const subscription = subscribeForStream(deps.notifications, key);
+  const subscription = subscribeForStream(api.notifications, key);
   let isAnswered = false;
   return {
     answer(job) {
       isAnswered = true;
-      const events = streamText(deps, key, subscription, signal);
+      const events = streamText(api, key, subscription, signal);
       const frames = writeEvents(events, { jobId: key.id, requestId: actor.requestId, format });
       const answer = answerEvents(frames, subscription, signal);
       const headers = { ...answer.headers, location: locationOf(job), 'x-job-id': job.id };

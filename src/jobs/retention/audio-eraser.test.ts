@@ -5,8 +5,6 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Database } from '../../db/database.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { openLog } from '../../platform/log.ts';
 import { AudioEraser } from './audio-eraser.ts';
 
 /** Three ended jobs whose audio is still stored. */
@@ -28,8 +26,7 @@ async function openEnvironment() {
       return await fixture.db.run(statement);
     },
   };
-  const openEraser = (storage: AudioStorage = fixture.storage) =>
-    new AudioEraser({ db, storage, clock: systemClock, log: openLog('silent') });
+  const openEraser = (storage: AudioStorage = fixture.storage) => new AudioEraser({ ...fixture, db, storage });
   return { fixture, withAudio, statements, openEraser, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
 }
 

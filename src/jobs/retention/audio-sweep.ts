@@ -1,8 +1,5 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Database } from '../../db/database.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { clearAudioKeys, findJobsToErase, findKeysInUse } from './audio-store.ts';
-
-type SweepDeps = { db: Database; storage: AudioStorage };
 
 // Far longer than an upload, its probe and its transaction take: a younger file may still become a job's audio.
 const ORPHAN_AGE_MS = 3_600_000;
@@ -10,7 +7,7 @@ const BATCH = 500;
 const REMOVED_AT_ONCE = 50;
 
 /** Removes files without a job: uploads whose process died before the job was inserted. Returns their number. */
-export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> {
+export async function sweepOrphans({ db, storage }: StorageRuntime): Promise<number> {
   let removed = 0;
   for await (const keys of storage.listOlderThan(ORPHAN_AGE_MS)) {
     const inUse = new Set(await findKeysInUse(db, keys));
@@ -24,10 +21,10 @@ export async function sweepOrphans({ db, storage }: SweepDeps): Promise<number> 
 }
 
 /** Erases the audio of one batch of jobs that ended `retentionMs` ago or earlier. Returns the size of the batch. */
-export async function eraseEndedAudio({ db, storage }: SweepDeps, retentionMs: number): Promise<number> {
-  const jobs = await findJobsToErase(db, { retentionMs, limit: BATCH, now: null });
+export async function eraseEndedAudio(runtime: StorageRuntime, retentionMs: number): Promise<number> {
+  const jobs = await findJobsToErase(runtime.db, { retentionMs, limit: BATCH, now: null });
   for (let start = 0; start < jobs.length; start += REMOVED_AT_ONCE) {
-    await eraseAudio({ db, storage }, jobs.slice(start, start + REMOVED_AT_ONCE));
+    await eraseAudio(runtime, jobs.slice(start, start + REMOVED_AT_ONCE));
   }
   return jobs.length;
 }
@@ -39,7 +36,7 @@ export type JobWithAudio = { shard: number; id: string; audioKey: string };
  * Removes the files first and updates the jobs afterwards: after a crash in between, the next sweep does it again. Rejects
  * when a file could not be removed; the others are.
  */
-export async function eraseAudio({ db, storage }: SweepDeps, jobs: JobWithAudio[]): Promise<void> {
+export async function eraseAudio({ db, storage }: StorageRuntime, jobs: JobWithAudio[]): Promise<void> {
   const removals = await Promise.allSettled(jobs.map(({ audioKey }) => storage.remove(audioKey)));
   const erased = jobs.filter((_job, index) => removals[index]!.status === 'fulfilled');
   if (erased.length > 0) await clearAudioKeys(db, erased);

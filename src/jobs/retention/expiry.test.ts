@@ -20,7 +20,7 @@ const send = async (account: Account, seconds?: number, fields: Record<string, s
 };
 const later = (job: { completed_at: string }, ms: number) => new Date(Date.parse(job.completed_at) + ms);
 const sweep = (account: Account, now: Date, storage = fixture.storage) =>
-  eraseExpiredJobs({ db: fixture.db, storage }, { shard: account.shard, now });
+  eraseExpiredJobs({ ...fixture, storage }, { shard: account.shard, now });
 const statusOf = async (account: Account, id: string) =>
   (await fixture.get(account, '/v1/jobs/:id', { params: { id } })).status;
 

@@ -1,10 +1,7 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Database } from '../../db/database.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { findJobsWithDeliveries } from '../../webhooks/deliveries/drop-store.ts';
 import { eraseJob } from './erase-job.ts';
 import { type ExpiredJob, findExpiredJobs, lockExpiredJob } from './retention-store.ts';
-
-type ExpiryDeps = { db: Database; storage: AudioStorage };
 
 const PAGE = 500;
 // Requests that wait for the job, and its streams, read it within a second of its end.
@@ -18,24 +15,24 @@ const OVERDUE_MS = 24 * 3_600_000;
  * is left for later. After a crash, the next sweep erases the rest. Returns how many were erased.
  */
 export async function eraseExpiredJobs(
-  deps: ExpiryDeps,
+  runtime: StorageRuntime,
   { shard, signal, now = null }: { shard: number; signal?: AbortSignal; now?: Date | null },
 ): Promise<number> {
   let erased = 0;
   let page: ExpiredJob[] = [];
   do {
     const limits = { minAgeMs: MIN_AGE_MS, overdueMs: OVERDUE_MS, limit: PAGE };
-    page = await findExpiredJobs(deps.db, { shard, ...limits, after: page.at(-1) ?? null, now });
-    const waiting = await findJobsWithDeliveries(deps.db, { shard, jobIds: page.map(({ id }) => id) });
+    page = await findExpiredJobs(runtime.db, { shard, ...limits, after: page.at(-1) ?? null, now });
+    const waiting = await findJobsWithDeliveries(runtime.db, { shard, jobIds: page.map(({ id }) => id) });
     for (const { id, isOverdue } of page) {
       if (signal?.aborted) return erased;
-      if ((isOverdue || !waiting.has(id)) && (await eraseExpired(deps, { shard, id }))) erased += 1;
+      if ((isOverdue || !waiting.has(id)) && (await eraseExpired(runtime, { shard, id }))) erased += 1;
     }
   } while (page.length === PAGE);
   return erased;
 }
 
-async function eraseExpired({ db, storage }: ExpiryDeps, key: { shard: number; id: string }): Promise<boolean> {
+async function eraseExpired({ db, storage }: StorageRuntime, key: { shard: number; id: string }): Promise<boolean> {
   const erased = await db.transaction(async (tx) => {
     const job = await lockExpiredJob(tx, key);
     if (job !== null) await eraseJob(tx, job);

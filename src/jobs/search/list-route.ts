@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import { decodeCursor, encodeCursor, type Page, pageFields, pageOf } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -45,7 +46,7 @@ const listQuery = Type.Object({
 });
 
 /** GET /v1/jobs. */
-export function listRoute({ db }: { db: Database }): Route {
+export function listRoute({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs',

@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
-import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -12,8 +12,6 @@ import { parseSearchQuery, type SearchQuery, tsqueryOf } from '../../rules/searc
 import { baseLanguage, languageTag, ownerTag } from '../../rules/search/tags.ts';
 import { type FoundChunk, type FoundJob, findMatchingJobs, readMatchingChunks } from './chunk-store.ts';
 import { STEMMED_LANGUAGES, stemOf } from './stemmers.ts';
-
-export type SearchDeps = { db: Database; config: Pick<Config, 'search'> };
 
 const MAX_QUERY_CHARS = 200;
 const HITS_PER_JOB = 3;
@@ -68,7 +66,7 @@ const searchQuery = Type.Object({
 });
 
 /** GET /v1/search. */
-export function searchRoute({ db, config }: SearchDeps): Route {
+export function searchRoute({ db, config }: Runtime): Route {
   const atOnce = openFairSemaphore(SEARCHES_AT_ONCE);
   return defineRoute({
     method: 'GET',

@@ -1,5 +1,4 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { readByteRange } from '../../rules/byte-range.ts';
@@ -30,7 +29,8 @@ export const AUDIO_MEDIA_TYPES = [...Object.values(MEDIA), UNKNOWN].map(({ type 
  * @throws ApiError  404 when the audio is not kept, 416 for a part behind its end, 429
  */
 export async function answerAudio(
-  { storage, reads, config }: { storage: AudioStorage; reads: OpenReads; config: Pick<Config, 'audioRetentionHours'> },
+  { storage, config }: StorageRuntime,
+  reads: OpenReads,
   job: Job,
   header: Call<0, 0, 0>['header'],
 ) {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import test from 'node:test';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { readConfig } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
 import type { JobState } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 import { answerAudio } from './audio-answer.ts';
@@ -19,16 +22,20 @@ const STATES: [state: JobState, audioRetentionHours: number, isKept: boolean][] 
 for (const [state, audioRetentionHours, isKept] of STATES) {
   test(`audio of a ${state} job is ${isKept ? '' : 'not '}sent with a retention of ${audioRetentionHours} hours`, async () => {
     const job = {
-      ...{ id: 'job_1', accountId: 'acct_1', state, format: 'wav' },
+      id: 'job_1',
+      accountId: 'acct_1',
+      state,
+      format: 'wav',
       sizeBytes: 3,
       audioKey: 'key',
       filename: null,
     };
     // The file is not erased yet.
     const storage = { read: async () => Readable.from(['RIF']) } as unknown as AudioStorage;
-    const deps = { storage, reads: new OpenReads(), config: { audioRetentionHours } };
+    const config = readConfig({ AUDIO_RETENTION_HOURS: String(audioRetentionHours) });
+    const runtime = runtimeOn({} as Database, { config, storage });
 
-    const answer = answerAudio(deps, job as Job, () => null);
+    const answer = answerAudio(runtime, new OpenReads(), job as Job, () => null);
 
     if (isKept) assert.equal((await answer).status, 200);
     else await assert.rejects(answer, { type: 'not_found' });

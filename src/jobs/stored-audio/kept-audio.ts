@@ -8,7 +8,7 @@ import type { Job } from '../job.ts';
  */
 export function keptAudioKey(
   { state, audioKey }: Pick<Job, 'state' | 'audioKey'>,
-  { audioRetentionHours }: Pick<Config, 'audioRetentionHours'>,
+  { audioRetentionHours }: Config,
 ): string | null {
   return isTerminal(state) && audioRetentionHours === 0 ? null : audioKey;
 }

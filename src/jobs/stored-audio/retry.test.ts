@@ -9,7 +9,6 @@ import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { type Call, NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
-import { systemClock } from '../../platform/clock.ts';
 import { jobOr404 } from '../own-job.ts';
 import { sweepOrphans } from '../retention/audio-sweep.ts';
 import { retryJob } from './retry.ts';
@@ -28,10 +27,10 @@ async function openEnvironment(credits: number | null = null) {
   return { fixture, account, id, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
 }
 
-async function retry({ db, storage, config }: Fixture, account: Account, id: string, through: Database = db) {
-  const deps = { db: through, storage, config, clock: systemClock, uploads: ADMIT_ALL };
+async function retry(fixture: Fixture, account: Account, id: string, through: Database = fixture.db) {
+  const api = { ...fixture, db: through, uploads: ADMIT_ALL };
   const call = { account, actor: TEST_ACTOR, idempotency: NO_IDEMPOTENCY_KEY, upload: {} };
-  return await retryJob(deps, call as unknown as Call<0, 0, 0>, await jobOr404(db, account, id), null);
+  return await retryJob(api, call as unknown as Call<0, 0, 0>, await jobOr404(fixture.db, account, id), null);
 }
 
 /** A database that does the work of a transaction and then fails in this way. */

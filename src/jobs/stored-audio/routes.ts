@@ -1,14 +1,10 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, oneOf, Type, timeSchema } from '../../http/schema.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { readPeaks } from '../../rules/jobs/peaks.ts';
 import { shardOf } from '../../rules/shard.ts';
-import type { UploadAdmission } from '../api/upload-admission.ts';
+import type { JobsApi } from '../api/jobs-api.ts';
 import { jobOr404 } from '../own-job.ts';
 import { jobSchema } from '../schemas.ts';
 import { AUDIO_MEDIA_TYPES, answerAudio } from './audio-answer.ts';
@@ -18,14 +14,8 @@ import { OpenReads } from './open-reads.ts';
 import { findPeaks } from './peaks-store.ts';
 import { retryJob } from './retry.ts';
 
-export type StoredAudioDeps = {
-  db: Database;
-  storage: AudioStorage;
-  clock: Clock;
-  audioLinks: AudioLinks;
-  uploads: UploadAdmission;
-  config: Pick<Config, 'audioRetentionHours' | 'creditRateLite' | 'creditRatePro' | 'command'>;
-};
+/** What the endpoints of stored audio run on. */
+type StoredAudioApi = JobsApi & { audioLinks: AudioLinks };
 
 const MAX_LINK_SECONDS = 900;
 const DEFAULT_POINTS = 1_000;
@@ -55,14 +45,12 @@ const peaksSchema = Type.Object(
 );
 
 /** A job's stored audio, links to it, its waveform, and a new job on it. */
-export function storedAudioRoutes(deps: StoredAudioDeps): Route[] {
-  const reading = { ...deps, reads: new OpenReads() };
-  return [audioRoute(reading), createLinkRoute(deps), openLinkRoute(reading), peaksRoute(deps), retryRoute(deps)];
+export function storedAudioRoutes(api: StoredAudioApi): Route[] {
+  const reads = new OpenReads();
+  return [audioRoute(api, reads), createLinkRoute(api), openLinkRoute(api, reads), peaksRoute(api), retryRoute(api)];
 }
 
-type ReadingDeps = StoredAudioDeps & { reads: OpenReads };
-
-function audioRoute({ db, ...reading }: ReadingDeps): Route {
+function audioRoute(api: StoredAudioApi, reads: OpenReads): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/audio',
@@ -74,12 +62,12 @@ function audioRoute({ db, ...reading }: ReadingDeps): Route {
     tag: TAG,
     schema: { params: jobId, answers: AUDIO_ANSWERS },
     async handle({ account, params, header }) {
-      return await answerAudio(reading, await jobOr404(db, account, params.id), header);
+      return await answerAudio(api, reads, await jobOr404(api.db, account, params.id), header);
     },
   });
 }
 
-function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioDeps): Route {
+function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/jobs/:id/audio-link',
@@ -108,7 +96,7 @@ function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioDeps): Ro
   });
 }
 
-function openLinkRoute({ db, clock, audioLinks, ...reading }: ReadingDeps): Route {
+function openLinkRoute(api: StoredAudioApi, reads: OpenReads): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/audio-links/:link',
@@ -118,16 +106,16 @@ function openLinkRoute({ db, clock, audioLinks, ...reading }: ReadingDeps): Rout
     tag: TAG,
     schema: { params: Type.Object({ link: Type.String() }), answers: AUDIO_ANSWERS },
     async handle({ params, header }) {
-      const target = audioLinks.read(params.link, clock.now());
+      const target = api.audioLinks.read(params.link, api.clock.now());
       if (target === null)
         throw new ApiError('not_found', 'This link has expired, or was changed. Create another one.');
       const account = { shard: shardOf(target.accountId), id: target.accountId };
-      return await answerAudio(reading, await jobOr404(db, account, target.jobId), header);
+      return await answerAudio(api, reads, await jobOr404(api.db, account, target.jobId), header);
     },
   });
 }
 
-function peaksRoute({ db }: StoredAudioDeps): Route {
+function peaksRoute({ db }: JobsApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/jobs/:id/peaks',
@@ -162,7 +150,7 @@ function peaksRoute({ db }: StoredAudioDeps): Route {
   });
 }
 
-function retryRoute(deps: StoredAudioDeps): Route {
+function retryRoute(api: JobsApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/jobs/:id/retry',
@@ -179,8 +167,8 @@ function retryRoute(deps: StoredAudioDeps): Route {
       answers: { 202: jobSchema },
     },
     async handle(call) {
-      const job = await jobOr404(deps.db, call.account, call.params.id);
-      const answer = await retryJob(deps, call, job, call.body.plan ?? null);
+      const job = await jobOr404(api.db, call.account, call.params.id);
+      const answer = await retryJob(api, call, job, call.body.plan ?? null);
       call.note({ job_id: job.id });
       return answer;
     },

@@ -5,14 +5,14 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { Database } from '../../db/database.ts';
-import { makeId, systemClock } from '../../platform/clock.ts';
-import { openLog } from '../../platform/log.ts';
+import { makeId } from '../../platform/clock.ts';
 import { openCompletionWaiter } from './completion-waiter.ts';
 
 test('every subscription to the same job resolves at its end, also after another one was disposed', async () => {
   await using db = await openTestDatabase();
-  const completions = await openCompletionWaiter({ db, clock: systemClock, log: openLog('silent') });
+  const completions = await openCompletionWaiter(runtimeOn(db));
   const job = { shard: 1, id: makeId('job') };
   using first = completions.subscribe(job);
   using second = completions.subscribe(job);
@@ -29,7 +29,7 @@ test('a poll ends the wait for a job that ended or was deleted, and not for one 
   const account = await fixture.account();
   const clock = openManualClock();
   const polls = openPolls(fixture.db);
-  const completions = await openCompletionWaiter({ db: polls.db, clock, log: openLog('silent') });
+  const completions = await openCompletionWaiter(runtimeOn(polls.db, { clock }));
   const poll = async () => {
     const polled = polls.next();
     await clock.advance(1_000);

@@ -1,7 +1,5 @@
-import type { Database } from '../../db/database.ts';
 import { listenAndPoll } from '../../db/listen-and-poll.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { findEnds, type JobKey } from '../store.ts';
 
 /** Reports the end of jobs, whichever process ends them. */
@@ -23,15 +21,7 @@ type Awaited = {
 const POLL_MS = 1_000;
 
 /** Uses one listener and one poll in a process, however many jobs are waited for. */
-export async function openCompletionWaiter({
-  db,
-  clock,
-  log,
-}: {
-  db: Database;
-  clock: Clock;
-  log: Log;
-}): Promise<CompletionWaiter> {
+export async function openCompletionWaiter({ db, clock, log }: Runtime): Promise<CompletionWaiter> {
   const subscriptions = new Map<string, Awaited>();
   let isClosed = false;
 

@@ -6,7 +6,6 @@ import type { StreamEvent } from '../../../test/fixtures/event-stream.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { systemClock } from '../../platform/clock.ts';
 import { findJob } from '../store.ts';
 import { streamJobEvents } from './job-events.ts';
 
@@ -174,8 +173,7 @@ test('a stream fails by a bug of the service; while the database is away it only
   const job = await findJob(fixture.db, { shard: account.shard, accountId: account.id, id });
   const follow = (of: () => Promise<number | null>) => {
     const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
-    const deps = { db: fixture.db, clock: systemClock, positions: { of } };
-    return streamJobEvents(deps, job!, watch, new AbortController().signal);
+    return streamJobEvents({ ...fixture, positions: { of } }, job!, watch, new AbortController().signal);
   };
 
   const broken = follow(async () => {

@@ -1,5 +1,5 @@
-import type { Database } from '../../db/database.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
@@ -10,7 +10,8 @@ import { showError } from '../view.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 
-export type JobEventDeps = { db: Database; clock: Clock; positions: QueuePositions };
+/** What the events of jobs are read by. */
+type JobEventSources = Runtime & { positions: QueuePositions };
 
 // Below the 60 s after which proxies commonly close an idle connection.
 const KEEP_ALIVE_MS = 15_000;
@@ -27,7 +28,7 @@ type Sent = { status: string; progress: number; lease: number; pieces: number; s
  * again from 0 when the job is started again. A slow reader delays only its own stream.
  */
 export async function* streamJobEvents(
-  deps: JobEventDeps,
+  deps: JobEventSources,
   key: JobKey & { accountId: string },
   subscription: JobSubscription,
   signal: AbortSignal,
@@ -48,7 +49,7 @@ export async function* streamJobEvents(
   }
 }
 
-async function* eventsOf(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* eventsOf(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   if (job.lease !== sent.lease) Object.assign(sent, { lease: job.lease, pieces: 0, segments: 0 });
   // The status that ends the stream comes last.
   if (!isTerminal(job.state)) yield* statusEvents(deps, job, sent);
@@ -58,7 +59,7 @@ async function* eventsOf(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerat
   if (isTerminal(job.state)) yield* statusEvents(deps, job, sent);
 }
 
-async function* statusEvents(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* statusEvents(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   const position = await orUndefinedWhileAway(deps.positions.of(job));
   const status = writeJson({
     id: job.id,
@@ -77,7 +78,7 @@ function* progressEvents(job: Job, sent: Sent): Generator<string> {
   yield `event: progress\ndata: ${writeJson({ progress: job.progress })}\n\n`;
 }
 
-async function* pieceEvents(deps: JobEventDeps, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* pieceEvents(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   while (true) {
     const page = { firstNumber: sent.pieces, limit: PIECES_PER_READ };
     const pieces = (await orUndefinedWhileAway(findPieces(deps.db, job, page))) ?? [];

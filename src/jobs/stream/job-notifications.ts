@@ -1,7 +1,5 @@
-import type { Database } from '../../db/database.ts';
 import { listenAndPoll } from '../../db/listen-and-poll.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { JobKey } from '../store.ts';
 import { findJobSnapshots, type JobSnapshot } from './notification-store.ts';
 
@@ -29,15 +27,7 @@ const MAX_SUBSCRIPTIONS_PER_ACCOUNT = 100;
 type Subscriber = { job: JobKey; accountId: string; lastSeen: string; notify: () => void };
 
 /** Uses one listener and one poll in a process, however many subscriptions there are. */
-export async function openJobNotifications({
-  db,
-  clock,
-  log,
-}: {
-  db: Database;
-  clock: Clock;
-  log: Log;
-}): Promise<JobNotifications> {
+export async function openJobNotifications({ db, clock, log }: Runtime): Promise<JobNotifications> {
   const subscribers = new Set<Subscriber>();
   let isClosed = false;
   let polls = 0;

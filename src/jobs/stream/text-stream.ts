@@ -1,5 +1,6 @@
 import type { Database } from '../../db/database.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { toText } from '../../rules/jobs/transcript-text.ts';
 import type { Job } from '../job.ts';
@@ -30,7 +31,7 @@ type Attempt = { lease: number; pieces: number; text: string };
 
 /** Follows the text of a job, piece by piece. A slow reader delays only its own stream. */
 export async function* streamText(
-  { db, clock }: { db: Database; clock: Clock },
+  { db, clock }: Runtime,
   key: JobKey & { accountId: string },
   subscription: JobSubscription,
   signal: AbortSignal,

@@ -1,11 +1,10 @@
 import { findAccount } from '../../accounts/store.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { isId } from '../../rules/ids.ts';
 import { creditsFromUnits } from '../../rules/jobs/price.ts';
@@ -17,8 +16,6 @@ import {
   usageRange,
 } from '../../rules/jobs/usage-range.ts';
 import { sumUsage, USAGE_GROUPS, type UsageGroup, type UsageRow } from './usage-store.ts';
-
-export type UsageDeps = { db: Database; clock: Clock };
 
 // 366 days with 27 keys or models each; 2 MB of JSON.
 const MAX_ROWS = 10_000;
@@ -88,7 +85,7 @@ const DESCRIPTION =
   `answer shows them. The figures of each hour are kept for ${USAGE_HOURS_KEPT_DAYS} days, those of each day without end.`;
 
 /** What the account used, and the same of any account for the operator. */
-export function usageRoute(deps: UsageDeps): Route {
+export function usageRoute(runtime: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/usage',
@@ -99,12 +96,12 @@ export function usageRoute(deps: UsageDeps): Route {
     tag: 'Balance',
     schema: { query: usageQuery, answers: usageAnswers },
     handle: async ({ account, query, header }) =>
-      await answerUsage(deps, account, { ...query, accept: header('accept') }),
+      await answerUsage(runtime, account, { ...query, accept: header('accept') }),
   });
 }
 
 /** The usage of any account, for the operator. */
-export function adminUsageRoute(deps: UsageDeps): Route {
+export function adminUsageRoute(runtime: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/admin/v1/usage',
@@ -118,24 +115,24 @@ export function adminUsageRoute(deps: UsageDeps): Route {
       answers: usageAnswers,
     },
     async handle({ query: { account_id: id, ...query }, header }) {
-      const account = isId('acct', id) ? await findAccount(deps.db, id) : null;
+      const account = isId('acct', id) ? await findAccount(runtime.db, id) : null;
       if (account === null) throw new ApiError('not_found', 'There is no such account.', { param: 'account_id' });
-      return await answerUsage(deps, account, { ...query, accept: header('accept') });
+      return await answerUsage(runtime, account, { ...query, accept: header('accept') });
     },
   });
 }
 
 async function answerUsage(
-  deps: UsageDeps,
+  runtime: Runtime,
   account: { shard: number; id: string },
   { format, accept, ...query }: Static<typeof usageQuery> & { accept: string | null },
 ) {
-  const body = await readUsage(deps, account, query);
+  const body = await readUsage(runtime, account, query);
   return jsonOrCsvAnswer({ format, accept }, { name: 'usage', row: rowSchema, body });
 }
 
 async function readUsage(
-  { db, clock }: UsageDeps,
+  { db, clock }: Runtime,
   account: { shard: number; id: string },
   { bucket = 'day', group_by: group, ...query }: Omit<Static<typeof usageQuery>, 'format'>,
 ): Promise<Static<typeof usageSchema>> {

@@ -1,72 +1,71 @@
-import { type AdminDeps, adminRoutes } from '../../accounts/api/admin-routes.ts';
+import { adminRoutes } from '../../accounts/api/admin-routes.ts';
 import { type KeyDeps, keyRoutes } from '../../accounts/api/key-routes.ts';
 import { portalRoutes } from '../../accounts/api/portal-routes.ts';
 import { type AccountDeps, accountRoutes } from '../../accounts/api/routes.ts';
 import { sessionRoutes } from '../../accounts/api/session-routes.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
-import { type JobRoutesDeps, jobRoutes, openUploadLimits } from '../../jobs/api/routes.ts';
+import { type JobsRuntime, openJobsApi } from '../../jobs/api/jobs-api.ts';
+import { jobRoutes } from '../../jobs/api/routes.ts';
 import { editRoutes } from '../../jobs/edits/routes.ts';
 import { openAiRoutes } from '../../jobs/openai/routes.ts';
-import { type SearchDeps, searchRoute } from '../../jobs/search/search-routes.ts';
-import { type StoredAudioDeps, storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
-import { adminUsageRoute, type UsageDeps, usageRoute } from '../../jobs/usage/usage-routes.ts';
-import { type AccountStateDeps, accountStateRoutes } from '../../operator/account-routes.ts';
-import { type OverviewDeps, overviewRoutes } from '../../operator/routes.ts';
+import { searchRoute } from '../../jobs/search/search-routes.ts';
+import type { AudioLinks } from '../../jobs/stored-audio/audio-link.ts';
+import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
+import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
+import { accountStateRoutes } from '../../operator/account-routes.ts';
+import { overviewRoutes } from '../../operator/routes.ts';
 import { type StreamRoutesDeps, streamRoutes } from '../../stream/routes.ts';
 import { type WebhookDeps, webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
-import { type DiagnoseDeps, diagnose } from '../../webhooks/log/diagnose-route.ts';
-import { type MetricsDeps, webhookMetrics } from '../../webhooks/log/metrics-route.ts';
+import { diagnose } from '../../webhooks/log/diagnose-route.ts';
+import { webhookMetrics } from '../../webhooks/log/metrics-route.ts';
 import { deliveryRoutes } from '../../webhooks/log/routes.ts';
-import { type SealedDeps, sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
-import { type TestDeps, webhookTestRoutes } from '../../webhooks/test-routes.ts';
+import { sealedRoutes } from '../../webhooks/secrets/sealed-api.ts';
+import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
+import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 
-export type ApiDeps = JobRoutesDeps &
-  SearchDeps &
+/** What the endpoints of a node run on. */
+export type ApiRuntime = JobsRuntime &
   WebhookDeps &
-  TestDeps &
-  MetricsDeps &
-  DiagnoseDeps &
   AccountDeps &
   KeyDeps &
-  Omit<StoredAudioDeps, 'uploads'> &
-  StreamRoutesDeps;
+  StreamRoutesDeps & { secretBox: SecretBox; audioLinks: AudioLinks; version: string };
 
 /** Every route that an account's keys may call. */
-export function apiRoutes(deps: ApiDeps): Route[] {
-  const jobDeps = { ...deps, ...openUploadLimits(deps) };
+export function apiRoutes(runtime: ApiRuntime): Route[] {
+  const api = openJobsApi(runtime);
   return [
-    ...jobRoutes(jobDeps),
-    ...openAiRoutes(jobDeps),
-    searchRoute(deps),
-    ...editRoutes(deps),
-    ...storedAudioRoutes(jobDeps),
-    ...streamRoutes(deps),
-    ...accountRoutes(deps),
-    usageRoute(deps),
-    ...keyRoutes(deps),
-    ...sessionRoutes(deps),
-    ...webhookRoutes(deps),
-    ...webhookTestRoutes(deps),
-    ...deliveryRoutes(deps),
-    webhookMetrics(deps),
-    diagnose(deps),
-    ...eventRoutes(deps),
+    ...jobRoutes(api),
+    ...openAiRoutes(api),
+    searchRoute(api),
+    ...editRoutes(api),
+    ...storedAudioRoutes(api),
+    ...streamRoutes(api),
+    ...accountRoutes(api),
+    usageRoute(api),
+    ...keyRoutes(api),
+    ...sessionRoutes(api),
+    ...webhookRoutes(api),
+    ...webhookTestRoutes(api),
+    ...deliveryRoutes(api),
+    webhookMetrics(api),
+    diagnose(api),
+    ...eventRoutes(api),
     ...eventTypeRoutes(),
   ];
 }
 
 /** Every route under /admin/v1. */
-export function adminApiRoutes(deps: AdminDeps & AccountStateDeps & UsageDeps & SealedDeps & OverviewDeps): Route[] {
+export function adminApiRoutes(runtime: ApiRuntime): Route[] {
   return [
-    ...adminRoutes(deps),
-    ...accountStateRoutes(deps),
-    ...portalRoutes(deps),
-    adminUsageRoute(deps),
-    ...overviewRoutes(deps),
-    ...auditRoutes(deps),
-    ...sealedRoutes(deps),
+    ...adminRoutes(runtime),
+    ...accountStateRoutes(runtime),
+    ...portalRoutes(runtime),
+    adminUsageRoute(runtime),
+    ...overviewRoutes(runtime),
+    ...auditRoutes(runtime),
+    ...sealedRoutes(runtime),
   ];
 }

@@ -17,7 +17,7 @@ import { openAudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
 import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
 import { NodeReports } from '../../operator/node-reports.ts';
-import { httpMetrics, jobMetrics, type Metrics } from '../../platform/metrics.ts';
+import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
@@ -41,7 +41,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
   const callers = new Callers(context);
-  const api = config.roles.includes('api') ? await openApi(context, { storage, metrics, callers }) : NO_API;
+  const api = config.roles.includes('api') ? await openApi(context, { storage, callers }) : NO_API;
   const readiness = openReadiness(context, storage);
   const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
@@ -107,14 +107,15 @@ type Api = {
 };
 
 async function openApi(
-  { config, order, db, log, clock }: RoleContext,
-  { storage, metrics, callers }: { storage: AudioStorage; metrics: Metrics; callers: Callers },
+  { config, order, db, log, clock, metrics }: RoleContext,
+  { storage, callers }: { storage: AudioStorage; callers: Callers },
 ): Promise<Api> {
+  const runtime = { config, db, log, clock };
   const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const [completions, notifications, accountChanges] = await Promise.all([
-    openCompletionWaiter({ db, clock, log }),
-    openJobNotifications({ db, clock, log }),
-    openAccountChanges({ db, clock, log }),
+    openCompletionWaiter(runtime),
+    openJobNotifications(runtime),
+    openAccountChanges(runtime),
   ]);
   const streams = new OpenStreams({ findValidKeys: (keys) => findUsableKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
@@ -122,15 +123,25 @@ async function openApi(
     ...{ db, box: secretBox, log },
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
-  const audioLinks = openAudioLinks(order.secretsKeysBase64);
-  const deps = {
-    ...{ db, config, storage, completions, notifications, callers, clock, secretBox, rates },
-    ...{ accountChanges, audioLinks, version },
+  const api = {
+    ...runtime,
+    storage,
+    completions,
+    notifications,
+    callers,
+    secretBox,
+    rates,
+    accountChanges,
+    audioLinks: openAudioLinks(order.secretsKeysBase64),
+    version,
     tools: { folder: config.toolsDir },
     metrics: jobMetrics(metrics),
   };
   return {
-    ...{ routes: apiRoutes(deps), operator: adminApiRoutes(deps), idempotency, streams },
+    routes: apiRoutes(api),
+    operator: adminApiRoutes(api),
+    idempotency,
+    streams,
     async close() {
       idempotency.close();
       await Promise.all([completions.close(), notifications.close(), accountChanges.close(), streams.close()]);

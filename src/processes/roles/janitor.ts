@@ -1,10 +1,11 @@
 import { deleteEndedSessions } from '../../accounts/keys/session-store.ts';
 import { countDriftedAccounts } from '../../accounts/ledger/drift.ts';
 import { openStorage } from '../../audio/storage/open-storage.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { AUDIT_KEEP_DAYS } from '../../audit/record.ts';
 import { deleteOldChanges } from '../../audit/store.ts';
-import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
@@ -14,12 +15,13 @@ import { deleteOldJobs } from '../../jobs/retention/retention-store.ts';
 import { deleteSomeChunks } from '../../jobs/search/chunk-store.ts';
 import { deleteOldHours } from '../../jobs/usage/usage-store.ts';
 import { eraseAccounts } from '../../operator/erase-accounts.ts';
+import type { Metrics } from '../../platform/metrics.ts';
 import { USAGE_HOURS_KEPT_DAYS } from '../../rules/jobs/usage-range.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
 import { measureDeliveryBacklog } from '../../webhooks/deliveries/backlog-store.ts';
 import { deleteOldEvents } from '../../webhooks/events/retention-store.ts';
 import { maintainPartitions, sweepAttempts } from '../../webhooks/log/retention.ts';
-import type { RoleContext, RunningRole } from './role.ts';
+import type { RunningRole } from './role.ts';
 
 const MS_PER_MINUTE = 60_000;
 const MS_PER_HOUR = 3_600_000;
@@ -27,7 +29,7 @@ const HOURS_PER_DAY = 24;
 // Operators wait for it.
 const ERASURE_MS = 5_000;
 
-type Context = Pick<RoleContext, 'config' | 'db' | 'log' | 'clock' | 'metrics'>;
+type JanitorRuntime = StorageRuntime & { metrics: Metrics };
 /** Runs for the first time after FIRST_RUN_AFTER_MS, unless `runsAtStart`. */
 type Task = { name: string; everyMs: number; runsAtStart?: boolean; run(): Promise<unknown> };
 
@@ -35,15 +37,15 @@ type Task = { name: string; everyMs: number; runsAtStart?: boolean; run(): Promi
 const FIRST_RUN_AFTER_MS = 10_000;
 
 /** Runs the periodic tasks: retention, partition maintenance, ledger checks. Two nodes may run a task at the same time. */
-export async function start(context: Context): Promise<RunningRole> {
-  const storage = await openStorage(context.config);
+export async function start(context: Runtime & { metrics: Metrics }): Promise<RunningRole> {
+  const runtime = { ...context, storage: await openStorage(context.config) };
   const stopping = new AbortController();
   const tasks = [
-    ...retentionTasks(context, storage, stopping.signal),
-    ledgerTask(context, stopping.signal),
-    queueCountTask(context, stopping.signal),
+    ...retentionTasks(runtime, stopping.signal),
+    ledgerTask(runtime, stopping.signal),
+    queueCountTask(runtime, stopping.signal),
   ];
-  const running = tasks.map((task) => repeat(task, context, stopping.signal));
+  const running = tasks.map((task) => repeat(task, runtime, stopping.signal));
   return {
     // While the database is away, the last figures stay; /readyz reports it.
     measure: () => measureBacklogs(context).catch(() => undefined),
@@ -54,7 +56,8 @@ export async function start(context: Context): Promise<RunningRole> {
   };
 }
 
-function retentionTasks({ config, db, clock, log }: Context, storage: AudioStorage, signal: AbortSignal): Task[] {
+function retentionTasks(runtime: StorageRuntime, signal: AbortSignal): Task[] {
+  const { config, db, clock } = runtime;
   const limit = SWEEP_BATCH;
   const keepDays = { lite: config.retentionDaysLite, pro: config.retentionDaysPro };
   const deliveryLog = { db, clock, keepDays, signal };
@@ -64,9 +67,9 @@ function retentionTasks({ config, db, clock, log }: Context, storage: AudioStora
     {
       name: 'audio of ended jobs',
       everyMs: MS_PER_MINUTE,
-      run: () => eraseEndedAudio({ db, storage }, audioKeepHours * MS_PER_HOUR),
+      run: () => eraseEndedAudio(runtime, audioKeepHours * MS_PER_HOUR),
     },
-    { name: 'audio without a job', everyMs: 10 * MS_PER_MINUTE, run: () => sweepOrphans({ db, storage }) },
+    { name: 'audio without a job', everyMs: 10 * MS_PER_MINUTE, run: () => sweepOrphans(runtime) },
     {
       name: 'partitions of the delivery log',
       everyMs: MS_PER_HOUR,
@@ -83,9 +86,9 @@ function retentionTasks({ config, db, clock, log }: Context, storage: AudioStora
     {
       name: 'jobs whose time is over',
       everyMs: MS_PER_MINUTE,
-      run: () => sumShards((shard) => eraseExpiredJobs({ db, storage }, { shard, signal }), signal),
+      run: () => sumShards((shard) => eraseExpiredJobs(runtime, { shard, signal }), signal),
     },
-    { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts({ db, storage, log }, { signal }) },
+    { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts(runtime, { signal }) },
     {
       name: 'old jobs',
       everyMs: MS_PER_HOUR,
@@ -103,7 +106,7 @@ function retentionTasks({ config, db, clock, log }: Context, storage: AudioStora
       run: () =>
         deleteInBatches((shard) => deleteOldHours(db, { shard, keepDays: USAGE_HOURS_KEPT_DAYS, limit }), signal),
     },
-    ...(config.search === 'on' ? [] : [unindexTask({ db }, signal)]),
+    ...(config.search === 'on' ? [] : [unindexTask(runtime, signal)]),
     {
       name: 'ended sessions',
       everyMs: MS_PER_HOUR,
@@ -124,7 +127,7 @@ async function sumShards(work: (shard: number) => Promise<number>, signal: Abort
 }
 
 /** For a service that has switched search off. */
-function unindexTask({ db }: Pick<Context, 'db'>, signal: AbortSignal): Task {
+function unindexTask({ db }: Runtime, signal: AbortSignal): Task {
   const run = () => deleteInBatches((shard) => deleteSomeChunks(db, { shard, limit: SWEEP_BATCH }), signal);
   return { name: 'words of transcripts', everyMs: MS_PER_HOUR, run };
 }
@@ -137,7 +140,7 @@ async function deleteAll(deleteBatch: () => Promise<number>, signal: AbortSignal
   return deleted;
 }
 
-function ledgerTask({ db, log, clock, metrics }: Context, signal: AbortSignal): Task {
+function ledgerTask({ db, log, clock, metrics }: JanitorRuntime, signal: AbortSignal): Task {
   async function checkLedgers(): Promise<number | null> {
     const drifted = await countDriftedAccounts(db, { signal });
     if (drifted === null) return null;
@@ -149,7 +152,7 @@ function ledgerTask({ db, log, clock, metrics }: Context, signal: AbortSignal): 
   return { name: 'ledger drift', everyMs: MS_PER_HOUR, run: checkLedgers };
 }
 
-function queueCountTask({ db, log }: Context, signal: AbortSignal): Task {
+function queueCountTask({ db, log }: Runtime, signal: AbortSignal): Task {
   async function correctCounts(): Promise<number> {
     const wrong = await correctQueueCounts(db, signal);
     if (wrong.length > 0) log.error({ accounts: wrong }, 'counts of waiting jobs were wrong; they are corrected');
@@ -158,7 +161,7 @@ function queueCountTask({ db, log }: Context, signal: AbortSignal): Task {
   return { name: 'counts of waiting jobs', everyMs: 10 * MS_PER_MINUTE, run: correctCounts };
 }
 
-async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal): Promise<void> {
+async function repeat(task: Task, { log, clock }: Runtime, signal: AbortSignal): Promise<void> {
   if (!task.runsAtStart) await clock.sleep(FIRST_RUN_AFTER_MS, signal);
   while (!signal.aborted) {
     try {
@@ -171,7 +174,7 @@ async function repeat(task: Task, { log, clock }: Context, signal: AbortSignal):
   }
 }
 
-async function measureBacklogs({ db, metrics }: Context): Promise<void> {
+async function measureBacklogs({ db, metrics }: Runtime & { metrics: Metrics }): Promise<void> {
   const [jobs, deliveries] = await Promise.all([measureJobBacklog(db), measureDeliveryBacklog(db)]);
   metrics.jobsDue.set(jobs.due);
   metrics.jobsOldestDueSeconds.set(jobs.oldestDueSeconds);

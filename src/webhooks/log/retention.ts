@@ -1,5 +1,5 @@
-import { deleteInBatches, SWEEP_BATCH } from '../../db/batched-delete.ts';
 import type { Database } from '../../db/database.ts';
+import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { LogDay } from '../../rules/webhooks/log-day.ts';

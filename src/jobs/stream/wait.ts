@@ -1,11 +1,11 @@
 import type { Account } from '../../accounts/account.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 import { jobOr404 } from '../own-job.ts';
-import type { CompletionWaiter } from '../stream/completion-waiter.ts';
+import type { CompletionWaiter } from './completion-waiter.ts';
 
 const MAX_WAITS_PER_ACCOUNT = 100;
 const RETRY_SECONDS = 5;
@@ -15,12 +15,12 @@ export const MAX_WAIT_SECONDS = 60;
 
 /** Requests for one job that are answered at the job's end. */
 export class JobWaits {
-  readonly #deps: { db: Database; clock: Clock; completions: CompletionWaiter };
+  readonly #runtime: Runtime & { completions: CompletionWaiter };
   /** By account. */
   readonly #counts = new Map<string, number>();
 
-  constructor(deps: { db: Database; clock: Clock; completions: CompletionWaiter }) {
-    this.#deps = deps;
+  constructor(runtime: Runtime & { completions: CompletionWaiter }) {
+    this.#runtime = runtime;
   }
 
   /**
@@ -29,7 +29,7 @@ export class JobWaits {
    * @throws ApiError  404; 429 when the account has as many waiting requests on this node as it may have
    */
   async read(account: Account, id: string, seconds: number, signal: AbortSignal): Promise<Job> {
-    const { db, clock, completions } = this.#deps;
+    const { db, clock, completions } = this.#runtime;
     using _counted = this.#count(account.id);
     // Before the job is read, or its end could be missed.
     using completion = completions.subscribe({ shard: account.shard, id });

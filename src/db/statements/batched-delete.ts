@@ -1,4 +1,4 @@
-import { SHARD_COUNT } from '../rules/shard.ts';
+import { SHARD_COUNT } from '../../rules/shard.ts';
 
 /** Most rows that one statement of a sweep deletes: few enough to hold its locks for milliseconds only. */
 export const SWEEP_BATCH = 500;
