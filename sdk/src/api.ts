@@ -292,6 +292,7 @@ export interface Warning {
     | 'more_audio_tracks'
     | 'duplicate_channels'
     | 'silent_channel'
+    | 'audio_truncated'
     | 'no_speech'
     | 'text_cut'
     | 'more_warnings';

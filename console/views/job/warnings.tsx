@@ -11,6 +11,7 @@ const ADVICE: Record<Warning['code'], string> = {
   more_audio_tracks: 'Details list the tracks. Transcribe again with audio_track for another one.',
   duplicate_channels: 'Nothing to do: both channels have the same text.',
   silent_channel: 'Check the recording if somebody should be heard on this channel.',
+  audio_truncated: 'Send the whole file: an upload, a download or a recording of it was interrupted.',
   no_speech: 'Listen to the recording: it may be silent, or hold music or noise only.',
   text_cut: 'Listen to this part and complete its text here, or transcribe again on another plan.',
   more_warnings: 'The other warnings are of the same kinds.',

@@ -14,6 +14,7 @@ import type { FileStart } from '../file-start.ts';
 import { findPlainWav, HEADER_MAX_BYTES, plainSeconds, readWavHeader } from '../plain-wav.ts';
 import { runSandboxed, type SandboxBounds } from '../sandbox/bounded-process.ts';
 import { INPUT, UNTRUSTED_INPUT } from '../sandbox/ffmpeg-arguments.ts';
+import { lacksIndex } from './cut-off.ts';
 import { audioTracks, claimedSeconds, formatName, type ProbedFile, reasonToRefuse } from './ffprobe-answer.ts';
 import { openHeaderProbe, type ProbedMedia } from './header-probe.ts';
 
@@ -106,6 +107,7 @@ async function probeByPrograms(path: string, options: AudioOptions & ProbeOption
   const tracks = file === null ? [] : audioTracks(file);
   const kind = tracks.length > 0 ? null : fileKind(await readStart(path));
   if (kind !== null) return refused(`The file is ${kind}, ${NOT_MEDIA}`);
+  if (file === null && (await lacksIndex(path))) return refused('The file is incomplete: its end is missing.');
   if (file === null) return refused(`The file is ${NOT_MEDIA}`);
   const refusal = tracks.length > 0 ? refuseTrack(tracks, options) : null;
   if (refusal !== null) return refusal;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises';
+import { openTestFolder } from '../../../test/fixtures/audio/test-audio.ts';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
@@ -97,6 +99,30 @@ test('a synchronous request is answered with the job once it has ended', async (
 
   assert.equal(answer.status, 200);
   assert.deepEqual([answer.json.status, answer.json.text], ['completed', 'hello world']);
+});
+
+test('audio without its end is transcribed with a warning, and without its index it is refused', async () => {
+  await using fixture = await openJobFixture();
+  await using folder = await openTestFolder();
+  const account = await fixture.account();
+  await fixture.startWorker(openFakeEngine({ says: 'hello' }));
+  const wav = wavFile(4);
+  const m4a = await readFile(await folder.encode('a.m4a', wav));
+
+  const [whole, half, lacking] = [
+    await fixture.transcribe(account, wav),
+    await fixture.transcribe(account, wav.subarray(0, wav.length / 2)),
+    await fixture.transcribe(account, m4a.subarray(0, m4a.length / 2)),
+  ];
+
+  assert.deepEqual([whole.status, whole.json.warnings], [200, []]);
+  assert.deepEqual([half.status, half.json.text], [200, 'hello']);
+  assert.deepEqual(
+    half.json.warnings.map(({ code }: { code: string }) => code),
+    ['audio_truncated'],
+  );
+  assert.deepEqual([lacking.status, lacking.json.error.param], [422, 'file']);
+  assert.equal(lacking.json.error.message, 'The file is incomplete: its end is missing.');
 });
 
 const FORMATS = [

@@ -1,5 +1,6 @@
 import { AudioError } from '../../audio/audio-error.ts';
 import type { ChannelPiece } from '../../audio/cut-channels.ts';
+import { isCutOff } from '../../audio/media/cut-off.ts';
 import type { TrackAudio } from '../../audio/media/track-audio.ts';
 import { openChannels, openMixed } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
@@ -16,22 +17,23 @@ import type { openProgress } from './progress.ts';
 
 // The operating system has a file in memory that was written so short a time ago.
 const IN_MEMORY_MS = 5_000;
+const isInMemory = ({ createdAt, startedAt }: ClaimedJob) => startedAt!.getTime() - createdAt.getTime() < IN_MEMORY_MS;
 
 /**
  * The audio track that a job asked for: its distinct channels where that was asked for and it has several, else mixed.
  * @throws AudioError, AudioGoneError  as `openChannels`
  */
 export async function openJobAudio(
-  { tracks, options, sizeBytes, createdAt, startedAt }: ClaimedJob,
+  job: ClaimedJob,
   path: string,
   { tools, maxAudioSeconds }: { tools: ToolPaths; maxAudioSeconds: number },
   signal: AbortSignal,
 ): Promise<TrackAudio> {
-  const isInMemory = startedAt!.getTime() - createdAt.getTime() < IN_MEMORY_MS;
+  const { tracks, options, sizeBytes } = job;
   const { multichannel = false, audio_track: choice = null } = options;
   const track = trackIndex(tracks, choice);
   if (track === null) throw new AudioError(`The file has no audio track ${choice}.`);
-  const decode = { tools, maxAudioSeconds, signal, track, sizeBytes, isInMemory };
+  const decode = { tools, maxAudioSeconds, signal, track, sizeBytes, isInMemory: isInMemory(job) };
   return multichannel && channelsOf(tracks, choice) !== 1 ? await openChannels(path, decode) : openMixed(path, decode);
 }
 
@@ -42,6 +44,12 @@ export function audioWarnings({ tracks, options }: ClaimedJob, { findings }: Tra
   if (findings !== null && findings.copies.length > 0) found.push({ code: 'duplicate_channels' });
   if (findings !== null && findings.silent.length > 0) found.push({ code: 'silent_channel' });
   return found;
+}
+
+/** What a client should know about the end of its file, which was decoded up to there. */
+export async function endWarnings(job: ClaimedJob, path: string, decodedSeconds: number): Promise<FoundWarning[]> {
+  const isCut = await isCutOff(path, { decodedSeconds, isInMemory: isInMemory(job) });
+  return isCut ? [{ code: 'audio_truncated' }] : [];
 }
 
 /**

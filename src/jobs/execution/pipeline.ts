@@ -26,7 +26,7 @@ import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcript.ts';
 import type { Cover, Shortage } from './hold.ts';
-import { audioWarnings, countSamples, coverPieces, openJobAudio } from './job-audio.ts';
+import { audioWarnings, countSamples, coverPieces, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
 import { sanitiseTranscript } from './sanitised-transcript.ts';
@@ -107,6 +107,7 @@ export async function runPipeline(
     const transcript = await transcribePieces(job, covered.pieces, using, deps, signal);
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
+    found.push(...(await endWarnings(job, file.path, counted.samples() / SAMPLE_RATE)));
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
     const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });

@@ -8,6 +8,7 @@ export const WARNING_MESSAGES = {
     'The file has more than one audio track; the first was transcribed. Choose another one by audio_track.',
   duplicate_channels: 'A channel sounds the same as an earlier one: it was neither transcribed nor charged again.',
   silent_channel: 'A channel is silent throughout.',
+  audio_truncated: 'The file is cut off: it states that it holds more audio than it does. Its end was not transcribed.',
   no_speech: 'No speech was heard in the audio: the text is empty.',
   text_cut:
     'This part may lack its end, as the speech is too dense for the model; or it has the spoken words, as replacements would make the text too long.',

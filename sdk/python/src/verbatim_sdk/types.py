@@ -147,7 +147,7 @@ class Speaker(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "no_speech", "text_cut", "more_warnings"]
+    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "text_cut", "more_warnings"]
     """Later versions may add codes."""
     message: str
     start: NotRequired[float]
