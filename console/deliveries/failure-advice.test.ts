@@ -5,7 +5,7 @@ import * as service from '../../src/rules/webhooks/delivery-outcome.ts';
 import { adviceFor, FAILURE_REASONS, reasonTitle } from './failure-advice.ts';
 
 type Attempt = Parameters<typeof adviceFor>[0];
-const NO_TIMES = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null };
+const NO_TIMES = { dns_ms: null, connect_ms: null, tls_ms: null, first_byte_ms: null, reused: false };
 
 function failed(reason: NonNullable<Delivery['error']>['reason'], more: Partial<Attempt> = {}): Attempt {
   return { status: 'failed', error: { reason, message: '' }, response_status: null, timings: NO_TIMES, ...more };
@@ -52,7 +52,7 @@ for (const [status, step] of STATUSES) {
 
 test('a timeout after the request was sent is the handler, one before it the network or the TLS handshake', () => {
   const waited = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1, connect_ms: 2, tls_ms: 3 } });
-  const reused = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1 }, remote_address: '203.0.113.7' });
+  const reused = failed('timeout', { timings: { ...NO_TIMES, reused: true } });
   const handshaking = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1, connect_ms: 2 } });
   const unreached = failed('timeout', { timings: { ...NO_TIMES, dns_ms: 1 } });
 

@@ -12,7 +12,7 @@ export type Advice = {
   steps: string[];
 };
 
-type Attempt = Pick<Delivery, 'status' | 'error' | 'response_status' | 'timings'> & { remote_address?: string | null };
+type Attempt = Pick<Delivery, 'status' | 'error' | 'response_status' | 'timings'>;
 
 /** What a failed or dropped attempt needs; null for one that succeeded or waits. */
 export function adviceFor(attempt: Attempt): Advice | null {
@@ -180,9 +180,8 @@ function adviceForStatus(status: number): Advice {
   return { ...ADVICE.http_status, title: `Answered ${status}`, why };
 }
 
-function adviceForTimeout({ timings, remote_address = null }: Attempt): Advice {
-  // On a connection of an earlier attempt there is an address, but no time to connect.
-  if (remote_address !== null || timings.tls_ms !== null) {
+function adviceForTimeout({ timings }: Attempt): Advice {
+  if (timings.reused || timings.tls_ms !== null) {
     return {
       title: 'Timeout, waiting for the answer',
       why: 'The request was sent, but the headers of the answer did not come before the deadline.',

@@ -792,7 +792,7 @@ export interface Delivery {
      */
     dns_ms: number | null;
     /**
-     * TCP.
+     * TCP. Null for a phase that did not end, and on a connection that is used again.
      */
     connect_ms: number | null;
     /**
@@ -803,6 +803,10 @@ export interface Delivery {
      * Up to the first byte of the answer.
      */
     first_byte_ms: number | null;
+    /**
+     * Whether the request was sent on the connection of an earlier attempt: connect_ms and tls_ms are null.
+     */
+    reused: boolean;
   };
   created_at: string;
   completed_at: string | null;
@@ -1257,7 +1261,7 @@ export interface DeliveryWithExchange {
      */
     dns_ms: number | null;
     /**
-     * TCP.
+     * TCP. Null for a phase that did not end, and on a connection that is used again.
      */
     connect_ms: number | null;
     /**
@@ -1268,6 +1272,10 @@ export interface DeliveryWithExchange {
      * Up to the first byte of the answer.
      */
     first_byte_ms: number | null;
+    /**
+     * Whether the request was sent on the connection of an earlier attempt: connect_ms and tls_ms are null.
+     */
+    reused: boolean;
   };
   created_at: string;
   completed_at: string | null;

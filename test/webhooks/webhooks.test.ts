@@ -335,8 +335,8 @@ test('a log entry has the exact request and answer, and the duration of each pha
   for (const [name, value] of Object.entries(sent.headers)) assert.equal(request.headers[name.toLowerCase()], value);
   assert.deepEqual([response.headers['x-note'], response.body], ['hi', 'é'.repeat(2048)]);
   assert.deepEqual(entry.error, { reason: 'http_status', message: entry.error.message });
-  const { dns_ms, connect_ms, tls_ms, first_byte_ms } = entry.timings;
-  assert.equal(dns_ms, null);
+  const { dns_ms, connect_ms, tls_ms, first_byte_ms, reused } = entry.timings;
+  assert.deepEqual([dns_ms, reused], [null, false]);
   assert.ok(connect_ms > 0 && tls_ms > 0 && first_byte_ms > 0 && entry.duration_ms >= first_byte_ms);
 });
 

@@ -11,7 +11,7 @@ function attempt(more: Partial<Attempt> = {}): Attempt {
     error: { reason: 'http_status', message: '' },
     request: { headers: { 'Content-Type': 'application/json' }, body: '{}' },
     response: { headers: { server: 'nginx', date: 'one' }, body: 'no' },
-    timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 40 },
+    timings: { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 40, reused: false },
     duration_ms: 50,
     ...more,
   };
@@ -70,7 +70,10 @@ test('another event in the headers is a difference', () => {
 });
 
 test('a phase is named when it took twice as long, and not for the variation of a network', () => {
-  const after = attempt({ timings: { dns_ms: 40, connect_ms: 4, tls_ms: null, first_byte_ms: 400 }, duration_ms: 90 });
+  const after = attempt({
+    timings: { dns_ms: 40, connect_ms: 4, tls_ms: null, first_byte_ms: 400, reused: false },
+    duration_ms: 90,
+  });
 
   assert.deepEqual(differencesOf(attempt(), after, 'X-Service-'), [
     { what: 'First byte', before: '40 ms', after: '400 ms' },

@@ -18,12 +18,11 @@ export function Phases({ attempt, deadlineMs }: { attempt: DeliveryWithExchange;
   const waterfall = layOutPhases(attempt, deadlineMs);
   if (!waterfall) return null;
   const used = `${milliseconds(waterfall.totalMs)} of ${deadlineMs / 1000} s`;
-  const isReused = attempt.remote_address !== null && attempt.timings.connect_ms === null;
   return (
     <Section title="Phases">
       <p>
         {used}, {waterfall.usedPercent < 1 ? 'less than 1' : Math.round(waterfall.usedPercent)} % of the deadline.
-        {isReused && ' The connection of an earlier attempt was used again.'}
+        {attempt.timings.reused && ' The connection of an earlier attempt was used again.'}
       </p>
       <Bar waterfall={waterfall} />
       <PhaseTable waterfall={waterfall} unfinished={unfinishedTitle(attempt)} />

@@ -9,7 +9,7 @@ const timings = (
   tls_ms: number | null,
   first_byte_ms: number | null,
 ) => ({
-  timings: { dns_ms, connect_ms, tls_ms, first_byte_ms },
+  timings: { dns_ms, connect_ms, tls_ms, first_byte_ms, reused: false },
 });
 
 test('the phases follow each other, and what is left is the time after the first byte', () => {

@@ -22,6 +22,8 @@ export type LoggedAttempt = {
   connectMs: number | null;
   tlsMs: number | null;
   firstByteMs: number | null;
+  /** Where the request went; null when nothing was sent. */
+  remoteAddress: string | null;
   createdAt: Date;
   completedAt: Date | null;
   nextAttemptAt: Date | null;
@@ -80,7 +82,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
         attempts.response_status as "responseStatus", attempts.error_reason as "errorReason",
         attempts.error_message as "errorMessage", attempts.duration_ms as "durationMs", attempts.dns_ms as "dnsMs",
         attempts.connect_ms as "connectMs", attempts.tls_ms as "tlsMs", attempts.first_byte_ms as "firstByteMs",
-        attempts.created_at as "createdAt", attempts.completed_at as "completedAt",
+        attempts.remote_address as "remoteAddress", attempts.created_at as "createdAt", attempts.completed_at as "completedAt",
         case
           when deliveries.attempt = attempts.attempt + 1 then deliveries.next_at
         end as "nextAttemptAt"
@@ -89,7 +91,7 @@ export async function listAttemptsOf(sql: Sql, { shard, id }: { shard: number; i
       where attempts.shard = $1 and attempts.event_id = $2
       union all
       select deliveries.attempt_id, deliveries.webhook_id, deliveries.event_id, deliveries.event_type, webhooks.url,
-        deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, deliveries.created_at, null,
+        deliveries.attempt, 'pending', null, null, null, null, null, null, null, null, null, deliveries.created_at, null,
         -- Once it is due, the attempt may be under way.
         case when deliveries.next_at > clock_timestamp() then deliveries.next_at end
       from deliveries

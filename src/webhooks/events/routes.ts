@@ -29,9 +29,13 @@ export const deliveryFields = {
   duration_ms: nullableMs('From the start of name resolution to the end of the attempt.'),
   timings: Type.Object({
     dns_ms: nullableMs('Name resolution.'),
-    connect_ms: nullableMs('TCP.'),
+    connect_ms: nullableMs('TCP. Null for a phase that did not end, and on a connection that is used again.'),
     tls_ms: nullableMs('TLS.'),
     first_byte_ms: nullableMs('Up to the first byte of the answer.'),
+    reused: Type.Boolean({
+      description:
+        'Whether the request was sent on the connection of an earlier attempt: connect_ms and tls_ms are null.',
+    }),
   }),
   created_at: timeSchema,
   completed_at: nullable(timeSchema),
@@ -110,6 +114,11 @@ function showEvent(event: StoredEvent): Static<typeof eventSchema> {
   return { id: event.id, type: event.type, job_id: event.jobId, created_at: event.createdAt.toISOString() };
 }
 
+/** What is sent goes to an address. A connection that was closed when it was used again may be followed by one that fails. */
+function isConnectionReused({ remoteAddress, connectMs, errorReason }: LoggedAttempt): boolean {
+  return remoteAddress !== null && connectMs === null && errorReason !== 'connect';
+}
+
 /** An entry of the delivery log. */
 export function showAttempt(entry: LoggedAttempt): Static<typeof deliverySchema> {
   return {
@@ -128,6 +137,7 @@ export function showAttempt(entry: LoggedAttempt): Static<typeof deliverySchema>
       connect_ms: entry.connectMs,
       tls_ms: entry.tlsMs,
       first_byte_ms: entry.firstByteMs,
+      reused: isConnectionReused(entry),
     },
     created_at: entry.createdAt.toISOString(),
     completed_at: entry.completedAt?.toISOString() ?? null,

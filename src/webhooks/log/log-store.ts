@@ -32,8 +32,6 @@ export type LogFilter = {
 
 /** An entry with all that was sent and answered. */
 export type LoggedExchange = LoggedAttempt & {
-  /** Where the request went; null when nothing was sent. */
-  remoteAddress: string | null;
   /** JSON text; null when nothing was sent. */
   requestHeaders: string | null;
   /** Null once the event is no longer kept. */
@@ -46,7 +44,7 @@ export type LoggedExchange = LoggedAttempt & {
 export const ATTEMPT_COLUMNS = `a.id, a.webhook_id as "webhookId", a.event_id as "eventId", a.event_type as "eventType", a.url,
   a.attempt, a.status, a.response_status as "responseStatus", a.error_reason as "errorReason",
   a.error_message as "errorMessage", a.duration_ms as "durationMs", a.dns_ms as "dnsMs", a.connect_ms as "connectMs",
-  a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", a.created_at as "createdAt", a.completed_at as "completedAt",
+  a.tls_ms as "tlsMs", a.first_byte_ms as "firstByteMs", a.remote_address as "remoteAddress", a.created_at as "createdAt", a.completed_at as "completedAt",
   case
     when d.attempt = a.attempt + 1 and a.status = 'failed' then d.next_at
   end as "nextAttemptAt"`;
@@ -134,7 +132,7 @@ export async function listPending(sql: Sql, scope: LogScope, filter: LogFilter):
 const PENDING_COLUMNS = `d.attempt_id as id, d.webhook_id as "webhookId", d.event_id as "eventId",
     d.event_type as "eventType", w.url, d.attempt, 'pending' as status, null as "responseStatus",
     null as "errorReason", null as "errorMessage", null as "durationMs", null as "dnsMs", null as "connectMs",
-    null as "tlsMs", null as "firstByteMs", d.created_at as "createdAt", null as "completedAt",
+    null as "tlsMs", null as "firstByteMs", null as "remoteAddress", d.created_at as "createdAt", null as "completedAt",
     -- Once it is due, the attempt may be under way.
     case when d.next_at > clock_timestamp() then d.next_at end as "nextAttemptAt"`;
 
@@ -147,7 +145,7 @@ export async function findLogged(sql: Sql, place: LogPlace, id: string): Promise
 
 async function findRecorded(sql: Sql, place: LogPlace, id: string): Promise<LoggedExchange | null> {
   const attempts = await sql.rows<LoggedExchange>({
-    text: `select ${ATTEMPT_COLUMNS}, a.remote_address as "remoteAddress", a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
+    text: `select ${ATTEMPT_COLUMNS}, a.request_headers as "requestHeaders", a.response_headers as "responseHeaders",
         a.response_body as "responseBody", e.body as "requestBody"
       from attempts a
       left join deliveries d on d.shard = $1 and d.event_id > '' and d.event_id = a.event_id and d.id = a.delivery_id
@@ -168,7 +166,6 @@ async function findPending(sql: Sql, place: LogPlace, id: string): Promise<Logge
     values: [place.shard, place.webhookId, id],
   });
   const nothing = {
-    remoteAddress: null,
     requestHeaders: null,
     requestBody: null,
     responseHeaders: null,

@@ -5,6 +5,8 @@ import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Sql, Statement } from '../../db/database.ts';
 import type { FinishedAttempt } from '../deliveries/recording/finished-attempt.ts';
 import { recordWithStreaks } from '../deliveries/recording/streaks.ts';
+import { listAttemptsOf } from '../events/log-store.ts';
+import { showAttempt } from '../events/routes.ts';
 import { findLogged } from './log-store.ts';
 
 const ENTRY_KEYS = [
@@ -48,11 +50,39 @@ test('the log shows attempts made and the one that waits, newest first', async (
   assert.deepEqual(Object.keys(pending), ENTRY_KEYS);
   assert.deepEqual([made.id, made.event_id, made.response_status], [failed!.attemptId, eventId, 500]);
   assert.deepEqual(made.error, { reason: 'http_status', message: 'The receiver answered 500.' });
-  assert.deepEqual(made.timings, { dns_ms: 1.5, connect_ms: null, tls_ms: null, first_byte_ms: 1 });
+  assert.deepEqual(made.timings, { dns_ms: 1.5, connect_ms: null, tls_ms: null, first_byte_ms: 1, reused: true });
   assert.equal(pending.id, failed!.nextAttemptId);
   assert.equal(made.next_attempt_at, pending.next_attempt_at);
   assert.deepEqual([pending.completed_at, pending.error, pending.duration_ms], [null, null, null]);
 });
+
+const REUSE: [what: string, attempt: Partial<FinishedAttempt>, reused: boolean][] = [
+  ['that timed out on an open connection', { errorReason: 'timeout', remoteAddress: '203.0.113.7' }, true],
+  ['on a new connection', { errorReason: 'timeout', remoteAddress: '203.0.113.7', connectMs: 2, tlsMs: 3 }, false],
+  ['without a connection', { errorReason: 'timeout', remoteAddress: null }, false],
+  ['that got no other connection', { errorReason: 'connect', remoteAddress: '203.0.113.7' }, false],
+];
+for (const [what, attempt, reused] of REUSE) {
+  test(`an attempt ${what} has reused: ${reused}, in the log, in its event and alone`, async () => {
+    await using environment = await openEnvironment();
+    const eventId = await environment.emit();
+    const [made] = await environment.attemptAll({
+      ...attempt,
+      succeeded: false,
+      responseStatus: null,
+      firstByteMs: null,
+    });
+
+    const { data } = await environment.list();
+    const alone = (await environment.call('GET', `${environment.path}/deliveries/${made!.attemptId}`)).json;
+    const ofEvent = await listAttemptsOf(environment.db, { shard: environment.account.shard, id: eventId });
+
+    const shown = [data, ofEvent.map(showAttempt)].map((entries) =>
+      entries.map(({ timings }: { timings: { reused: boolean } }) => timings.reused),
+    );
+    assert.deepEqual([...shown, alone.timings.reused], [[false, reused], [false, reused], reused]);
+  });
+}
 
 test('pages show every entry once, although entries come in meanwhile', async () => {
   await using environment = await openEnvironment();

@@ -497,11 +497,13 @@ class DeliveryTimings(TypedDict):
     dns_ms: float | None
     """Name resolution."""
     connect_ms: float | None
-    """TCP."""
+    """TCP. Null for a phase that did not end, and on a connection that is used again."""
     tls_ms: float | None
     """TLS."""
     first_byte_ms: float | None
     """Up to the first byte of the answer."""
+    reused: bool
+    """Whether the request was sent on the connection of an earlier attempt: connect_ms and tls_ms are null."""
 
 
 class Delivery(TypedDict):
@@ -873,11 +875,13 @@ class DeliveryWithExchangeTimings(TypedDict):
     dns_ms: float | None
     """Name resolution."""
     connect_ms: float | None
-    """TCP."""
+    """TCP. Null for a phase that did not end, and on a connection that is used again."""
     tls_ms: float | None
     """TLS."""
     first_byte_ms: float | None
     """Up to the first byte of the answer."""
+    reused: bool
+    """Whether the request was sent on the connection of an earlier attempt: connect_ms and tls_ms are null."""
 
 
 class DeliveryWithExchangeRequest(TypedDict):
