@@ -17,11 +17,6 @@ export type Statement = {
    * commits on one connection cannot share a flush.
    */
   isBrief?: boolean;
-  /**
-   * Outside of a transaction, executed on the connection that listens, where that is open and idle: a process at rest keeps
-   * one connection. For the statements that a process at rest repeats.
-   */
-  isPoll?: boolean;
 };
 
 /** Runs statements, on the pool or inside one transaction. */
@@ -113,9 +108,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const sql = isPooled
     ? sqlOver({ query: (statement) => queryPooled(pool, statement) }, withoutName)
     : sqlOver({
-        query: (statement) =>
-          (statement.isPoll && listener.poll(statement)) ||
-          (pipelined && statement.isBrief ? pipelined : pool).query(statement),
+        query: (statement) => (pipelined && statement.isBrief ? pipelined : pool).query(statement),
       });
   const notifier = new Notifier(sql, options.notifyIntervalMs);
   const notify: Sql['notify'] = (...notification) => notifier.add(...notification);
@@ -185,7 +178,7 @@ async function setUp(client: pg.Client, { plansOnce }: DatabaseOptions): Promise
 
 // pg accepts a timeout per statement; its types leave it out.
 type Prepare = (statement: Statement) => pg.QueryConfig & { query_timeout?: number };
-type Queryable = { query(statement: pg.QueryConfig & Pick<Statement, 'isBrief' | 'isPoll'>): Promise<pg.QueryResult> };
+type Queryable = { query(statement: pg.QueryConfig & Pick<Statement, 'isBrief'>): Promise<pg.QueryResult> };
 
 const withoutName: Prepare = ({ text, values }) => ({ text, ...(values && { values }) });
 const withoutTimeout: Prepare = (statement) => ({ ...withoutName(statement), query_timeout: LONGEST_TIMER_MS });

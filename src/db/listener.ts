@@ -3,8 +3,6 @@ import pg from 'pg';
 type OnNotify = (payload: string) => void;
 
 const RELISTEN_DELAY_MS = 500;
-// One runs and one waits for it: polls of two roles that fall together need no other connection.
-const MAX_POLLS = 2;
 
 type ListenerOptions = {
   config: pg.ClientConfig;
@@ -14,13 +12,12 @@ type ListenerOptions = {
 
 /**
  * One LISTEN connection for all channels of a process; it reconnects after it was lost. Callers also poll, so that missed
- * notifications only delay their work. Polls may use the same connection.
+ * notifications only delay their work.
  */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #channels = new Map<string, Set<OnNotify>>();
   #client: pg.Client | null = null;
-  #polls = 0;
   /** The end of the last statement on the connection; never rejects. */
   #last: Promise<unknown> = Promise.resolve();
   #connecting: Promise<void> | null = null;
@@ -46,25 +43,6 @@ export class Listener {
       const isLast = [...this.#channels.values()].every((others) => others.size === 0);
       if (isLast) await this.#disconnect();
     };
-  }
-
-  /**
-   * Runs a statement on the connection, after the one that runs; null if the connection is not open, or a poll waits for it
-   * already. Notifications wait for its end.
-   */
-  poll(statement: pg.QueryConfig): Promise<pg.QueryResult> | null {
-    const client = this.#client;
-    if (!client || this.#polls === MAX_POLLS) return null;
-    this.#polls += 1;
-    const poll = this.#run(client, statement).finally(() => {
-      this.#polls -= 1;
-    });
-    // As a pool does: the server may still be at work on the statement, or be gone.
-    poll.catch(() => {
-      if (this.#client === client) this.#client = null;
-      client.end().catch(() => undefined);
-    });
-    return poll;
   }
 
   async close(): Promise<void> {
@@ -111,14 +89,10 @@ export class Listener {
   }
 
   async #subscribe(client: pg.Client, channel: string): Promise<void> {
-    await this.#run(client, { text: `listen ${pg.escapeIdentifier(channel)}` });
+    const listening = this.#last.then(() => client.query(`listen ${pg.escapeIdentifier(channel)}`));
+    this.#last = listening.catch(() => undefined);
+    await listening;
     this.#notify(channel, '');
-  }
-
-  #run(client: pg.Client, statement: pg.QueryConfig): Promise<pg.QueryResult> {
-    const run = this.#last.then(() => client.query(statement));
-    this.#last = run.catch(() => undefined);
-    return run;
   }
 
   #notify(channel: string, payload: string): void {

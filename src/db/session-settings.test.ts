@@ -12,18 +12,16 @@ const SHOW_JIT = { text: 'show jit' };
 test('no session compiles its statements, beside a PostgreSQL whose default is to compile', async () => {
   await using server = await openServer();
   await using db = open(server.url, { maxConnections: 6, plansOnce: true });
-  await db.listen('anything', () => undefined);
-  // The path of each kind of statement: the pool, connections that are shared, the one that listens, transactions.
+  // The path of each kind of statement: the pool, connections that are shared, transactions.
   const shown = {
     default: await defaultOf(server.url),
     pool: await db.rows(SHOW_JIT),
     brief: await db.rows({ ...SHOW_JIT, isBrief: true }),
-    poll: await db.rows({ ...SHOW_JIT, isPoll: true }),
     transaction: await db.transaction((tx) => tx.rows(SHOW_JIT)),
   };
 
   const off = [{ jit: 'off' }];
-  assert.deepEqual(shown, { default: [{ jit: 'on' }], pool: off, brief: off, poll: off, transaction: off });
+  assert.deepEqual(shown, { default: [{ jit: 'on' }], pool: off, brief: off, transaction: off });
 });
 
 test('no transaction through a pooler compiles its statements', async () => {

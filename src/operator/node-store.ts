@@ -24,7 +24,6 @@ const KEEP_HOURS = 24;
 export async function reportNode(sql: Sql, node: NodeReport, now: Date | null = null): Promise<void> {
   await sql.run({
     name: 'report_node',
-    isPoll: true,
     text: `
       with clock as (
         select coalesce($8::timestamptz, clock_timestamp()) as moment

@@ -27,7 +27,6 @@ export async function findAccountsToFetchFor(
 ): Promise<{ shard: number; accountId: string }[]> {
   return await sql.rows({
     name: 'find_accounts_to_fetch_for',
-    isPoll: true,
     text: `
       -- every shard: accounts of all shards take turns
       with fetches as (

@@ -21,7 +21,6 @@ export async function readQueueHead(sql: Sql, limit: number): Promise<QueueHead 
   const rows = await sql.rows<HeadRow>({
     name: 'read_queue_head',
     isBrief: true,
-    isPoll: true,
     text: `
       -- every shard: accounts of all shards take turns
       with returned as (

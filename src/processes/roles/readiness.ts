@@ -59,7 +59,7 @@ function describeSandbox({ kind, missing, reason }: Sandbox): string {
 
 /** The roles start after the migrations, so a reachable database has the right schema. */
 async function isReachable(db: RoleContext['db']): Promise<boolean> {
-  return await db.rows({ text: 'select 1', isPoll: true }).then(
+  return await db.rows({ text: 'select 1' }).then(
     () => true,
     () => false,
   );

@@ -59,7 +59,6 @@ export async function readDue(
   const { shards, fromMs, untilMs, without, known, limit } = span;
   const rows = await sql.rows<Row>({
     name: 'read-due-deliveries',
-    isPoll: true,
     text: `select ${DELIVERY}, ${SETTINGS}
       from deliveries d
       left join webhooks w on w.shard = d.shard and w.id = d.webhook_id

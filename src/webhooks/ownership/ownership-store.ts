@@ -39,7 +39,6 @@ export async function renewLease(
 ): Promise<Heartbeat | null> {
   const rows = await sql.rows<Omit<Heartbeat, 'owned'> & { shards: number[]; epochs: number[] }>({
     name: 'renew-deliverer-lease',
-    isPoll: true,
     text: `with renewed as (
         update deliverers
         set ends_at = clock_timestamp() + $2 * interval '1 millisecond', is_leaving = $3
