@@ -92,3 +92,35 @@ test('streams of a key that is revoked, or expires, end within two seconds; thos
   );
   assert.equal((await otherEvents).at(-1)?.data.status, 'canceled');
 });
+
+test('signing out ends the streams of the session within two seconds; those of its key go on', async () => {
+  await using service = await openService(SETTINGS);
+  const account = await service.account();
+  const id = await submit(service, account);
+  const call = (route: string, method: string, headers: Record<string, string>) =>
+    fetch(service.baseUrl + route, { method, headers });
+  const byKey = { 'x-api-key': account.key };
+  const begun = await call('/v1/session', 'POST', byKey);
+  const session = (await begun.json()) as { id: string };
+  const bySession = {
+    cookie: begun.headers.getSetCookie()[0]!.split(';')[0]!,
+    ...{ 'x-session-id': session.id, origin: service.baseUrl },
+  };
+  const [ofSession, ofAccount, ofKey] = await Promise.all([
+    call(`/v1/jobs/${id}/events`, 'GET', bySession),
+    call('/v1/stream', 'GET', bySession),
+    call(`/v1/jobs/${id}/events`, 'GET', byKey),
+  ]);
+  const endsOfSession = Promise.all([ofSession, ofAccount].map((answer) => Array.fromAsync(answer!.body!)));
+  const eventsOfKey = Array.fromAsync(readEvents(ofKey!.body!));
+
+  const signedOutAt = Date.now();
+  const signedOut = await call('/v1/session', 'DELETE', bySession);
+  await endsOfSession;
+  const wentOnForMs = Date.now() - signedOutAt;
+  await call(`/v1/jobs/${id}/cancel`, 'POST', byKey);
+
+  assert.deepEqual([ofSession!.status, ofAccount!.status, signedOut.status], [200, 200, 204]);
+  assert.ok(wentOnForMs < 2_000, `the streams went on for ${wentOnForMs} ms`);
+  assert.equal((await eventsOfKey).at(-1)?.data.status, 'canceled');
+});
