@@ -137,7 +137,7 @@ export const flows: Flow[] = [
 
       await page.goto(`${link.slice(0, -6)}000000`);
       const question = page.getByRole('dialog', { name: 'Open this link?' });
-      await question.getByRole('alert').filter({ hasText: 'unknown, was revoked or has expired' }).waitFor();
+      await question.getByRole('alert').filter({ hasText: 'This API key is unknown' }).waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('link', { name: 'Audit log' }).waitFor();
 
