@@ -24,7 +24,7 @@ export type Auth = {
 
 export type LimitState =
   | { kind: 'admitted'; limit: number; remaining: number; resetSeconds: number }
-  | { kind: 'refused'; limit: number; retryAfterSeconds: number };
+  | { kind: 'refused'; limit: number; windowSeconds: number; retryAfterSeconds: number };
 
 /** Rate limits of accounts; `admit` resolves to null where there is no limit. */
 export type Limits = { admit(account: Account, bucket: Bucket): Promise<LimitState | null> };
@@ -158,12 +158,24 @@ function tooManyWrongTokens(retryAfterSeconds: number): ApiError {
 export async function limitRate(account: Account, bucket: Bucket, limits: Limits): Promise<Record<string, string>> {
   const state = await limits.admit(account, bucket);
   if (!state) return {};
-  if (state.kind === 'refused') throw rateLimited(state);
+  if (state.kind === 'refused') throw rateLimited(bucket, state);
   return rateHeaders(state.limit, state.remaining, state.resetSeconds);
 }
 
-function rateLimited({ limit, retryAfterSeconds }: { limit: number; retryAfterSeconds: number }): ApiError {
-  return new ApiError('rate_limited', `Too many requests; try again in ${retryAfterSeconds} s.`, {
+/** What a limit counts, in words. */
+const LIMITED: Readonly<Record<Bucket, string>> = {
+  transcribe: 'requests that transcribe',
+  balance: 'requests for the balance',
+  jobs: 'requests for the list of jobs',
+  resend: 'requests that send events',
+  default: 'other requests',
+};
+
+function rateLimited(bucket: Bucket, state: Extract<LimitState, { kind: 'refused' }>): ApiError {
+  const { limit, windowSeconds, retryAfterSeconds } = state;
+  const rule = `At most ${limit} ${LIMITED[bucket]} of an account pass in ${windowSeconds} s`;
+  const message = `${rule} (RATE_LIMIT_${bucket.toUpperCase()}); try again in ${retryAfterSeconds} s.`;
+  return new ApiError('rate_limited', message, {
     extra: { retry_after: retryAfterSeconds },
     headers: { 'retry-after': String(retryAfterSeconds), ...rateHeaders(limit, 0, retryAfterSeconds) },
   });

@@ -231,6 +231,10 @@ test('200 requests at once on a limit of 10 over two nodes: exactly 10 pass, als
   );
   const refused = [...answers.filter((answer) => answer.statusCode !== 200), afterwards];
   assert.equal(refused.length, 191);
+  assert.match(
+    refused[0]!.json().error.message,
+    /^At most 10 requests for the balance .* in 60 s \(RATE_LIMIT_BALANCE\)/,
+  );
   assert.ok(
     refused.every(
       (answer) => answer.statusCode === 429 && answer.json().retry_after >= 1 && answer.json().retry_after <= 60,

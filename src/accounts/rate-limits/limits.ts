@@ -35,9 +35,9 @@ export function limitsOfBuckets(config: LimitSettings): BucketLimits {
 export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => number = () => performance.now()): Limits {
   const refusedUntilMs = new Map<string, number>();
 
-  function recall(key: string, limit: number): LimitState | null {
+  function recall(key: string): { retryAfterSeconds: number } | null {
     const waitMs = (refusedUntilMs.get(key) ?? 0) - monotonicMs();
-    if (waitMs > 0) return { kind: 'refused', limit, retryAfterSeconds: Math.ceil(waitMs / 1000) };
+    if (waitMs > 0) return { retryAfterSeconds: Math.ceil(waitMs / 1000) };
     refusedUntilMs.delete(key);
     return null;
   }
@@ -52,14 +52,15 @@ export function openLimits(db: Sql, limits: BucketLimits, monotonicMs: () => num
       const limit = limits[bucket];
       if (!limit) return null;
       const key = `${account.id} ${bucket}`;
-      const recalled = recall(key, limit.count);
-      if (recalled) return recalled;
+      const refused = { kind: 'refused', limit: limit.count, windowSeconds: limit.windowMs / 1000 } as const;
+      const recalled = recall(key);
+      if (recalled) return { ...refused, ...recalled };
       const askedAtMs = monotonicMs();
       const answer = await admit(db, { account, bucket, limit });
       if (answer.kind === 'admitted') return { ...answer, limit: limit.count };
       // Counted from before the query: the cached refusal ends a little early rather than late.
       remember(key, askedAtMs + answer.retryAfterMs);
-      return { kind: 'refused', limit: limit.count, retryAfterSeconds: answer.retryAfterSeconds };
+      return { ...refused, retryAfterSeconds: answer.retryAfterSeconds };
     },
   };
 }

@@ -12,12 +12,12 @@ const MIN_READ_MS = 60_000;
 
 /** Limits the memory for answers that their clients have not read yet: in all, and for each account or address. */
 export class UnreadAnswers {
-  readonly #limits: UnreadLimits;
+  readonly limits: UnreadLimits;
   readonly #bytesOf = new Map<string, number>();
   #total = 0;
 
   constructor(limits: UnreadLimits = LIMITS) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   /**
@@ -27,7 +27,7 @@ export class UnreadAnswers {
    */
   exceeded(caller: string, bytes: number): 'caller' | 'all' | null {
     if (bytes < MIN_COUNTED_BYTES) return null;
-    const { maxBytes, maxBytesPerCaller } = this.#limits;
+    const { maxBytes, maxBytesPerCaller } = this.limits;
     const own = this.#bytesOf.get(caller) ?? 0;
     if (own > 0 && own + bytes > maxBytesPerCaller) return 'caller';
     return this.#total > 0 && this.#total + bytes > maxBytes ? 'all' : null;

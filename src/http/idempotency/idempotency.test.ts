@@ -229,6 +229,7 @@ test('at the limit of stored keys a new key is answered 429, and a stored one is
   const withoutKey = await node.post({});
 
   assert.deepEqual([refused.status, JSON.parse(refused.body).error.type], [429, 'rate_limited']);
+  assert.match(JSON.parse(refused.body).error.message, /at most 2 Idempotency-Keys in 24 hours/);
   assert.equal(refused.headers['retry-after'], String(JSON.parse(refused.body).retry_after));
   assert.deepEqual([replayed.status, replayed.body, withoutKey.status], [200, '{"runs":1}', 200]);
 });

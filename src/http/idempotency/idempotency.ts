@@ -60,7 +60,7 @@ export function openIdempotencyKeys(deps: IdempotencyDeps): IdempotencyKeys {
       const name = { shard: account?.shard ?? 0, accountId: account?.id ?? 'admin', key };
       const route = routeHash(request);
       const isFull = account !== null && (await quota.isFull(db, name));
-      const acquired = await acquireKey(db, name, { route, isFull });
+      const acquired = await acquireKey(db, name, { route, fullAt: isFull ? maxKeysPerAccount : null });
       if (acquired.leased) leases.add(acquired.leased);
       return new IdempotencyLease(deps, { name, route, ...acquired }, leases);
     },
@@ -88,19 +88,20 @@ function routeHash(request: IncomingMessage): string {
   return fingerprintOf(Buffer.from(`${request.method} ${request.url}`)).slice(0, 32);
 }
 
-/** @throws ApiError  409, or 429 for a new key when the account's quota is used up */
+/** @param quota.fullAt  the account's quota, when it is used up; else null @throws ApiError  409, or 429 for a new key then */
 async function acquireKey(
   db: Database,
   name: KeyName,
-  { route, isFull }: { route: string; isFull: boolean },
+  { route, fullAt }: { route: string; fullAt: number | null },
 ): Promise<Acquired> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const isNew =
-      !isFull && (await store.insertKey(db, name, { route, leaseMs: BOUNDS.keyLeaseMs, keepMs: ANSWER_TTL_MS }));
+      fullAt === null &&
+      (await store.insertKey(db, name, { route, leaseMs: BOUNDS.keyLeaseMs, keepMs: ANSWER_TTL_MS }));
     if (isNew) return { leased: { ...name, lease: 1 }, stored: null };
     const acquired = await db.transaction((tx) => acquireUsedKey(tx, name, route));
     if (acquired) return acquired;
-    if (isFull) throw tooManyKeys();
+    if (fullAt !== null) throw tooManyKeys(fullAt);
   }
   throw inProgress();
 }
@@ -126,8 +127,9 @@ async function acquireUsedKey(tx: Sql, name: KeyName, route: string): Promise<Ac
   }
 }
 
-function tooManyKeys(): ApiError {
-  return new ApiError('rate_limited', `Too many ${HEADER}s were used in the last 24 hours; send fewer of them.`, {
+function tooManyKeys(maxKeys: number): ApiError {
+  const message = `An account may use at most ${maxKeys} ${HEADER}s in 24 hours; send fewer of them.`;
+  return new ApiError('rate_limited', message, {
     headers: { 'retry-after': String(QUOTA_RETRY_SECONDS) },
     extra: { retry_after: QUOTA_RETRY_SECONDS },
   });

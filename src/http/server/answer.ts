@@ -39,24 +39,23 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 /** The error to answer instead when too many answers are unread. The answer of a request that changed something is always sent. */
 function countUnread({ context, method, ip }: FastifyRequest, reply: FastifyReply, bytes: number): ApiError | null {
   const caller = context.account?.id ?? clientOf(ip);
-  const limit = method === 'GET' ? context.unreadAnswers?.exceeded(caller, bytes) : null;
-  if (limit) return tooManyUnread(limit);
-  context.unreadAnswers?.add(caller, bytes, reply.raw);
+  const unread = context.unreadAnswers;
+  const limit = method === 'GET' ? unread?.exceeded(caller, bytes) : null;
+  if (limit) return tooManyUnread(limit, unread!.limits.maxBytesPerCaller);
+  unread?.add(caller, bytes, reply.raw);
   return null;
 }
 
-function tooManyUnread(limit: 'caller' | 'all'): ApiError {
+function tooManyUnread(limit: 'caller' | 'all', maxBytes: number): ApiError {
   const headers = { 'retry-after': String(UNREAD_RETRY_SECONDS) };
   if (limit === 'all') {
     return new ApiError('unavailable', 'Too many answers wait to be read by clients; try again in a few seconds.', {
       headers,
     });
   }
-  return new ApiError(
-    'rate_limited',
-    'Too many answers are not read yet. Read them to the end, then send the request again.',
-    { headers, extra: { retry_after: UNREAD_RETRY_SECONDS } },
-  );
+  const rule = `At most ${maxBytes / 2 ** 20} MiB of answers of an account may be unread.`;
+  const message = `${rule} Read them to the end, then send the request again.`;
+  return new ApiError('rate_limited', message, { headers, extra: { retry_after: UNREAD_RETRY_SECONDS } });
 }
 
 function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {

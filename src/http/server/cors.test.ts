@@ -10,7 +10,7 @@ import { buildServer, closeServer } from './server.ts';
 const KEY = `vb_${'a'.repeat(43)}`;
 const ORIGIN = 'https://app.example.com';
 const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
-const REFUSED: LimitState = { kind: 'refused', limit: 10, retryAfterSeconds: 7 } as LimitState;
+const REFUSED: LimitState = { kind: 'refused', limit: 10, windowSeconds: 60, retryAfterSeconds: 7 };
 const WITH_KEY = { summary: 'for the test', tag: 'Test', auth: 'key', scope: 'any' } as const;
 
 const ROUTES = [

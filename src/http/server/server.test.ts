@@ -437,12 +437,15 @@ test('an endpoint with a rate limit sends the RateLimit headers, also with a 400
 
 test('a 429 gives the seconds to wait in the body and in the headers', async () => {
   await using fixture = openEnvironment();
-  fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 7 };
+  fixture.environment.state = { kind: 'refused', limit: 10, windowSeconds: 60, retryAfterSeconds: 7 };
 
   const answer = await fixture.app.inject({ url: '/v1/jobs', headers: json });
 
   assertProblem(answer.body, 429, 'rate_limited');
   assert.equal(answer.json().retry_after, 7);
+  const message =
+    'At most 10 requests for the list of jobs of an account pass in 60 s (RATE_LIMIT_JOBS); try again in 7 s.';
+  assert.equal(answer.json().error.message, message);
   assert.equal(answer.headers['retry-after'], '7');
   assert.equal(answer.headers['ratelimit-remaining'], '0');
 });
@@ -516,7 +519,7 @@ test('an upload without a key is answered before its body is complete, and its c
 
 test('an upload over the rate limit does not reach its handler', async () => {
   await using fixture = openEnvironment();
-  fixture.environment.state = { kind: 'refused', limit: 10, retryAfterSeconds: 3 };
+  fixture.environment.state = { kind: 'refused', limit: 10, windowSeconds: 60, retryAfterSeconds: 3 };
   const port = await listen(fixture.app);
   const start = `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Length: 1000000000\r\n\r\n`;
 

@@ -75,7 +75,7 @@ test('an account with many unread answers gets 429 until it has read, and other 
     [first, third, small, posted, other].map(({ status }) => status),
     [200, 429, 200, 200, 200],
   );
-  assert.match(third.text, /"type":"rate_limited".*"retry_after":5/);
+  assert.match(third.text, /At most \d+ MiB of answers.*"type":"rate_limited".*"retry_after":5/);
 });
 
 test('many accounts with unread answers get 503, and 200 when others were read or closed', async () => {

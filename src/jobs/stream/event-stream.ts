@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../../http/api-error.ts';
 import type { JobKey } from '../store.ts';
-import type { JobNotifications, JobSubscription } from './job-notifications.ts';
+import {
+  type JobNotifications,
+  type JobSubscription,
+  MAX_SUBSCRIPTIONS,
+  MAX_SUBSCRIPTIONS_PER_ACCOUNT,
+} from './job-notifications.ts';
 
 const RETRY_SECONDS = 5;
 
@@ -12,7 +17,8 @@ export function subscribeForStream(
 ): JobSubscription {
   const subscription = notifications.subscribe(job);
   if (subscription !== null) return subscription;
-  throw new ApiError('rate_limited', 'Too many jobs are being followed at once. End some streams, or try again.', {
+  const limits = `${MAX_SUBSCRIPTIONS_PER_ACCOUNT} jobs of an account, and ${MAX_SUBSCRIPTIONS} of all, may be followed at once`;
+  throw new ApiError('rate_limited', `At most ${limits}. End some streams, or try again.`, {
     headers: { 'retry-after': String(RETRY_SECONDS) },
     extra: { retry_after: RETRY_SECONDS },
   });

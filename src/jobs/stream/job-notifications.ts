@@ -21,8 +21,9 @@ export type JobSubscription = Disposable & {
 const POLL_MS = 1_000;
 // The place of a job in the queue changes without its row.
 const POLLS_PER_QUEUE_CHANGE = 3;
-const MAX_SUBSCRIPTIONS = 1_000;
-const MAX_SUBSCRIPTIONS_PER_ACCOUNT = 100;
+/** Jobs that are followed at once, in this process and of one account. */
+export const MAX_SUBSCRIPTIONS = 1_000;
+export const MAX_SUBSCRIPTIONS_PER_ACCOUNT = 100;
 
 type Subscriber = { job: JobKey; accountId: string; lastSeen: string; notify: () => void };
 
