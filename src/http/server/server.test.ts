@@ -665,10 +665,8 @@ test('an answer of 500 that a handler returns is logged as an error', async () =
   const thrown = await exchange(port, 'GET /broken HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
 
   assert.deepEqual([given.status, thrown.status], [500, 500]);
-  assert.deepEqual(
-    errors.map((line) => (line['error'] as { message?: string }).message),
-    [undefined, 'select secret from /home/somebody'],
-  );
+  const messages = errors.map((line) => (line['error'] as { message?: string }).message);
+  assert.deepEqual(messages, [undefined, 'select secret from /home/somebody']);
 });
 
 test('every timeout of the server is set', async () => {
