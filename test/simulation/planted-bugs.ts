@@ -76,14 +76,7 @@ export const PLANTED_BUGS: PlantedBug[] = [
   },
   {
     name: 'a running job that is canceled changes the count',
-    changes: [
-      { file: CANCEL, find: 'and $isWaiting and', replace: 'and' },
-      {
-        file: CANCEL,
-        find: 'set waiting = waiting - 1',
-        replace: 'set waiting = waiting + case when $isWaiting then -1 else 1 end',
-      },
-    ],
+    changes: [{ file: CANCEL, find: "if (job.state === 'queued' && job.lease === 0 && ", replace: 'if (' }],
   },
   {
     name: 'the time of the last start is not stored',
@@ -121,26 +114,32 @@ export const PLANTED_BUGS: PlantedBug[] = [
   },
   {
     name: 'a job ends without its event',
-    changes: [{ file: END, find: "insertEventIf('exists (select from ended)')", replace: "insertEventIf('false')" }],
+    changes: [{ file: END, find: 'insertEventIf(IS_ENDED)', replace: "insertEventIf('false')" }],
   },
   {
     name: 'a canceled job is not counted in the usage',
-    changes: [{ file: CANCEL, find: "addUsageIf('exists (select from canceled)')", replace: "addUsageIf('false')" }],
+    changes: [{ file: CANCEL, find: 'await addUsage(tx, canceled, rate);', replace: '' }],
   },
   {
     name: 'a lost end is counted in the usage',
-    changes: [{ file: END, find: "addUsageIf('exists (select from ended)')", replace: "addUsageIf('true')" }],
+    changes: [{ file: END, find: 'condition: IS_ENDED_AND_SETTLED', replace: 'condition: AFTER_ACCOUNT' }],
   },
   {
     name: 'a hold is released twice',
-    changes: [{ file: END, find: "moveUnits('exists (select from ended)')", replace: "moveUnits('true')" }],
+    changes: [
+      {
+        file: END,
+        find: 'moveUnits({ moment: MOMENT, condition: IS_ENDED })',
+        replace: 'moveUnits({ moment: MOMENT })',
+      },
+    ],
   },
   {
     name: 'a job is accepted that the balance does not cover',
     changes: [
       {
         file: ACCEPT,
-        find: "insertJobIf('$unlimited or exists (select from moved)')",
+        find: 'insertJobIf(IS_COVERED)',
         replace: "insertJobIf('true or $unlimited')",
       },
     ],

@@ -9,10 +9,7 @@ import { shardOf } from '../../rules/shard.ts';
 import { findAccount, insertAccount } from '../store.ts';
 import { addCredit, holdForJob, moveUnits, settlementValues } from './ledger-store.ts';
 
-const SETTLE = defineStatement(
-  { name: 'settle' },
-  `with clock as (select now() as moment), ${moveUnits()} select from moved`,
-);
+const SETTLE = defineStatement({ name: 'settle' }, `with ${moveUnits({ moment: 'now()' })} select from moved`);
 
 async function settleJob(sql: Sql, job: Parameters<typeof settlementValues>[0]): Promise<void> {
   await sql.run(SETTLE(settlementValues(job)));

@@ -42,13 +42,13 @@ type Move = {
 type JobHold = { account: Payer; jobId: string; heldUnits: number; costUnits: number };
 
 /**
- * The CTEs `moved` and `entry` of a statement on one shard: they change the balance and write the ledger entry together, so
- * that the sums of both stay equal. `moved` has no row when nothing was changed, because the account is unlimited or would
- * fall under `$leastAmount`. The check constraint on `held` rejects a hold that is ended twice. The statement has a CTE
- * `clock (moment)` before these; the parameters' values are those of `holdValues` or `settlementValues`.
+ * CTEs of a statement on one shard: they change the balance and write the ledger entry together, so that the sums of both
+ * stay equal. Nothing is changed when the account is unlimited or would fall under `$leastAmount`. The check constraint on
+ * `held` rejects a hold that is ended twice. The parameters' values are those of `holdValues` or `settlementValues`.
+ * @param moment     SQL of the entry's time
  * @param condition  SQL: nothing is changed unless it is true
  */
-export const moveUnits = (condition = 'true'): string => `
+export const moveUnits = ({ moment, condition = 'true' }: { moment: string; condition?: string }): string => `
       moved as (
         update accounts
         set amount = amount + $amountChange, held = held + $heldChange, ledger_number = ledger_number + 1
@@ -60,17 +60,24 @@ export const moveUnits = (condition = 'true'): string => `
         insert into ledger
           (shard, id, account_id, number, kind, amount_change, held_change, amount_after, held_after, job_id, note, created_at)
         select shard, $ledgerId, id, ledger_number, $ledgerKind, $amountChange, $heldChange, amount, held, $jobId, $note,
-          (select moment from clock)
+          ${moment}
         from moved
         returning ${ENTRY_COLUMNS}
       )`;
 
+/** SQL behind `moveUnits`: whether it changed the balance. */
+export const UNITS_MOVED = 'exists (select from moved)';
+
+/**
+ * SQL behind `moveUnits`, always true: a part of the statement with this condition locks its rows after the account's row.
+ * PostgreSQL executes the parts of a statement in no order of its own, but one that reads another after it.
+ */
+export const AFTER_ACCOUNT = '(select count(*) from moved) >= 0';
+
 const ENTER = defineStatement(
   { name: 'enter_ledger' },
   `
-      with clock as (
-        select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), ${moveUnits()}
+      with ${moveUnits({ moment: 'coalesce($now::timestamptz, clock_timestamp())' })}
       select ${ENTRY_VALUES}
       from entry`,
 );
@@ -118,6 +125,11 @@ export async function holdForJob(
   const entries = await tx.rows(ENTER({ ...holdValues({ account, jobId, units }), now }));
   if (entries.length > 0) return { kind: 'held' };
   return { kind: 'short', missingUnits: await missingUnits(tx, account, units) };
+}
+
+/** Ends a job's hold, in the transaction that ends the job. @param now  null for the database's clock */
+export async function settleHold(tx: Sql, job: JobHold, now: Date | null): Promise<void> {
+  await tx.run(ENTER({ ...settlementValues(job), now }));
 }
 
 /** How much the account lacks of the units, at least 1: its balance may have grown since it did not cover them. */

@@ -1,4 +1,4 @@
-import { holdValues, moveUnits } from '../../accounts/ledger/ledger-store.ts';
+import { holdValues, moveUnits, UNITS_MOVED } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { initialValues, insertColumns, insertValues, type ValuesOf } from '../../db/statements/columns.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
@@ -28,13 +28,15 @@ const insertJobIf = (condition: string): string => `
         returning created_at
       )`;
 
+const IS_COVERED = `$unlimited or ${UNITS_MOVED}`;
+
 // Locks the account's row before the row of its queue, as every other statement does.
 const ACCEPT = defineStatement(
   { name: 'accept_job' },
   `
       with clock as (
         select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), ${moveUnits()}, ${insertJobIf('$unlimited or exists (select from moved)')},
+      ), ${moveUnits({ moment: '(select moment from clock)' })}, ${insertJobIf(IS_COVERED)},
       ${insertPairsIf('exists (select from job)')}, counted as (
         insert into job_queues as queue (shard, account_id, waiting)
         select $shard, $accountId, 1

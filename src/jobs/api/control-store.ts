@@ -1,10 +1,9 @@
-import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
+import { settleHold } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
-import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import { JOB_COLUMNS } from '../store.ts';
-import { addUsageIf, usageValues } from '../usage/usage-store.ts';
+import { addUsage } from '../usage/usage-store.ts';
 
 /** The job, locked for the rest of the transaction, so that it is neither started nor ended meanwhile. */
 export async function lockJob(
@@ -35,39 +34,9 @@ export async function setMetadata(
   });
 }
 
-// The account's row is locked before the row of its queue, as when a job is accepted.
-const CANCEL = defineStatement(
-  { name: 'cancel_job' },
-  `
-      with clock as (
-        select coalesce($now::timestamptz, clock_timestamp()) as moment
-      ), canceled as (
-        update jobs
-        set state = 'canceled', cost_units = $costUnits, next_at = null, completed_at = (select moment from clock),
-          expires_at = (
-            select date_trunc('milliseconds', moment) + $deleteAfterSeconds::integer * interval '1 second'
-            from clock
-          )
-        where shard = $shard and id = $jobId and state in ('queued', 'processing')
-        returning ${JOB_COLUMNS}
-      ), swept as (
-        delete from job_pieces
-        where shard = $shard and job_id = $jobId and exists (select from canceled)
-      ), unfetched as (
-        delete from audio_fetches
-        where shard = $shard and job_id = $jobId and exists (select from canceled)
-      ), ${moveUnits('exists (select from canceled)')}, counted as (
-        update job_queues
-        set waiting = waiting - 1
-        where shard = $shard and account_id = $accountId and $isWaiting and exists (select from canceled)
-          and (select count(*) from moved) >= 0
-      ), ${addUsageIf('exists (select from canceled)')}
-      select * from canceled`,
-);
-
 /**
  * Cancels a job that `lockJob` returned and that has not ended, settles its hold, and notifies its worker and everything
- * that waits for it.
+ * that waits for it. Locks the rows of job, account, queue and usage in this order, as every other transaction does.
  * @param rate  credits per minute on the job's plan
  */
 export async function cancelOpenJob(
@@ -75,14 +44,53 @@ export async function cancelOpenJob(
   job: Job,
   { costUnits, rate, now }: { costUnits: number; rate: number; now: Date | null },
 ): Promise<Job> {
-  const { id: jobId, accountId: id, shard, unlimited, heldUnits } = job;
-  const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
-  const usage = usageValues({ ...job, state: 'canceled', costUnits }, rate);
-  const deleteAfterSeconds = job.options.delete_after_seconds ?? null;
-  const isWaiting = job.state === 'queued' && job.lease === 0 && job.audioKey !== null;
-  const [canceled] = await tx.rows<Job>(
-    CANCEL({ ...settlement, ...usage, costUnits, isWaiting, deleteAfterSeconds, now }),
-  );
+  const { id: jobId, accountId, shard, unlimited, heldUnits } = job;
+  const canceled = await setCanceled(tx, job, { costUnits, now });
+  await settleHold(tx, { account: { id: accountId, shard, unlimited }, jobId, heldUnits, costUnits }, now);
+  if (job.state === 'queued' && job.lease === 0 && job.audioKey !== null) await uncountWaiting(tx, job);
+  await addUsage(tx, canceled, rate);
   notifyEnd(tx, jobId);
+  return canceled;
+}
+
+/** Its partial results, and the URL of audio that is yet to be fetched, are deleted. */
+async function setCanceled(
+  tx: Sql,
+  { shard, id, options }: Job,
+  { costUnits, now }: { costUnits: number; now: Date | null },
+): Promise<Job> {
+  const [canceled] = await tx.rows<Job>({
+    name: 'cancel_job',
+    text: `
+      with clock as (
+        select coalesce($5::timestamptz, clock_timestamp()) as moment
+      ), swept as (
+        delete from job_pieces
+        where shard = $1 and job_id = $2
+      ), unfetched as (
+        delete from audio_fetches
+        where shard = $1 and job_id = $2
+      )
+      update jobs
+      set state = 'canceled', cost_units = $3, next_at = null, completed_at = (select moment from clock),
+        expires_at = (
+          select date_trunc('milliseconds', moment) + $4::integer * interval '1 second'
+          from clock
+        )
+      where shard = $1 and id = $2 and state in ('queued', 'processing')
+      returning ${JOB_COLUMNS}`,
+    values: [shard, id, costUnits, options.delete_after_seconds ?? null, now],
+  });
   return canceled!;
+}
+
+async function uncountWaiting(tx: Sql, { shard, accountId }: Job): Promise<void> {
+  await tx.run({
+    name: 'uncount_waiting_job',
+    text: `
+      update job_queues
+      set waiting = waiting - 1
+      where shard = $1 and account_id = $2`,
+    values: [shard, accountId],
+  });
 }

@@ -1,10 +1,10 @@
-import { moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
+import { AFTER_ACCOUNT, moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import type { TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { NewEvent } from '../../webhooks/events/store.ts';
-import { eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
+import { DELIVERIES_INSERTED, eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';
@@ -41,20 +41,24 @@ const endJobIf = (condition: string): string => `
         returning id
       )`;
 
+const IS_ENDED = 'exists (select from ended)';
+const IS_ENDED_AND_SETTLED = `${IS_ENDED} and ${AFTER_ACCOUNT}`;
+const MOMENT = '$completedAt::timestamptz';
+
 const END = defineStatement(
   { name: 'end_job' },
   `
       with clock as (
-        select $completedAt::timestamptz as moment,
-          clock_timestamp() >= $completedAt::timestamptz
-            and clock_timestamp() < $completedAt::timestamptz + ${BOUNDS.endWithinMs} * interval '1 millisecond' as is_in_time
+        select clock_timestamp() >= ${MOMENT}
+            and clock_timestamp() < ${MOMENT} + ${BOUNDS.endWithinMs} * interval '1 millisecond' as is_in_time
       ), ${endJobIf(`lease = $lease and state = 'processing' and (select is_in_time from clock)
           and held_units = $heldUnits and transcribed_units = $transcribedUnits`)}, swept as (
         delete from job_pieces
-        where shard = $shard and job_id = $jobId and exists (select from ended)
-      ), ${moveUnits('exists (select from ended)')}, ${insertEventIf('exists (select from ended)')},
-      ${addUsageIf('exists (select from ended)')}, ${insertChunksIf('exists (select from ended)')}
-      select (select count(*) from delivery) as deliveries
+        where shard = $shard and job_id = $jobId and ${IS_ENDED}
+      ), ${moveUnits({ moment: MOMENT, condition: IS_ENDED })}, ${insertEventIf(IS_ENDED)}, used as (
+        ${addUsageIf({ moment: MOMENT, condition: IS_ENDED_AND_SETTLED })}
+      ), ${insertChunksIf(IS_ENDED)}
+      select ${DELIVERIES_INSERTED} as deliveries
       from ended`,
 );
 
@@ -62,15 +66,10 @@ const END = defineStatement(
 const END_QUEUED = defineStatement(
   { name: 'end_queued_job' },
   `
-      with clock as (
-        select $completedAt::timestamptz as moment
-      ), ${endJobIf(`lease = 0 and state = 'queued' and held_units = 0`)}, ${insertEventIf('exists (select from ended)')},
-      moved as (
-        -- no units
-        select
-        where false
-      ), ${addUsageIf('exists (select from ended)')}
-      select (select count(*) from delivery) as deliveries
+      with ${endJobIf(`lease = 0 and state = 'queued' and held_units = 0`)}, ${insertEventIf(IS_ENDED)}, used as (
+        ${addUsageIf({ moment: MOMENT, condition: IS_ENDED })}
+      )
+      select ${DELIVERIES_INSERTED} as deliveries
       from ended`,
 );
 

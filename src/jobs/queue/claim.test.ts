@@ -22,7 +22,7 @@ async function openEnvironment({ jobs }: { jobs: number }) {
   };
   const claim = async (places: number) => {
     const { claimed, isDrained } = await claimNextJobs({ db: { ...fixture.db, rows } }, places);
-    return { ids: claimed.map(({ id }) => id).toSorted(), isDrained };
+    return { ids: claimed.map(({ id }) => id), isDrained };
   };
   return Object.assign(fixture, { ids, submit, claim, hooks });
 }

@@ -15,7 +15,7 @@ import { claimJobs, MAX_HEAD, readQueueHead } from './queue-store.ts';
  * runs more than 3 s after its read starts nothing, because its worker has given it up by then. There is one read for
  * all places that are free, and no job is held that has no place.
  *
- * @returns the claimed jobs, and whether no further job was queued
+ * @returns the claimed jobs in this order, and whether no further job was queued
  */
 export async function claimNextJobs(
   { db, holder = null, leaseMs = BOUNDS.leaseMs }: { db: Database; holder?: Holder; leaseMs?: number },
@@ -26,6 +26,7 @@ export async function claimNextJobs(
   if (head === null) return { claimed: [], isDrained: true };
   const chosen = nextJobs(head, limit);
   const claim = { jobs: chosen, holder, leaseMs, moment: head.moment, validMs: BOUNDS.claimValidMs };
-  const claimed = chosen.length > 0 ? await claimJobs(db, claim) : [];
+  const started = await claimJobs(db, claim);
+  const claimed = chosen.flatMap(({ id }) => started.find((job) => job.id === id) ?? []);
   return { claimed, isDrained: chosen.length < limit && claimed.length === chosen.length };
 }

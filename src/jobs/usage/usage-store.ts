@@ -1,29 +1,36 @@
 import type { Sql } from '../../db/database.ts';
+import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { msOfUnits } from '../../rules/jobs/price.ts';
 import type { UsageBucket, UsageRange } from '../../rules/jobs/usage-range.ts';
 import type { Job } from '../job.ts';
 
 /**
- * The CTE `used` of a statement that ends a job: it adds the job to the figures of its hour and of its day. The statement
- * has the CTEs `clock (moment)`, with the time of the end, and `moved` of `moveUnits`. The parameters' values are those of
- * `usageValues`.
+ * SQL that adds a job that ends to the figures of its hour and of its day. The parameters' values are those of `usageValues`.
+ * @param moment     SQL of the time of the end
  * @param condition  SQL: nothing is added unless it is true
  */
-export const addUsageIf = (condition: string): string => `
-      used as (
+export const addUsageIf = ({ moment, condition }: { moment: string; condition: string }): string => `
         insert into job_usage as known
           (shard, account_id, bucket, starts_at, plan, model, key_id, jobs, failed, canceled, audio_ms, billed_ms, cost_units)
-        select $shard::smallint, $accountId, bucket, date_trunc(bucket, moment, 'UTC'), $usedPlan, $usedModel, $usedKeyId, 1,
-          $failedJobs::integer, $canceledJobs::integer, $usedAudioMs::bigint, $billedMs::bigint, $usedUnits::bigint
-        from clock
-        cross join (values ('hour'), ('day')) as period (bucket)
-        -- The account's row is locked before these.
-        where ${condition} and (select count(*) from moved) >= 0
+        select $shard::smallint, $accountId, bucket, date_trunc(bucket, ${moment}, 'UTC'), $usedPlan, $usedModel, $usedKeyId,
+          1, $failedJobs::integer, $canceledJobs::integer, $usedAudioMs::bigint, $billedMs::bigint, $usedUnits::bigint
+        from (values ('hour'), ('day')) as period (bucket)
+        where ${condition}
         on conflict (shard, account_id, bucket, starts_at, plan, model, key_id) do update
         set jobs = known.jobs + excluded.jobs, failed = known.failed + excluded.failed,
           canceled = known.canceled + excluded.canceled, audio_ms = known.audio_ms + excluded.audio_ms,
-          billed_ms = known.billed_ms + excluded.billed_ms, cost_units = known.cost_units + excluded.cost_units
-      )`;
+          billed_ms = known.billed_ms + excluded.billed_ms, cost_units = known.cost_units + excluded.cost_units`;
+
+const ADD = defineStatement(
+  { name: 'add_usage' },
+  addUsageIf({ moment: '$completedAt::timestamptz', condition: 'true' }),
+);
+
+/** Adds a job to the figures, in the transaction that ends it. @param rate  credits per minute on its plan */
+export async function addUsage(tx: Sql, ended: Job, rate: number): Promise<void> {
+  const { shard, accountId, completedAt } = ended;
+  await tx.run(ADD({ ...usageValues(ended, rate), shard, accountId, completedAt }));
+}
 
 /** The values of `addUsageIf`. @param ended  the job as it is after its end @param rate  credits per minute on its plan */
 export function usageValues(ended: Omit<Job, 'completedAt'>, rate: number) {

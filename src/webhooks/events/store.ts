@@ -25,7 +25,7 @@ const ID_FROM_EVENT = (prefix: 'dl' | 'dlv') =>
   `'${prefix}_' || substring($eventId::text from 5 for 10) || left(encode(sha256(convert_to('${prefix}' || $eventId || id, 'UTF8')), 'hex'), 16)`;
 
 /**
- * The CTEs `receivers`, `event` and `delivery` of a statement on one shard. They insert an event, and one waiting delivery
+ * CTEs of a statement on one shard. They insert an event, and one waiting delivery
  * for each webhook of the account, and of the event's job, that is active and subscribes to its type, due after `$firstDelayMs`. The parameters' values are those of
  * `eventValues`.
  * @param condition  SQL: nothing is inserted unless it is true
@@ -53,6 +53,9 @@ export const insertEventIf = (condition: string): string => `
         from receivers
         returning webhook_id
       )`;
+
+/** SQL behind `insertEventIf`: the number of deliveries that it inserts. */
+export const DELIVERIES_INSERTED = '(select count(*) from delivery)';
 
 /** The values of `insertEventIf`. */
 export function eventValues({ id, type, createdAt, ...event }: NewEvent, { firstDelayMs, now }: Timing) {
