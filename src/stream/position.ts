@@ -2,9 +2,8 @@ import type { Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import { readTime } from '../http/time-parameter.ts';
 import { isId, timeOfId } from '../rules/ids.ts';
+import type { AccountRef } from '../rules/shard.ts';
 import { findEventTime, findOldestEvent } from '../webhooks/events/stream-store.ts';
-
-type Owner = { shard: number; accountId: string };
 
 /** What the client asked for is no longer kept from there on. */
 export type Gap = { from: string; oldest_id: string | null };
@@ -25,7 +24,7 @@ const MS_PER_DAY = 86_400_000;
  */
 export async function readPosition(
   sql: Sql,
-  owner: Owner,
+  owner: AccountRef,
   { name, text, nowMs, keepDays }: { name: string; text: string; nowMs: number; keepDays: number },
 ): Promise<Position> {
   const oldestId = await findOldestEvent(sql, owner);

@@ -2,18 +2,17 @@ import { createHash } from 'node:crypto';
 import type { Sql } from '../db/database.ts';
 import { type ChangedJob, listJobsChangedAfter } from '../jobs/stream/change-store.ts';
 import { showJobInList } from '../jobs/view.ts';
+import type { AccountRef } from '../rules/shard.ts';
 import { showAttempt } from '../webhooks/events/routes.ts';
 import { type EventHead, findEventBodies, listEventsAfter } from '../webhooks/events/stream-store.ts';
 import { listAttemptsAfter, type RecordedAttempt } from '../webhooks/log/stream-store.ts';
 import type { Frame, Source } from './source.ts';
 
-type Owner = { shard: number; accountId: string };
-
 // Bodies that are read at once. One body has at most 256 KiB.
 const BODIES_BYTES = 256 * 1024;
 
 /** The account's events as they are sent to webhooks. @param types  null: all */
-export function eventSource(sql: Sql, owner: Owner, types: readonly string[] | null): Source<EventHead> {
+export function eventSource(sql: Sql, owner: AccountRef, types: readonly string[] | null): Source<EventHead> {
   return {
     page: (after, limit) => listEventsAfter(sql, owner, { after, types: types as EventHead['type'][] | null, limit }),
     keyOf: ({ id }) => id,
@@ -35,7 +34,7 @@ export function eventSource(sql: Sql, owner: Owner, types: readonly string[] | n
 }
 
 /** The account's jobs, each time that their state changes. */
-export function jobSource(sql: Sql, owner: Owner): Source<ChangedJob> {
+export function jobSource(sql: Sql, owner: AccountRef): Source<ChangedJob> {
   return {
     page: (after, limit) => listJobsChangedAfter(sql, owner, { after, limit }),
     keyOf: ({ id, state, lease }) => `${id} ${state} ${lease}`,
@@ -55,7 +54,7 @@ export type AttemptWish = {
 };
 
 /** The attempts that were made, and the events that are sent again. */
-export function attemptSource(sql: Sql, owner: Owner, wish: AttemptWish): Source<RecordedAttempt> {
+export function attemptSource(sql: Sql, owner: AccountRef, wish: AttemptWish): Source<RecordedAttempt> {
   const isResend = (row: RecordedAttempt) =>
     wish.resends && row.isResend && (wish.types === null || wish.types.includes(row.eventType));
   return {
@@ -74,7 +73,7 @@ export function attemptSource(sql: Sql, owner: Owner, wish: AttemptWish): Source
 }
 
 /** Null when the event is no longer kept. */
-async function resendFrame(sql: Sql, owner: Owner, row: RecordedAttempt): Promise<Frame | null> {
+async function resendFrame(sql: Sql, owner: AccountRef, row: RecordedAttempt): Promise<Frame | null> {
   const [found] = await findEventBodies(sql, owner, [row.eventId]);
   if (!found) return null;
   const { created_at: createdAt } = JSON.parse(found.body.toString()) as { created_at: string };

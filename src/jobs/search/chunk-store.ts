@@ -1,6 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 
 /**
  * The CTE `chunks` of a statement on one shard: it inserts the chunks of a job's transcript. The parameters' values are
@@ -49,8 +50,6 @@ export async function replaceChunks(
   await tx.run(REPLACE({ shard, accountId, jobId, ...chunkValues(createdAt, chunks) }));
 }
 
-type Owner = { shard: number; accountId: string };
-
 export type SearchFilter = {
   /** PostgreSQL's text form of a tsquery. */
   tsquery: string;
@@ -64,7 +63,7 @@ export type FoundJob = { id: string; createdAt: Date; filename: string | null; l
 /** The jobs with a chunk that matches, newest first. @param page.beforeId  null for the first page */
 export async function findMatchingJobs(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { tsquery, createdAfter, createdBefore }: SearchFilter,
   page: { limit: number; beforeId: string | null },
 ): Promise<FoundJob[]> {
@@ -94,7 +93,7 @@ export type FoundChunk = { jobId: string; firstSegment: number; segments: Search
 /** The first chunks that match, at most `limit` of each of the jobs, in the order of the audio. */
 export async function readMatchingChunks(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { tsquery, jobIds, limit }: { tsquery: string; jobIds: string[]; limit: number },
 ): Promise<FoundChunk[]> {
   const rows = await sql.rows<Omit<FoundChunk, 'segments'> & { segments: string }>({

@@ -2,10 +2,9 @@ import type { Sql } from '../../db/database.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { JobState } from '../../rules/jobs/job-state.ts';
 import type { MetadataPair } from '../../rules/search/metadata-pairs.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { Job } from '../job.ts';
 import { LIST_COLUMNS } from '../store.ts';
-
-type Owner = { shard: number; accountId: string };
 
 export type JobFilter = {
   status: JobState | null;
@@ -66,7 +65,7 @@ const LIST_BY_METADATA = `
 /** Jobs that match, newest first, without segments; at most `limit`. */
 export async function listJobs(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   filter: JobFilter,
   { limit, beforeId, fromId }: JobRange & { limit: number },
 ): Promise<Job[]> {
@@ -89,7 +88,7 @@ export async function listJobs(
  */
 export async function findListEnd(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { beforeId, pair, limit }: { beforeId: string | null; pair: MetadataPair | null; limit: number },
 ): Promise<string | null> {
   const values = [shard, accountId, beforeId, limit - 1];

@@ -1,8 +1,7 @@
 import type { Sql } from '../../db/database.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { Job } from '../job.ts';
 import { LIST_COLUMNS } from '../store.ts';
-
-type Owner = { shard: number; accountId: string };
 
 /** A job without segments, and when it got its state: the time as PostgreSQL's text, and in milliseconds. */
 export type ChangedJob = Job & { at: string; atMs: number };
@@ -20,7 +19,7 @@ const CHANGES = [
 /** Jobs whose state changed after a place, oldest change first; each with the state that it has now. */
 export async function listJobsChangedAfter(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { after, limit }: { after: { at: string; id: string }; limit: number },
 ): Promise<ChangedJob[]> {
   const parts = CHANGES.map(
@@ -47,7 +46,7 @@ export async function listJobsChangedAfter(
 /** For each of the accounts with jobs that changed since a time, a text that changes with every further change. */
 export async function summariseJobChanges(
   sql: Sql,
-  accounts: readonly Owner[],
+  accounts: readonly AccountRef[],
   sinceMs: number,
 ): Promise<{ accountId: string; state: string }[]> {
   const parts = CHANGES.map(
