@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../test/fixtures/account.ts';
+import { runtimeOn } from '../../test/fixtures/runtime.ts';
 import { secretBox } from '../../test/fixtures/webhooks/delivery.ts';
 import type { Database } from '../db/database.ts';
-import { systemClock } from '../platform/clock.ts';
 import { webhookRoutes } from '../webhooks/endpoints/routes.ts';
 import { auditRoutes } from './routes.ts';
 import { deleteOldChanges } from './store.ts';
@@ -13,13 +13,10 @@ const MS_PER_DAY = 86_400_000;
 
 const openEnvironment = () =>
   openAccountFixture({
-    more: (db: Database) => [
-      ...auditRoutes({ db }),
-      ...webhookRoutes({
-        ...{ db, secretBox, clock: systemClock, lookup: async () => ['93.184.216.34'] },
-        config: { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-', command: 'verbatim' },
-      }),
-    ],
+    more(db: Database) {
+      const runtime = runtimeOn(db, { secretBox, lookup: async () => ['93.184.216.34'] });
+      return [...auditRoutes(runtime), ...webhookRoutes(runtime)];
+    },
   });
 type Fixture = Awaited<ReturnType<typeof openEnvironment>>;
 type Entry = {

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../http/schema.ts';
@@ -35,7 +35,7 @@ const auditSchema = Type.Object(
 );
 
 /** What operators and keys changed, for the operator. */
-export function auditRoutes({ db }: { db: Database }): Route[] {
+export function auditRoutes({ db }: Runtime): Route[] {
   return [
     defineRoute({
       method: 'GET',

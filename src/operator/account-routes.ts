@@ -1,17 +1,14 @@
-import { accountSchema, type Rates, showAccount } from '../accounts/api/view.ts';
+import { accountSchema, showAccount } from '../accounts/api/view.ts';
 import { markDeleted } from '../accounts/erasure-store.ts';
-import type { Callers } from '../accounts/keys/callers.ts';
+import type { AccountsRuntime } from '../accounts/keys/callers.ts';
 import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
 import { setSuspended } from '../accounts/store.ts';
 import { recordChange } from '../audit/record.ts';
-import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, oneOf, Type } from '../http/schema.ts';
 import { isId } from '../rules/ids.ts';
 import { notifyAccountChanged } from '../webhooks/endpoints/job-webhook-store.ts';
-
-export type AccountStateDeps = { db: Database; callers: Pick<Callers, 'forgetAll'>; rates: Rates };
 
 const idParams = Type.Object({ id: Type.String() });
 
@@ -23,21 +20,25 @@ const erasureSchema = Type.Object(
 const MAX_KEYS = 10_000;
 
 /** Suspending accounts, resuming them, and deleting them with all that is theirs. */
-export function accountStateRoutes(deps: AccountStateDeps): Route[] {
+export function accountStateRoutes(runtime: AccountsRuntime): Route[] {
   return [
-    deletionRoute(deps),
-    suspensionRoute(deps, {
-      ...{ path: '/admin/v1/accounts/:id/suspend', isSuspended: true, action: 'account.suspended' },
+    deletionRoute(runtime),
+    suspensionRoute(runtime, {
+      path: '/admin/v1/accounts/:id/suspend',
+      isSuspended: true,
+      action: 'account.suspended',
       summary: 'Suspend an account: its keys are answered 403, and its deliveries wait',
     }),
-    suspensionRoute(deps, {
-      ...{ path: '/admin/v1/accounts/:id/resume', isSuspended: false, action: 'account.resumed' },
+    suspensionRoute(runtime, {
+      path: '/admin/v1/accounts/:id/resume',
+      isSuspended: false,
+      action: 'account.resumed',
       summary: 'Resume a suspended account: what waited is sent',
     }),
   ];
 }
 
-function deletionRoute({ db, callers }: AccountStateDeps): Route {
+function deletionRoute({ db, callers }: AccountsRuntime): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/admin/v1/accounts/:id',
@@ -70,10 +71,14 @@ type Suspension = {
   action: 'account.suspended' | 'account.resumed';
 };
 
-function suspensionRoute({ db, callers, rates }: AccountStateDeps, change: Suspension): Route {
+function suspensionRoute({ db, config, callers }: AccountsRuntime, change: Suspension): Route {
   const { path, summary, isSuspended, action } = change;
   return defineRoute({
-    ...{ method: 'POST', path, auth: 'admin', summary, tag: 'Accounts' },
+    method: 'POST',
+    path,
+    auth: 'admin',
+    summary,
+    tag: 'Accounts',
     description:
       'Repeating it changes nothing. In force at once on the node that answers, and within a second on others.',
     schema: { params: idParams, answers: { 200: accountSchema } },
@@ -84,7 +89,7 @@ function suspensionRoute({ db, callers, rates }: AccountStateDeps, change: Suspe
         if (!account) throw noSuchAccount();
         await recordChange(tx, actor, { accountId: id, action, targetId: id });
         await notifyAccountChanged(tx, { shard: account.shard, accountId: id });
-        return await idempotency.saveAnswer(tx, { status: 200, body: showAccount(account, rates) });
+        return await idempotency.saveAnswer(tx, { status: 200, body: showAccount(account, config) });
       });
       callers.forgetAll();
       return answer;

@@ -2,20 +2,17 @@ import { deleteAccountRow, deleteLedgerOf, findDeletedAccounts } from '../accoun
 import { deleteKeysOfAccount } from '../accounts/keys/key-store.ts';
 import { forgetCheck } from '../accounts/ledger/drift-store.ts';
 import { deleteWindowsOf } from '../accounts/rate-limits/rate-store.ts';
-import type { AudioStorage } from '../audio/storage/storage.ts';
+import type { StorageRuntime } from '../audio/storage/storage.ts';
 import { deleteChangesByKeysOf } from '../audit/store.ts';
-import type { Database } from '../db/database.ts';
 import { SWEEP_BATCH } from '../db/statements/batched-delete.ts';
 import { deleteKeysOfAccount as deleteIdempotencyKeys } from '../http/idempotency/idempotency-store.ts';
 import { deleteJobs, deleteQueueOf, findJobsOfAccount } from '../jobs/retention/erasure-store.ts';
 import { deleteUsageOf } from '../jobs/usage/usage-store.ts';
-import type { Log } from '../platform/log.ts';
 import { deleteAttemptsOfAccount, deleteEventsOfAccount, deleteWebhooksOfAccount } from '../webhooks/erasure-store.ts';
 
-type ErasureDeps = { db: Database; storage: AudioStorage; log: Log };
 type DeletedAccount = { shard: number; id: string };
 /** Erases at most `limit` rows of an account. Returns how many. */
-type Step = (deps: ErasureDeps, account: DeletedAccount, limit: number) => Promise<number>;
+type Step = (runtime: StorageRuntime, account: DeletedAccount, limit: number) => Promise<number>;
 
 // What requests and jobs that had begun before may still add is erased too: the longest upload takes 6 h, and a job less.
 const KEEP_MS = 24 * 3_600_000;
@@ -43,36 +40,36 @@ const STEPS: Step[] = [
  * erases the rest. A row without content stays for a day. Returns the number of rows that were erased.
  */
 export async function eraseAccounts(
-  deps: ErasureDeps,
+  runtime: StorageRuntime,
   { signal, keepMs = KEEP_MS }: { signal?: AbortSignal; keepMs?: number } = {},
 ): Promise<number> {
   let erased = 0;
-  for (const { isOver, ...account } of await findDeletedAccounts(deps.db, { keepMs, limit: MAX_ACCOUNTS })) {
+  for (const { isOver, ...account } of await findDeletedAccounts(runtime.db, { keepMs, limit: MAX_ACCOUNTS })) {
     if (signal?.aborted) break;
-    const rows = await eraseAccount(deps, account, signal);
-    if (rows > 0) deps.log.info({ account_id: account.id, rows }, 'account erased');
-    else if (isOver) await deleteAccountRow(deps.db, account);
+    const rows = await eraseAccount(runtime, account, signal);
+    if (rows > 0) runtime.log.info({ account_id: account.id, rows }, 'account erased');
+    else if (isOver) await deleteAccountRow(runtime.db, account);
     erased += rows;
   }
   return erased;
 }
 
 async function eraseAccount(
-  deps: ErasureDeps,
+  runtime: StorageRuntime,
   account: DeletedAccount,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let erased = 0;
   for (const step of STEPS) {
     for (let batch = SWEEP_BATCH; batch === SWEEP_BATCH && !signal?.aborted; erased += batch) {
-      batch = await step(deps, account, SWEEP_BATCH);
+      batch = await step(runtime, account, SWEEP_BATCH);
     }
   }
   return erased;
 }
 
 /** The files first: after a crash in between, the rows still name those that are left. */
-async function eraseJobs({ db, storage }: ErasureDeps, account: DeletedAccount, limit: number): Promise<number> {
+async function eraseJobs({ db, storage }: StorageRuntime, account: DeletedAccount, limit: number): Promise<number> {
   const jobs = await findJobsOfAccount(db, account, limit);
   const keys = jobs.flatMap(({ audioKey }) => audioKey ?? []);
   for (let start = 0; start < keys.length; start += REMOVED_AT_ONCE) {

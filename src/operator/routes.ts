@@ -1,7 +1,8 @@
 import { countAccounts } from '../accounts/store.ts';
-import { type Config, dataPaths } from '../config/settings.ts';
+import { dataPaths } from '../config/settings.ts';
 import { showSettings } from '../config/shown-settings.ts';
 import type { Database } from '../db/database.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { oneOf, type TSchema, Type } from '../http/schema.ts';
@@ -11,7 +12,6 @@ import { measureJobBacklog } from '../jobs/queue/backlog-store.ts';
 import { CATALOGUE } from '../models/catalogue.ts';
 import { pulledModels } from '../models/folder.ts';
 import { sizeOfModel } from '../models/model.ts';
-import type { Clock } from '../platform/clock.ts';
 import { isId } from '../rules/ids.ts';
 import { JOB_STATES } from '../rules/jobs/job-state.ts';
 import { measureDeliveryBacklog } from '../webhooks/deliveries/backlog-store.ts';
@@ -27,17 +27,18 @@ import {
   settingListSchema,
 } from './schemas.ts';
 
-export type OverviewDeps = { db: Database; config: Config; clock: Clock; version: string };
+/** What the views for the operator run on. */
+type OperatorRuntime = Runtime & { version: string };
 
 /** What runs and waits, over all accounts, for the operator. */
-export function overviewRoutes(deps: OverviewDeps): Route[] {
+export function overviewRoutes(runtime: OperatorRuntime): Route[] {
   return [
-    overviewRoute(deps),
-    nodesRoute(deps),
-    jobsRoute(deps),
-    webhooksRoute(deps),
-    modelsRoute(deps),
-    settingsRoute(deps),
+    overviewRoute(runtime),
+    nodesRoute(runtime),
+    jobsRoute(runtime),
+    webhooksRoute(runtime),
+    modelsRoute(runtime),
+    settingsRoute(runtime),
   ];
 }
 
@@ -46,7 +47,7 @@ function common<const Path extends string>(path: Path, summary: string) {
   return { method: 'GET', path: `/admin/v1/${path}`, auth: 'admin', summary, tag: 'Operation' } as const;
 }
 
-function overviewRoute({ db, clock, version }: OverviewDeps): Route {
+function overviewRoute({ db, clock, version }: OperatorRuntime): Route {
   return defineRoute({
     ...common('overview', 'Read what runs and waits, over all accounts'),
     schema: { answers: { 200: overviewSchema } },
@@ -76,7 +77,7 @@ function overviewRoute({ db, clock, version }: OverviewDeps): Route {
   });
 }
 
-function nodesRoute({ db }: OverviewDeps): Route {
+function nodesRoute({ db }: Runtime): Route {
   return defineRoute({
     ...common('nodes', 'List the nodes that reported themselves within a day, by their start, newest first'),
     schema: { answers: { 200: nodeListSchema } },
@@ -94,7 +95,7 @@ function nodesRoute({ db }: OverviewDeps): Route {
   });
 }
 
-function jobsRoute({ db }: OverviewDeps): Route {
+function jobsRoute({ db }: Runtime): Route {
   return defineRoute({
     ...common('jobs', 'List the jobs of all accounts, newest first, without names, texts and metadata'),
     schema: {
@@ -115,7 +116,7 @@ function jobsRoute({ db }: OverviewDeps): Route {
   });
 }
 
-function webhooksRoute({ db }: OverviewDeps): Route {
+function webhooksRoute({ db }: Runtime): Route {
   return defineRoute({
     ...common('webhooks', 'List the webhooks of all accounts, newest first'),
     schema: {
@@ -135,7 +136,7 @@ function webhooksRoute({ db }: OverviewDeps): Route {
   });
 }
 
-function modelsRoute({ db, config }: OverviewDeps): Route {
+function modelsRoute({ db, config }: Runtime): Route {
   return defineRoute({
     ...common('models', 'List the models of the catalogue, and the engines of the plans'),
     schema: { answers: { 200: modelListSchema } },
@@ -159,7 +160,7 @@ function modelsRoute({ db, config }: OverviewDeps): Route {
   });
 }
 
-function settingsRoute({ config }: OverviewDeps): Route {
+function settingsRoute({ config }: Runtime): Route {
   return defineRoute({
     ...common('settings', 'List the settings of the node that answers, without secrets'),
     schema: { answers: { 200: settingListSchema satisfies TSchema } },

@@ -1,18 +1,11 @@
-import { type Database, isDatabaseAway } from '../db/database.ts';
-import { type Clock, waitAtMost } from '../platform/clock.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import { waitAtMost } from '../platform/clock.ts';
 import { writeJson } from '../platform/json.ts';
 import { BOUNDS } from '../rules/bounds.ts';
-import type { Subscription } from './changes.ts';
+import type { StreamRuntime, Subscription } from './changes.ts';
 import { type Horizon, readHorizon } from './horizon-store.ts';
 import type { Position } from './position.ts';
 import { type Frame, markSeen, mergeByTime, type Row, Seen, type Source, unseenRows } from './source.ts';
-
-export type StreamDeps = {
-  db: Database;
-  clock: Clock;
-  /** Default: MARGIN_MS. */
-  marginMs?: number;
-};
 
 export type StreamOrder = {
   // biome-ignore lint/suspicious/noExplicitAny: sources of rows of several shapes
@@ -38,13 +31,13 @@ const PAUSE_MS = 200;
  * that long before the horizon of the last one, and leaves out what was sent. Reads as fast as the client takes frames.
  */
 export async function* streamAccount(
-  deps: StreamDeps,
+  runtime: StreamRuntime,
   order: StreamOrder,
   subscription: Subscription,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   using _subscription = subscription;
-  const stream = new AccountStream(deps, order);
+  const stream = new AccountStream(runtime, order);
   yield `retry: ${RECONNECT_AFTER_MS}\n\n`;
   for await (const text of stream.run(subscription, signal)) {
     yield text;
@@ -54,21 +47,21 @@ export async function* streamAccount(
 }
 
 class AccountStream {
-  readonly #deps: StreamDeps;
+  readonly #runtime: StreamRuntime;
   readonly #order: StreamOrder;
   readonly #seen = new Seen();
   readonly #marginMs: number;
   #fromMs: number;
 
-  constructor(deps: StreamDeps, order: StreamOrder) {
-    this.#deps = deps;
+  constructor(runtime: StreamRuntime, order: StreamOrder) {
+    this.#runtime = runtime;
     this.#order = order;
-    this.#marginMs = deps.marginMs ?? MARGIN_MS;
+    this.#marginMs = runtime.marginMs ?? MARGIN_MS;
     this.#fromMs = order.start.fromMs - this.#marginMs;
   }
 
   async *run(subscription: Subscription, signal: AbortSignal): AsyncGenerator<string> {
-    const { clock } = this.#deps;
+    const { clock } = this.#runtime;
     const isOver = () => signal.aborted || subscription.isClosed();
     yield* this.#begin();
     while (!isOver()) {
@@ -86,7 +79,7 @@ class AccountStream {
     const { start, hello, sources } = this.#order;
     let id: string | null = null;
     if (start.isNow) {
-      const { startMs } = await readHorizon(this.#deps.db);
+      const { startMs } = await readHorizon(this.#runtime.db);
       this.#fromMs = startMs - this.#marginMs;
       for (const source of sources) await markSeen(source, this.#fromMs, this.#seen);
       id = timeId(startMs);
@@ -98,7 +91,7 @@ class AccountStream {
   /** What came since the last read. A database that is away does not end the stream: what it has is sent once it is back. */
   async *#read(): AsyncGenerator<string> {
     try {
-      const horizon = await readHorizon(this.#deps.db);
+      const horizon = await readHorizon(this.#runtime.db);
       const nextFromMs = Math.max(horizon.startMs - this.#marginMs, horizon.nowMs - LONGEST_WINDOW_MS);
       const lists = this.#order.sources.map((source) => unseenRows<Row>(source, this.#fromMs, this.#seen));
       for await (const { row, key, frame } of mergeByTime(lists)) {

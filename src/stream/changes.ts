@@ -1,13 +1,10 @@
-import type { Database } from '../db/database.ts';
 import { listenAndPoll } from '../db/listen-and-poll.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { summariseJobChanges } from '../jobs/stream/change-store.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
+import type { AccountRef } from '../rules/shard.ts';
 import { summariseEvents } from '../webhooks/events/stream-store.ts';
 import { summariseAttempts } from '../webhooks/log/stream-store.ts';
 import { readHorizon } from './horizon-store.ts';
-
-type Owner = { shard: number; accountId: string };
 
 /** A stream's view of the changes of its account. */
 export type Subscription = Disposable & {
@@ -24,10 +21,13 @@ export type AccountChanges = {
    * Null when this process, or the account in it, has as many streams as it may have.
    * @param onStalled  called when the client has taken no frame for a minute
    */
-  subscribe(owner: Owner, onStalled: () => void): Subscription | null;
+  subscribe(owner: AccountRef, onStalled: () => void): Subscription | null;
   /** Ends every subscription. */
   close(): Promise<void>;
 };
+
+/** What the streams of accounts run on. @property marginMs  a margin other than the one that `BOUNDS` has */
+export type StreamRuntime = Runtime & { accountChanges: AccountChanges; version: string; marginMs?: number };
 
 // NOTIFY reports changes of jobs at once; attempts, test events and lost notifications are found by the poll.
 const POLL_MS = 1_000;
@@ -39,18 +39,16 @@ export const MAX_STREAMS_PER_ACCOUNT = 10;
 // Keep-alives come every 15 s.
 const STALLED_MS = 60_000;
 
-type Subscriber = Owner & { wake: () => void; onStalled: () => void; takenAtMs: number };
-type Deps = { db: Database; clock: Clock; log: Log };
-
+type Subscriber = AccountRef & { wake: () => void; onStalled: () => void; takenAtMs: number };
 /** Uses one listener and three statements per poll in a process, however many streams there are. */
-export async function openAccountChanges(deps: Deps): Promise<AccountChanges> {
-  const changes = new Changes(deps);
+export async function openAccountChanges(runtime: Runtime): Promise<AccountChanges> {
+  const changes = new Changes(runtime);
   await changes.open();
   return changes;
 }
 
 class Changes implements AccountChanges {
-  readonly #deps: Deps;
+  readonly #runtime: Runtime;
   readonly #subscribers = new Set<Subscriber>();
   readonly #closing = new AbortController();
   #states = new Map<string, string>();
@@ -58,25 +56,25 @@ class Changes implements AccountChanges {
   #isAskedAgain = false;
   #stopListening: () => Promise<void> = async () => undefined;
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
   }
 
   async open(): Promise<void> {
-    const { close } = await listenAndPoll(this.#deps, {
+    const { close } = await listenAndPoll(this.#runtime, {
       name: 'job_changed',
       onNotify: () => void this.#pollSoon(),
       poll: () => this.#pollSoon(),
       everyMs: POLL_MS,
-      onError: (err) => this.#deps.log.warn({ err }, 'could not poll for changes of accounts'),
+      onError: (err) => this.#runtime.log.warn({ err }, 'could not poll for changes of accounts'),
     });
     this.#stopListening = close;
   }
 
-  subscribe({ shard, accountId }: Owner, onStalled: () => void): Subscription | null {
+  subscribe({ shard, accountId }: AccountRef, onStalled: () => void): Subscription | null {
     const ofAccount = [...this.#subscribers].filter((subscriber) => subscriber.accountId === accountId).length;
     if (this.#subscribers.size >= MAX_STREAMS || ofAccount >= MAX_STREAMS_PER_ACCOUNT) return null;
-    const { clock } = this.#deps;
+    const { clock } = this.#runtime;
     const subscriber = { shard, accountId, wake: () => undefined, onStalled, takenAtMs: clock.now() } as Subscriber;
     this.#subscribers.add(subscriber);
     return {
@@ -110,7 +108,7 @@ class Changes implements AccountChanges {
   }
 
   async #pollWhileAsked(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     while (this.#isAskedAgain && this.#subscribers.size > 0 && !this.#closing.signal.aborted) {
       this.#isAskedAgain = false;
       await this.#poll().catch((err) => log.warn({ err }, 'could not read changes of accounts'));
@@ -119,7 +117,7 @@ class Changes implements AccountChanges {
   }
 
   async #poll(): Promise<void> {
-    const { db, clock } = this.#deps;
+    const { db, clock } = this.#runtime;
     const subscribers = [...this.#subscribers];
     const accounts = [
       ...new Map(subscribers.map(({ shard, accountId }) => [accountId, { shard, accountId }])).values(),

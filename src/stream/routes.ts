@@ -1,24 +1,18 @@
 import { Readable } from 'node:stream';
-import type { Config } from '../config/settings.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { Type } from '../http/schema.ts';
 import { permits } from '../rules/accounts/scopes.ts';
+import type { AccountRef } from '../rules/shard.ts';
 import { EVENT_TYPES, type EventType } from '../webhooks/events/event-types.ts';
-import { type StreamDeps, streamAccount } from './account-stream.ts';
-import { type AccountChanges, MAX_STREAMS_PER_ACCOUNT } from './changes.ts';
+import { streamAccount } from './account-stream.ts';
+import { MAX_STREAMS_PER_ACCOUNT, type StreamRuntime } from './changes.ts';
 import { readPosition } from './position.ts';
 import { accountStreamSchema } from './schemas.ts';
 import type { Source } from './source.ts';
 import { attemptSource, eventSource, jobSource } from './sources.ts';
 import { TOPIC_SCOPES, TOPICS, type Topic } from './topics.ts';
-
-export type StreamRoutesDeps = StreamDeps & {
-  config: Pick<Config, 'retentionDaysLite' | 'retentionDaysPro'>;
-  accountChanges: AccountChanges;
-  version: string;
-};
 
 type StreamQuery = { topics?: string; types?: string; after?: string };
 
@@ -30,7 +24,7 @@ Resume with \`Last-Event-ID\`, or \`after\`: every row is sent at least once, in
 the \`id\` in its data (of a job: \`id\` and \`status\`; of a resend: \`delivery_id\`). A comment comes every 15 s.`;
 
 /** The stream of an account's changes. */
-export function streamRoutes(deps: StreamRoutesDeps): Route[] {
+export function streamRoutes(runtime: StreamRuntime): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -56,7 +50,7 @@ export function streamRoutes(deps: StreamRoutesDeps): Route[] {
         }),
         answers: { 200: { media: { 'text/event-stream': accountStreamSchema } } },
       },
-      handle: (call) => openStream(deps, call),
+      handle: (call) => openStream(runtime, call),
     }),
   ];
 }
@@ -70,12 +64,12 @@ function list(words: readonly string[], description: string) {
   });
 }
 
-async function openStream(deps: StreamRoutesDeps, call: Call<unknown, StreamQuery, unknown>) {
+async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuery, unknown>) {
   const { account, query, signal, header, note } = call;
   const topics = readTopics(call);
   const types = query.types === undefined ? null : readWords('types', query.types, EVENT_TYPES);
   const owner = { shard: account.shard, accountId: account.id };
-  const { db, clock, config, accountChanges, version } = deps;
+  const { db, clock, config, accountChanges, version } = runtime;
   const lastId = header('last-event-id');
   const asked = lastId ? { name: 'Last-Event-ID', text: lastId } : { name: 'after', text: query.after ?? 'now' };
   const nowMs = clock.now();
@@ -88,8 +82,8 @@ async function openStream(deps: StreamRoutesDeps, call: Call<unknown, StreamQuer
   if (signal.aborted) dispose();
   else signal.addEventListener('abort', dispose, { once: true });
   const hello = { account: account.id, version, now: new Date(nowMs).toISOString(), oldest_id: start.oldestId };
-  const order = { sources: sourcesOf(deps, owner, { topics, types }), start, hello };
-  const stream = Readable.from(streamAccount(deps, order, subscription, signal));
+  const order = { sources: sourcesOf(runtime, owner, { topics, types }), start, hello };
+  const stream = Readable.from(streamAccount(runtime, order, subscription, signal));
   note({ topics: topics.join(' ') });
   // Keeps proxies from buffering the stream. The connection of a stream that ends is of no more use: without the second
   // header it would delay a stop of the service.
@@ -120,8 +114,8 @@ function readWords<Word extends string>(name: string, text: string, known: reado
 }
 
 function sourcesOf(
-  { db }: StreamRoutesDeps,
-  owner: { shard: number; accountId: string },
+  { db }: StreamRuntime,
+  owner: AccountRef,
   { topics, types }: { topics: Topic[]; types: EventType[] | null },
 ): Source<never>[] {
   const resends = topics.includes('events');

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../src/db/database.ts';
 import { newId } from '../../src/rules/ids.ts';
 import { streamAccount } from '../../src/stream/account-stream.ts';
-import type { Subscription } from '../../src/stream/changes.ts';
+import type { StreamRuntime, Subscription } from '../../src/stream/changes.ts';
 import type { Row, Source } from '../../src/stream/source.ts';
 import type { ManualClock } from '../fixtures/manual-clock.ts';
 import type { Random } from '../fixtures/random.ts';
@@ -99,7 +98,7 @@ export class SimulatedService {
     this.connections += 1;
     const cut = new AbortController();
     const state = { isSilent: false, isClosed: false };
-    const frames = streamAccount(this.#deps(), this.#order(after), this.#subscribe(state), cut.signal);
+    const frames = streamAccount(this.#runtime(), this.#order(after), this.#subscribe(state), cut.signal);
     const encoder = new TextEncoder();
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const connection: Connection = {
@@ -138,13 +137,12 @@ export class SimulatedService {
     });
   }
 
-  #deps() {
+  #runtime(): StreamRuntime {
     const horizon = () => {
       const nowMs = this.clock.now();
       return { nowMs, startMs: Math.min(nowMs, ...[...this.#running].map(({ startMs }) => startMs)) };
     };
-    const db = { rows: async () => [horizon()] } as unknown as Database;
-    return { db, clock: this.clock };
+    return { db: { rows: async () => [horizon()] }, clock: this.clock } as unknown as StreamRuntime;
   }
 
   #order(after: string) {

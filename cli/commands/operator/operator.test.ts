@@ -10,16 +10,15 @@ import { buildServer, closeServer } from '../../../src/http/server/server.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { runVerbatim } from '../../../test/fixtures/cli.ts';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 
 const TOKEN = 'admin-token-of-the-test';
 
 async function openEnvironment() {
   const db = await openTestDatabase();
+  const runtime = runtimeOn(db, { callers: { forgetAll: () => undefined } });
   const app = buildServer({
-    routes: [
-      ...adminRoutes({ db, callers: { forgetAll: () => undefined }, rates: { lite: 1, pro: 2 } }),
-      ...auditRoutes({ db }),
-    ],
+    routes: [...adminRoutes(runtime), ...auditRoutes(runtime)],
     auth: { findCaller: async () => null, adminToken: TOKEN },
     limits: { admit: async () => null },
     log: openLog('silent'),

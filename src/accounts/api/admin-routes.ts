@@ -7,14 +7,13 @@ import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import { type IdPrefix, isId } from '../../rules/ids.ts';
 import { LEAST_CREDITS, unitsFromCredits } from '../../rules/jobs/price.ts';
+import type { AccountsRuntime } from '../keys/callers.ts';
 import { addCredit } from '../ledger/ledger-store.ts';
 import type { AccountRow } from '../store.ts';
 import * as store from '../store.ts';
-import { adminKeyRoutes, type KeyDeps } from './key-routes.ts';
+import { adminKeyRoutes } from './key-routes.ts';
 import { adminLedgerRoute, entrySchema, showEntry } from './ledger-routes.ts';
-import { accountListSchema, accountSchema, planSchema, type Rates, showAccount } from './view.ts';
-
-export type AdminDeps = KeyDeps & { rates: Rates };
+import { accountListSchema, accountSchema, planSchema, showAccount } from './view.ts';
 
 // Far under 2^53 units, so that sums of balances stay exact.
 const MAX_CREDITS = 100_000_000;
@@ -44,19 +43,19 @@ const ACCOUNT_LINKS = {
 };
 
 /** The operator's surface: accounts, their credit, their keys. */
-export function adminRoutes(deps: AdminDeps): Route[] {
+export function adminRoutes(runtime: AccountsRuntime): Route[] {
   return [
-    createAccount(deps),
-    listAccounts(deps),
-    getAccount(deps),
-    changeAccount(deps),
-    addCredits(deps),
-    adminLedgerRoute(deps),
-    ...adminKeyRoutes(deps),
+    createAccount(runtime),
+    listAccounts(runtime),
+    getAccount(runtime),
+    changeAccount(runtime),
+    addCredits(runtime),
+    adminLedgerRoute(runtime),
+    ...adminKeyRoutes(runtime),
   ];
 }
 
-function createAccount({ db, rates }: AdminDeps): Route {
+function createAccount({ db, config }: AccountsRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/admin/v1/accounts',
@@ -89,13 +88,13 @@ function createAccount({ db, rates }: AdminDeps): Route {
           targetId: id,
           details: { plan, credits },
         });
-        return await idempotency.saveAnswer(tx, { status: 201, body: showAccount(row, rates) });
+        return await idempotency.saveAnswer(tx, { status: 201, body: showAccount(row, config) });
       });
     },
   });
 }
 
-function listAccounts({ db, rates }: AdminDeps): Route {
+function listAccounts({ db, config }: AccountsRuntime): Route {
   return defineRoute({
     method: 'GET',
     path: '/admin/v1/accounts',
@@ -118,12 +117,12 @@ function listAccounts({ db, rates }: AdminDeps): Route {
     async handle({ query: { limit, cursor, query = null } }) {
       const beforeId = decodeCursor('acct', cursor);
       const rows = await store.listAccounts(db, { query, limit: limit + 1, beforeId });
-      return { status: 200, body: pageOf(rows, limit, (row) => showAccount(row, rates)) };
+      return { status: 200, body: pageOf(rows, limit, (row) => showAccount(row, config)) };
     },
   });
 }
 
-function getAccount({ db, rates }: AdminDeps): Route {
+function getAccount({ db, config }: AccountsRuntime): Route {
   return defineRoute({
     method: 'GET',
     path: '/admin/v1/accounts/:id',
@@ -132,12 +131,12 @@ function getAccount({ db, rates }: AdminDeps): Route {
     tag: 'Accounts',
     schema: { params: idParams, answers: { 200: accountSchema } },
     async handle({ params }) {
-      return { status: 200, body: showAccount(await accountOr404(db, params.id), rates) };
+      return { status: 200, body: showAccount(await accountOr404(db, params.id), config) };
     },
   });
 }
 
-function changeAccount({ db, callers, rates }: AdminDeps): Route {
+function changeAccount({ db, config, callers }: AccountsRuntime): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/admin/v1/accounts/:id',
@@ -160,12 +159,12 @@ function changeAccount({ db, callers, rates }: AdminDeps): Route {
         return changed;
       });
       callers.forgetAll();
-      return { status: 200, body: showAccount(account, rates) };
+      return { status: 200, body: showAccount(account, config) };
     },
   });
 }
 
-function addCredits({ db, callers }: AdminDeps): Route {
+function addCredits({ db, callers }: AccountsRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/admin/v1/accounts/:id/credits',

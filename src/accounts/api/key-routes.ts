@@ -11,13 +11,11 @@ import { firstScopeBeyond, SCOPES, type Scope } from '../../rules/accounts/scope
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
 import type { Account, Actor, CallerKey } from '../account.ts';
-import type { Callers } from '../keys/callers.ts';
+import type { AccountsRuntime } from '../keys/callers.ts';
 import * as store from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
 import { findAccount, lockAccount } from '../store.ts';
 import { keyListSchema, newKeySchema, scopesSchema, showKey } from './view.ts';
-
-export type KeyDeps = { db: Database; callers: Pick<Callers, 'forgetAll'> };
 
 const MAX_KEYS_PER_ACCOUNT = 200;
 const TAG = 'Keys';
@@ -37,7 +35,8 @@ const wishSchema = Type.Object({
 type NewKeyBody = { name?: string | null; scopes?: Scope[]; expires_at?: string | null };
 
 /** The routes with which a key manages the keys of its own account. */
-export function keyRoutes({ db, callers }: KeyDeps): Route[] {
+export function keyRoutes(runtime: AccountsRuntime): Route[] {
+  const { db } = runtime;
   return [
     defineRoute({
       method: 'GET',
@@ -74,14 +73,15 @@ export function keyRoutes({ db, callers }: KeyDeps): Route[] {
       schema: { params: idParams, answers: { 204: null } },
       async handle({ account, params, actor }) {
         if (actor.key!.id !== params.id) requireScope(actor.key!, 'keys:write');
-        return await revokeKey({ db, callers }, { id: params.id, accountId: account.id, actor });
+        return await revokeKey(runtime, { id: params.id, accountId: account.id, actor });
       },
     }),
   ];
 }
 
 /** The keys of all accounts, for the operator. */
-export function adminKeyRoutes({ db, callers }: KeyDeps): Route[] {
+export function adminKeyRoutes(runtime: AccountsRuntime): Route[] {
+  const { db } = runtime;
   return [
     defineRoute({
       method: 'POST',
@@ -115,7 +115,7 @@ export function adminKeyRoutes({ db, callers }: KeyDeps): Route[] {
       summary: 'Revoke a key, at once on this node and within a second on every other',
       tag: TAG,
       schema: { params: idParams, answers: { 204: null } },
-      handle: async ({ params, actor }) => await revokeKey({ db, callers }, { id: params.id, accountId: null, actor }),
+      handle: async ({ params, actor }) => await revokeKey(runtime, { id: params.id, accountId: null, actor }),
     }),
   ];
 }
@@ -182,7 +182,7 @@ async function createKey(db: Database, { accountId, actor, idempotency, note, ..
 }
 
 async function revokeKey(
-  { db, callers }: KeyDeps,
+  { db, callers }: AccountsRuntime,
   { id, accountId, actor }: { id: string; accountId: Account['id'] | null; actor: Actor },
 ): Promise<{ status: 204 }> {
   if (!isId('key', id)) throw notFound('key');

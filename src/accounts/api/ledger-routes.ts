@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import { decodeNumberCursor, encodeNumberCursor, pageFields, pageOf } from '../../http/pagination.ts';
@@ -46,7 +47,7 @@ const listAnswers = { 200: jsonOrCsv(pageSchema('LedgerEntryList', entrySchema))
 const listQuery = Type.Object({ ...pageFields, ...csvField });
 
 /** GET /v1/ledger: the ledger of the key's account. */
-export function ledgerRoute({ db }: { db: Sql }): Route {
+export function ledgerRoute({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/ledger',
@@ -61,7 +62,7 @@ export function ledgerRoute({ db }: { db: Sql }): Route {
 }
 
 /** GET /admin/v1/accounts/:id/ledger, for the operator. */
-export function adminLedgerRoute({ db }: { db: Sql }): Route {
+export function adminLedgerRoute({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/admin/v1/accounts/:id/ledger',

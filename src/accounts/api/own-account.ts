@@ -8,23 +8,8 @@ import type { Caller } from '../account.ts';
 import { limitsOfBuckets } from '../rate-limits/limits.ts';
 import { ownAccountSchema } from './view.ts';
 
-export type OwnAccountConfig = Parameters<typeof limitsOfBuckets>[0] &
-  Pick<
-    Config,
-    | 'maxUploadBytes'
-    | 'maxAudioSeconds'
-    | 'retentionDaysLite'
-    | 'retentionDaysPro'
-    | 'jobRetentionDays'
-    | 'webhookHeaderPrefix'
-    | 'webhookTimeoutMs'
-    | 'webhookRetryDelaysMs'
-    | 'webhookDisableFailures'
-    | 'webhookDisableMs'
-  >;
-
 /** GET /v1/account. */
-export function ownAccountRoute(config: OwnAccountConfig): Route {
+export function ownAccountRoute(config: Config): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/account',
@@ -37,10 +22,7 @@ export function ownAccountRoute(config: OwnAccountConfig): Route {
   });
 }
 
-function showOwnAccount(
-  config: OwnAccountConfig,
-  { account, key }: Omit<Caller, 'sessionId'>,
-): Static<typeof ownAccountSchema> {
+function showOwnAccount(config: Config, { account, key }: Omit<Caller, 'sessionId'>): Static<typeof ownAccountSchema> {
   const { transcribe, balance, jobs, resend, default: others } = limitsOfBuckets(config);
   return {
     id: account.id,

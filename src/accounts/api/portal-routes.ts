@@ -1,4 +1,5 @@
 import { recordChange } from '../../audit/record.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, idSchema, oneOf, Type, timeSchema } from '../../http/schema.ts';
@@ -9,7 +10,6 @@ import { shardOf } from '../../rules/shard.ts';
 import { countPortalKeys, deleteEndedPortalKeys, insertKey } from '../keys/key-store.ts';
 import { makeKey } from '../keys/keys.ts';
 import { lockAccount } from '../store.ts';
-import type { KeyDeps } from './key-routes.ts';
 
 const DEFAULT_SECONDS = 3_600;
 const MAX_SECONDS = 7 * 86_400;
@@ -33,7 +33,7 @@ const linkSchema = Type.Object(
 );
 
 /** Links that open the console for the users of an account, without a key of their own. */
-export function portalRoutes({ db }: Pick<KeyDeps, 'db'>): Route[] {
+export function portalRoutes({ db }: Runtime): Route[] {
   return [
     defineRoute({
       method: 'POST',

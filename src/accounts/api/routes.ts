@@ -1,17 +1,16 @@
-import type { Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { findAccount } from '../store.ts';
 import { ledgerRoute } from './ledger-routes.ts';
-import { type OwnAccountConfig, ownAccountRoute } from './own-account.ts';
-import { balanceSchema, type Rates, showBalance } from './view.ts';
-
-export type AccountDeps = { db: Sql; rates: Rates; config: OwnAccountConfig };
+import { ownAccountRoute } from './own-account.ts';
+import { balanceSchema, showBalance } from './view.ts';
 
 /** The routes with which an account's own keys read the account and its balance. */
-export function accountRoutes({ db, rates, config }: AccountDeps): Route[] {
+export function accountRoutes(runtime: Runtime): Route[] {
+  const { db, config } = runtime;
   return [
     ownAccountRoute(config),
-    ledgerRoute({ db }),
+    ledgerRoute(runtime),
     defineRoute({
       method: 'GET',
       path: '/v1/balance',
@@ -24,7 +23,7 @@ export function accountRoutes({ db, rates, config }: AccountDeps): Route[] {
       async handle({ account }) {
         const row = await findAccount(db, account.id);
         if (!row) throw new Error(`account ${account.id} has a key but no row`);
-        return { status: 200, body: showBalance(row, rates) };
+        return { status: 200, body: showBalance(row, config) };
       },
     }),
   ];

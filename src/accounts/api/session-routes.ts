@@ -7,6 +7,7 @@ import { component, idSchema, type Static, Type, timeSchema } from '../../http/s
 import { makeId } from '../../platform/clock.ts';
 import { clearSessionCookie, readSessionToken, writeSessionCookie } from '../../rules/network/session-cookie.ts';
 import type { Account, CallerKey } from '../account.ts';
+import type { AccountsRuntime } from '../keys/callers.ts';
 import { lockKey } from '../keys/key-store.ts';
 import {
   deleteOlderSessions,
@@ -16,7 +17,6 @@ import {
   insertSession,
   type SessionRow,
 } from '../keys/session-store.ts';
-import type { KeyDeps } from './key-routes.ts';
 
 const SESSION_SECONDS = 12 * 3_600;
 // Browsers of one key that are signed in at a time; beyond them the oldest sign-in ends.
@@ -39,7 +39,7 @@ const sessionSchema = Type.Object(
 );
 
 /** How a browser signs in: the session is kept here, and the browser has a cookie that no script can read. */
-export function sessionRoutes({ db, callers }: KeyDeps): Route[] {
+export function sessionRoutes({ db, callers }: AccountsRuntime): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -108,7 +108,9 @@ async function beginSession(tx: Sql, { account, key, token }: Beginning): Promis
   const owner = { shard: account.shard, id: key.id, expiresAt: key.expiresAt };
   await deleteOlderSessions(tx, owner, MAX_SESSIONS_PER_KEY - 1);
   return await insertSession(tx, {
-    ...{ key: owner, id: makeId('ses'), hash: hashKey(token) },
+    key: owner,
+    id: makeId('ses'),
+    hash: hashKey(token),
     keepMs: SESSION_SECONDS * 1000,
   });
 }

@@ -1,3 +1,5 @@
+import { creditRates } from '../../config/rates.ts';
+import type { Config } from '../../config/settings.ts';
 import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { PLANS } from '../../rules/accounts/plan.ts';
 import { SCOPE_MEANING, SCOPES } from '../../rules/accounts/scopes.ts';
@@ -6,9 +8,6 @@ import type { KeyRow } from '../keys/key-store.ts';
 import type { AccountRow } from '../store.ts';
 
 export const planSchema = oneOf(PLANS);
-
-/** Credits per minute of audio, by plan. */
-export type Rates = { lite: number; pro: number };
 
 export const balanceSchema = Type.Object(
   {
@@ -134,24 +133,24 @@ export const newKeySchema = Type.Object(
 );
 
 /** The balance as the API shows it, in credits. */
-export function showBalance(account: AccountRow, rates: Rates): Static<typeof balanceSchema> {
+export function showBalance(account: AccountRow, config: Config): Static<typeof balanceSchema> {
   return {
     amount: account.unlimited ? null : creditsFromUnits(account.amount),
     held: creditsFromUnits(account.held),
     units: 'credits',
     unlimited: account.unlimited,
-    rates: { lite: rates.lite, pro: rates.pro },
+    rates: creditRates(config),
     plan: account.plan,
   };
 }
 
 /** The account as operators see it. */
-export function showAccount(account: AccountRow, rates: Rates): Static<typeof accountSchema> {
+export function showAccount(account: AccountRow, config: Config): Static<typeof accountSchema> {
   return {
     id: account.id,
     name: account.name,
     plan: account.plan,
-    balance: showBalance(account, rates),
+    balance: showBalance(account, config),
     suspended_at: account.suspendedAt?.toISOString() ?? null,
     created_at: account.createdAt.toISOString(),
   };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import type { Statement } from '../../db/database.ts';
-import { openLog } from '../../platform/log.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { insertAccount } from '../store.ts';
 import { Callers } from './callers.ts';
@@ -34,7 +34,7 @@ async function openEnvironment({ keys = 1, expiresInMs = null as number | null }
       return db.rows<Row>(statement);
     },
   };
-  const callers = new Callers({ db: counted, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const callers = new Callers(runtimeOn(counted), () => clock.ms);
   return { db, callers, clock, count, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
 
@@ -97,7 +97,7 @@ test('a key that is looked up again is read together with its account, which may
       return db.rows<Row>(statement);
     },
   };
-  const callers = new Callers({ db: watched, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const callers = new Callers(runtimeOn(watched), () => clock.ms);
   const first = await callers.find(hashOf(1));
   await db.run({ text: `update accounts set plan = 'lite'` });
   clock.ms += 900;
@@ -126,7 +126,7 @@ test('after forgetAll no request gets a caller that was looked up before, not ev
       return rows;
     },
   };
-  const slow = new Callers({ db: held, log: openLog('silent'), monotonicMs: () => clock.ms });
+  const slow = new Callers(runtimeOn(held), () => clock.ms);
   await callers.find(hashOf(1));
   const underWay = slow.find(hashOf(1));
   await until('the row to be read', async () => answers.length === 1);
@@ -166,7 +166,7 @@ test('an unknown key is looked up each time, and so is a key whose look-up faile
   const failed = async () => {
     throw new Error('away');
   };
-  const cut = new Callers({ db: away, log: openLog('silent') });
+  const cut = new Callers(runtimeOn(away));
 
   const unknown = [await callers.find(hashOf(9)), await callers.find(hashOf(9))];
   await assert.rejects(cut.find(hashOf(1)), /away/);
@@ -183,7 +183,7 @@ test('with 10,000 keys in memory the one looked up first is dropped', async () =
     if (isLookUp(statement)) lookUps++;
     return [row];
   };
-  const callers = new Callers({ db: { rows } as never, log: openLog('silent'), monotonicMs: () => 0 });
+  const callers = new Callers(runtimeOn({ rows } as never), () => 0);
   const hashes = Array.from({ length: 10_001 }, (_, i) => Buffer.from(String(i).padStart(32)));
 
   for (const hash of hashes) await callers.find(hash);

@@ -1,15 +1,10 @@
-import type { Database } from '../../db/database.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { Caller } from '../account.ts';
 import { type Credential, findCaller } from './caller-store.ts';
 import { type AccountName, noteKeyUse } from './key-store.ts';
 
-type CallersDeps = {
-  db: Database;
-  log: Log;
-  /** A monotonic clock; the process's by default. */
-  monotonicMs?: () => number;
-};
+/** What the endpoints of accounts and keys run on. */
+export type AccountsRuntime = Runtime & { callers: Pick<Callers, 'forgetAll'> };
 
 /** A look-up, under way or answered. */
 type Entry = {
@@ -28,14 +23,15 @@ const MAX_ENTRIES = 10_000;
  * look-up further requests with the key get the same caller. Unknown and expired keys are looked up each time.
  */
 export class Callers {
-  readonly #deps: CallersDeps;
+  readonly #runtime: Runtime;
   readonly #monotonicMs: () => number;
   /** By kind and hash, in the order of the look-ups. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(deps: CallersDeps) {
-    this.#deps = deps;
-    this.#monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  /** @param monotonicMs  a monotonic clock; the process's by default */
+  constructor(runtime: Runtime, monotonicMs: () => number = () => performance.now()) {
+    this.#runtime = runtime;
+    this.#monotonicMs = monotonicMs;
   }
 
   /** The caller of a key, whose use is noted; null for an unknown or expired key. @param hash  SHA-256 of the key */
@@ -83,7 +79,7 @@ export class Callers {
     credential: Credential,
     owner: AccountName | null,
   ): Promise<{ caller: Caller; expiresInMs: number | null } | null> {
-    const found = await findCaller(this.#deps.db, credential, owner);
+    const found = await findCaller(this.#runtime.db, credential, owner);
     if (!found) return null;
     const { isUseNoted, expiresInMs, ...caller } = found;
     if (!isUseNoted) await this.#noteUse(caller);
@@ -92,10 +88,10 @@ export class Callers {
 
   async #noteUse({ account, key }: Caller): Promise<void> {
     try {
-      await noteKeyUse(this.#deps.db, { shard: account.shard, id: key.id });
+      await noteKeyUse(this.#runtime.db, { shard: account.shard, id: key.id });
     } catch (error) {
       // The request does not fail because of this; a later one tries again.
-      this.#deps.log.warn({ err: error }, 'could not note the use of a key');
+      this.#runtime.log.warn({ err: error }, 'could not note the use of a key');
     }
   }
 

@@ -86,8 +86,12 @@ const ENTER = defineStatement(
 export function holdValues(job: { account: Payer; jobId: string; units: number }) {
   const { account, jobId, units } = job;
   return moveValues(account, {
-    ...{ kind: 'hold', amountChange: -units, heldChange: units, leastAmount: 0 },
-    ...{ jobId, note: null },
+    kind: 'hold',
+    amountChange: -units,
+    heldChange: units,
+    leastAmount: 0,
+    jobId,
+    note: null,
   });
 }
 

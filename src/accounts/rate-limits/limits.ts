@@ -11,13 +11,8 @@ type BucketLimits = Record<Bucket, RateLimit>;
 
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
-type LimitSettings = Pick<
-  Config,
-  'rateLimitTranscribe' | 'rateLimitBalance' | 'rateLimitJobs' | 'rateLimitResend' | 'rateLimitDefault'
->;
-
 /** The limit of each bucket, from the settings. */
-export function limitsOfBuckets(config: LimitSettings): BucketLimits {
+export function limitsOfBuckets(config: Config): BucketLimits {
   return {
     transcribe: config.rateLimitTranscribe,
     balance: config.rateLimitBalance,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { adminRoutes } from '../../accounts/api/admin-routes.ts';
 import { accountRoutes } from '../../accounts/api/routes.ts';
-import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { httpMetrics, mergeMetrics, openMetrics, snapshotMetrics } from '../../platform/metrics.ts';
@@ -24,12 +24,8 @@ type Operation = {
 };
 type Paths = Record<string, Record<string, Operation>>;
 
-const noDatabase = {} as Database;
-const rates = { lite: 1, pro: 2 };
-const apiRoutes: Route[] = [
-  ...accountRoutes({ db: noDatabase, rates, config: readConfig({}) }),
-  ...adminRoutes({ db: noDatabase, callers: { forgetAll: () => undefined }, rates }),
-];
+const runtime = runtimeOn({} as Database, { callers: { forgetAll: () => undefined } });
+const apiRoutes: Route[] = [...accountRoutes(runtime), ...adminRoutes(runtime)];
 
 const upload = defineRoute({
   method: 'POST',

@@ -1,8 +1,9 @@
 import { adminRoutes } from '../../accounts/api/admin-routes.ts';
-import { type KeyDeps, keyRoutes } from '../../accounts/api/key-routes.ts';
+import { keyRoutes } from '../../accounts/api/key-routes.ts';
 import { portalRoutes } from '../../accounts/api/portal-routes.ts';
-import { type AccountDeps, accountRoutes } from '../../accounts/api/routes.ts';
+import { accountRoutes } from '../../accounts/api/routes.ts';
 import { sessionRoutes } from '../../accounts/api/session-routes.ts';
+import type { AccountsRuntime } from '../../accounts/keys/callers.ts';
 import { auditRoutes } from '../../audit/routes.ts';
 import type { Route } from '../../http/route.ts';
 import { type JobsRuntime, openJobsApi } from '../../jobs/api/jobs-api.ts';
@@ -15,7 +16,8 @@ import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
 import { accountStateRoutes } from '../../operator/account-routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
-import { type StreamRoutesDeps, streamRoutes } from '../../stream/routes.ts';
+import type { StreamRuntime } from '../../stream/changes.ts';
+import { streamRoutes } from '../../stream/routes.ts';
 import { type WebhookDeps, webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
@@ -29,9 +31,8 @@ import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 /** What the endpoints of a node run on. */
 export type ApiRuntime = JobsRuntime &
   WebhookDeps &
-  AccountDeps &
-  KeyDeps &
-  StreamRoutesDeps & { secretBox: SecretBox; audioLinks: AudioLinks; version: string };
+  AccountsRuntime &
+  StreamRuntime & { secretBox: SecretBox; audioLinks: AudioLinks };
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(runtime: ApiRuntime): Route[] {

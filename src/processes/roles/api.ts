@@ -61,14 +61,15 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     apps.push(admin);
     const host = config.adminHost ?? ADMIN_HOST;
     const adminPort = await listen(context, admin, {
-      ...{ host, port: config.adminPort },
+      host,
+      port: config.adminPort,
       settings: 'ADMIN_PORT and ADMIN_HOST',
     });
     consoles.push(`for operators ${urlOf(host, adminPort)}`);
   }
   const [nodeId] = context.order.holder.split('/') as [string];
   const node = { id: nodeId, version, roles: config.roles };
-  const reports = new NodeReports({ ...context, readiness, node });
+  const reports = new NodeReports(context, node, readiness);
   // The parent answers with the statuses of the others.
   const hasConsole = config.roles.includes('api');
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
@@ -111,7 +112,6 @@ async function openApi(
   { storage, callers }: { storage: AudioStorage; callers: Callers },
 ): Promise<Api> {
   const runtime = { config, db, log, clock };
-  const rates = { lite: config.creditRateLite, pro: config.creditRatePro };
   const [completions, notifications, accountChanges] = await Promise.all([
     openCompletionWaiter(runtime),
     openJobNotifications(runtime),
@@ -120,7 +120,9 @@ async function openApi(
   const streams = new OpenStreams({ findValidKeys: (keys) => findUsableKeys(db, keys), clock, log });
   const secretBox = openSecretBoxOf(order.secretsKeysBase64);
   const idempotency = openIdempotencyKeys({
-    ...{ db, box: secretBox, log },
+    db,
+    box: secretBox,
+    log,
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
   const api = {
@@ -130,7 +132,6 @@ async function openApi(
     notifications,
     callers,
     secretBox,
-    rates,
     accountChanges,
     audioLinks: openAudioLinks(order.secretsKeysBase64),
     version,
