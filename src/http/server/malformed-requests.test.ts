@@ -82,6 +82,14 @@ test('a method that a path does not support is answered 405 with Allow, and 404 
   assert.deepEqual(errors, []);
 });
 
+test('who forgets /v1 in a path is told the path', async () => {
+  await using server = await openServer(routeAt('/v1/jobs', async () => ({ status: 200, body: {} })));
+  const ask = (path: string) => server.exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+
+  assert.match(await ask('/jobs?limit=3'), /There is nothing at this path\. Did you mean \/v1\/jobs\?"/);
+  assert.match(await ask('/v1/job'), /There is nothing at this path; GET \/openapi\.json lists what there is\."/);
+});
+
 test('requests before a malformed one, or before CONNECT, on the same connection are answered first', async () => {
   const { promise: goOn, resolve } = Promise.withResolvers<void>();
   const slow = routeAt('/slow', async () => {

@@ -616,14 +616,6 @@ test('closing finishes requests in flight and answers 503 to new ones on open co
   assert.match(String(lateAnswer), /^HTTP\/1.1 503.*retry-after: 5/is);
 });
 
-test('who forgets /v1 in a path is told the path', async () => {
-  await using fixture = openEnvironment();
-  const messageAt = async (url: string) => (await fixture.app.inject({ method: 'GET', url })).json().error.message;
-
-  assert.equal(await messageAt('/jobs?limit=3'), 'There is nothing at this path. Did you mean /v1/jobs?');
-  assert.equal(await messageAt('/v1/job'), 'There is nothing at this path; GET /openapi.json lists what there is.');
-});
-
 test('the log line of a request has its ids and outcome, but not the key', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = openLog('silent');
