@@ -30,7 +30,7 @@ export async function retryWhileAway<Result>(
       return await work();
     } catch (err) {
       if (!isAway(err) || retry >= RETRIES.most) throw err;
-      log.warn({ job_id: jobId, err }, `${waits} waits: the database or the audio storage is away`);
+      log.warn({ job_id: jobId, waits, err }, 'the database or the audio storage is away; tried again');
       await clock.sleep(retry === 0 ? RETRIES.firstDelayMs : RETRIES.delayMs, signal);
     }
   }

@@ -111,8 +111,8 @@ export class WorkLoop<Claimed extends { id: string }> {
     const execution: Promise<void> = this.#work
       .execute(claimed, { signal: this.#stopping.signal, leave })
       .catch((err: unknown) => {
-        const message = `could not write what came of one of the ${this.#work.name}; its lease will end`;
-        this.#deps.log.error({ job_id: claimed.id, err }, message);
+        const fields = { job_id: claimed.id, work: this.#work.name, err };
+        this.#deps.log.error(fields, 'what came of it could not be written; its lease will end');
       })
       .finally(() => {
         this.#executing.delete(execution);

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { wavFile } from '../../../test/fixtures/audio/wav.ts';
+import { claimNextJob } from '../../../test/fixtures/claim.ts';
+import { jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
+
+const SRC = path.join(import.meta.dirname, '../..');
+const PAGE = readFileSync(path.join(import.meta.dirname, 'README.md'), 'utf8');
+const sources = globSync('**/*.ts', { cwd: SRC })
+  .filter((file) => !file.endsWith('.test.ts'))
+  .map((file) => readFileSync(path.join(SRC, file), 'utf8'))
+  .join('\n');
+
+test('the statements of the page for the person on duty show what is stuck', async () => {
+  await using fixture = await openJobFixture({ AUDIO_URL_ALLOWED_TARGETS: '127.0.0.1/32:9' });
+  const account = await fixture.account();
+  const { db } = fixture;
+  await fixture.transcribe(account, wavFile(0.1), { async: 'true' });
+  await fixture.transcribe(account, wavFile(0.1), { async: 'true' });
+  const { json: fetched } = await fixture.post(
+    account,
+    '/v1/transcribe',
+    jsonUpload({ audio_url: 'https://127.0.0.1:9/a.wav', async: true }),
+  );
+  const abandoned = await claimNextJob(db, 0, 'node_x/transcriber');
+  await db.run({ text: 'update job_queues set waiting = 7' });
+  const statements = [...PAGE.matchAll(/```sql\n(.*?);\n```/gs)].map((match) => match[1]!);
+
+  const answers = [];
+  for (const text of statements) answers.push(await db.rows<Record<string, unknown>>({ text }));
+
+  const [jobs, running, turns, counts, fetches, transactions] = answers;
+  const found = (rows: Record<string, unknown>[] | undefined, names: string[]) =>
+    rows!.map((row) => names.map((name) => row[name]));
+  assert.deepEqual(found(jobs, ['state', 'count', 'without_audio', 'returned']).toSorted(), [
+    ['processing', 1, 0, 0],
+    ['queued', 2, 1, 0],
+  ]);
+  assert.deepEqual(found(running, ['id', 'holder', 'attempts']), [[abandoned!.id, 'node_x/transcriber', 1]]);
+  assert.deepEqual(found(turns, ['account_id', 'waiting']), [[account.id, 7]]);
+  assert.deepEqual(found(counts, ['account_id', 'counted', 'waiting']), [[account.id, 7, 1]]);
+  assert.deepEqual(found(fetches, ['job_id', 'holder', 'tries']), [[fetched.id, null, 0]]);
+  assert.deepEqual([transactions, statements.length], [[], 6]);
+});
+
+test('every log line and metric of the page for the person on duty exists', () => {
+  const lines = [...PAGE.matchAll(/\blog `([^`]+)`/g)].map((match) => match[1]!);
+  const metrics = PAGE.match(/\bverbatim_[a-z_]+\b/g) ?? [];
+  // The name of what is claimed is put before it.
+  const sourceOf = (line: string) => line.replace(/^claiming (jobs|fetches) /, '');
+
+  assert.ok(lines.length > 8 && metrics.length > 1);
+  assert.deepEqual(
+    [...lines.map(sourceOf), ...metrics].filter((text) => !sources.includes(text)),
+    [],
+  );
+});
