@@ -18,6 +18,9 @@ export type CaptionFlags = {
   speakerNames?: boolean;
 };
 
+// One option shapes captions: the service then has the values of broadcasters for the others.
+const USUAL_LINE_LENGTH = 42;
+
 type CaptionParams = Omit<GetJobsIdTranscriptQuery, 'format' | 'version'>;
 
 /** Adds the options of captions. */
@@ -25,12 +28,12 @@ export function addCaptionOptions(command: Command): Command {
   const option = (flags: string, help: string, read: (text: string) => number) =>
     new Option(flags, help).argParser(read).helpGroup('Captions (srt, vtt):');
   return command
-    .addOption(option('--max-line-length <number>', 'characters of a line, 10 to 120', wholeNumber))
-    .addOption(option('--max-lines <number>', 'lines of a caption, 1 to 4', wholeNumber))
-    .addOption(option('--min-duration <seconds>', 'shortest caption, 0 to 5', number))
-    .addOption(option('--max-duration <seconds>', 'longest caption, 1 to 30', number))
-    .addOption(option('--max-chars-per-second <number>', 'reading speed, 5 to 40', number))
-    .addOption(option('--min-gap <seconds>', 'between two captions, 0 to 1', number))
+    .addOption(option('--max-line-length <number>', 'characters of a line, 10 to 120; 42 without it', wholeNumber))
+    .addOption(option('--max-lines <number>', 'lines of a caption, 1 to 4; 2 without it', wholeNumber))
+    .addOption(option('--min-duration <seconds>', 'shortest caption, 0 to 5; 0.833 without it', number))
+    .addOption(option('--max-duration <seconds>', 'longest caption, 1 to 30; 7 without it', number))
+    .addOption(option('--max-chars-per-second <number>', 'reading speed, 5 to 40; 20 without it', number))
+    .addOption(option('--min-gap <seconds>', 'between two captions, 0 to 1; 0.083 without it', number))
     .addOption(new Option('--speaker-names', 'show who speaks').helpGroup('Captions (srt, vtt):'));
 }
 
@@ -39,10 +42,11 @@ export function textFormat(format: Format): 'text' | 'srt' | 'vtt' {
   return format === 'srt' || format === 'vtt' ? format : 'text';
 }
 
-/** The options of captions as the API names them. */
-export function captionParams(flags: CaptionFlags): CaptionParams {
+/** The options of captions as the API names them. Without one, captions are shaped for reading by the service's usual values. */
+export function captionParams(format: Format, flags: CaptionFlags): CaptionParams {
+  const isCaption = textFormat(format) !== 'text';
   return {
-    max_line_length: flags.maxLineLength,
+    max_line_length: flags.maxLineLength ?? (isCaption ? USUAL_LINE_LENGTH : undefined),
     max_lines: flags.maxLines,
     min_duration: flags.minDuration,
     max_duration: flags.maxDuration,

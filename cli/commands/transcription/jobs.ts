@@ -136,7 +136,10 @@ async function getTranscript(session: Session, options: TranscriptOptions, id: s
   if (isJson) await client.jobs.transcript(id, 'json', params);
   const text = isJson
     ? `${JSON.stringify(session.answer(), null, 2)}\n`
-    : await client.jobs.transcript(id, textFormat(options.format), { ...params, ...captionParams(options) });
+    : await client.jobs.transcript(id, textFormat(options.format), {
+        ...params,
+        ...captionParams(options.format, options),
+      });
   if (options.out !== undefined) await writeFile(options.out, text);
   else if (isJson) out.json(session.answer());
   else out.block(text);

@@ -129,7 +129,7 @@ async function createJob(
 async function renderTranscript(client: Verbatim, job: Job, answer: unknown, wanted: Wanted): Promise<string> {
   if (wanted.format === 'json') return `${JSON.stringify(answer, null, 2)}\n`;
   if (wanted.format === 'txt') return wanted.params.timestamps === 'word' ? wordLines(job) : `${job.text ?? ''}\n`;
-  return await client.jobs.transcript(job.id, textFormat(wanted.format), captionParams(wanted.captions));
+  return await client.jobs.transcript(job.id, textFormat(wanted.format), captionParams(wanted.format, wanted.captions));
 }
 
 function summaryOf(job: Job, { target }: Input): string {

@@ -5,13 +5,11 @@ import { useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
+import { FILE_FORMATS, type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { say } from '../../ui/toast.tsx';
-
-const FILES = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' } as const;
-type Format = keyof typeof FILES;
 
 /** What can be done with a job: buttons for its state, and for what the key may do. */
 export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }) {
@@ -29,14 +27,11 @@ export function JobActions({ job }: { job: Pick<Job, 'id' | 'status' | 'plan'> }
 }
 
 function Downloads({ id }: { id: string }): ReactNode {
-  const download = async (format: Format) => {
-    const content =
-      format === 'json' ? JSON.stringify(await api.jobs.transcript(id, 'json')) : await api.jobs.transcript(id, format);
-    saveFile(`${id}.${FILES[format]}`, new Blob([content]));
-  };
-  return (Object.keys(FILES) as Format[]).map((format) => (
-    <ActionButton key={format} aria-label={`Download as ${FILES[format]}`} act={() => download(format)}>
-      .{FILES[format]}
+  const download = async (format: FileFormat) =>
+    saveFile(`${id}.${format}`, new Blob([await transcriptFile(api, id, { format })]));
+  return FILE_FORMATS.map((format) => (
+    <ActionButton key={format} aria-label={`Download as ${format}`} act={() => download(format)}>
+      .{format}
     </ActionButton>
   ));
 }

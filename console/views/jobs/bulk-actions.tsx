@@ -4,14 +4,12 @@ import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { jobName } from '../../parts/job-state.tsx';
+import { FILE_FORMATS, type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { writeZip } from '../../text/zip.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
 import type { Selection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
-
-const FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
-type Format = (typeof FORMATS)[number];
 
 const AT_ONCE = 4;
 const isOpen = ({ status }: JobInList) => status === 'queued' || status === 'processing';
@@ -27,7 +25,7 @@ export function BulkActions({
   reload: () => void;
 }) {
   const client = useQueryClient();
-  const [format, setFormat] = useState<Format>('txt');
+  const [format, setFormat] = useState<FileFormat>('txt');
   const chosen = jobs.filter(({ id }) => selection.has(id));
   if (chosen.length === 0) return null;
   const [open, ended] = [chosen.filter(isOpen), chosen.filter((job) => !isOpen(job))];
@@ -67,8 +65,8 @@ export function BulkActions({
           <>
             <label className="filter">
               <span>Format</span>
-              <select value={format} onChange={(event) => setFormat(event.target.value as Format)}>
-                {FORMATS.map((name) => (
+              <select value={format} onChange={(event) => setFormat(event.target.value as FileFormat)}>
+                {FILE_FORMATS.map((name) => (
                   <option key={name}>{name}</option>
                 ))}
               </select>
@@ -82,22 +80,17 @@ export function BulkActions({
 }
 
 /** Saves the transcripts as one archive, which the browser makes. */
-async function downloadAll(jobs: readonly JobInList[], format: Format): Promise<void> {
+async function downloadAll(jobs: readonly JobInList[], format: FileFormat): Promise<void> {
   const files: { name: string; text: string }[] = [];
   const problems = await eachOf(jobs, async (job) => {
-    files.push({ name: fileName(job, format), text: await transcriptOf(job.id, format) });
+    files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, { format }) });
   });
   if (problems[0]) say(`${problems.length} transcripts are missing. ${problems[0]}`);
   if (files.length > 0) saveFile('transcripts.zip', writeZip(files, new Date()));
 }
 
-async function transcriptOf(id: string, format: Format): Promise<string> {
-  if (format === 'json') return JSON.stringify(await api.jobs.transcript(id), null, 2);
-  return await api.jobs.transcript(id, format === 'txt' ? 'text' : format);
-}
-
 /** The name of the audio with the end of its id, which tells two files of one name apart. */
-function fileName(job: JobInList, format: Format): string {
+function fileName(job: JobInList, format: FileFormat): string {
   const base = jobName(job)
     .replace(/^.*\//, '')
     .replace(/\.[\w-]{1,5}$/, '');

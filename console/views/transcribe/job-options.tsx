@@ -166,7 +166,7 @@ export function CaptionOptions({
   return (
     <>
       <p>
-        <small>For SRT and WebVTT. All empty: one caption for each segment.</small>
+        <small>For SRT and WebVTT. An empty field has the value of broadcasters, which it shows.</small>
       </p>
       <div className="columns">
         {field('max_line_length', 'Characters of a line', 10, 120, '42')}

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { api } from '../../api/client.ts';
 import { JobState } from '../../parts/job-state.tsx';
+import { type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
 import { byteSize, clockTime } from '../../text/format.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { ActionButton } from '../../ui/action-button.tsx';
@@ -68,16 +69,16 @@ function SentJob({ id, captions }: { id: string; captions: OptionValues }) {
       state.data && !['queued', 'processing'].includes(state.data.status) ? false : EVERY_MS,
   });
   if (!job) return 'sent';
-  const save = async (format: 'text' | 'srt' | 'vtt', ending: string) =>
-    saveFile(`${id}.${ending}`, await api.jobs.transcript(id, format, format === 'text' ? {} : captionsOf(captions)));
+  const save = async (format: FileFormat) =>
+    saveFile(`${id}.${format}`, await transcriptFile(api, id, { format, captions: captionsOf(captions) }));
   return (
     <span className="row">
       <JobState job={job} />
       {job.status === 'completed' && (
         <>
-          <ActionButton act={() => save('text', 'txt')}>txt</ActionButton>
-          <ActionButton act={() => save('srt', 'srt')}>srt</ActionButton>
-          <ActionButton act={() => save('vtt', 'vtt')}>vtt</ActionButton>
+          <ActionButton act={() => save('txt')}>txt</ActionButton>
+          <ActionButton act={() => save('srt')}>srt</ActionButton>
+          <ActionButton act={() => save('vtt')}>vtt</ActionButton>
         </>
       )}
       {job.error && <small className="wrong">{job.error.message}</small>}

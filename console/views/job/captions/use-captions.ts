@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { api } from '../../../api/client.ts';
 import type { CaptionForm } from './caption-form.ts';
-import { captionParams, NO_SHAPE } from './caption-form.ts';
+import { captionParams, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
 import type { Cue } from './read-captions.ts';
 import { readCaptions } from './read-captions.ts';
 
@@ -21,7 +21,7 @@ export type JobCaptions = {
 
 /** @param version  changes with the transcript @param isShown  nothing is loaded until then */
 export function useCaptions(id: string, version: unknown, isShown: boolean): JobCaptions {
-  const [form, setForm] = useState<CaptionForm>(NO_SHAPE);
+  const [form, setForm] = useState<CaptionForm>({ ...NO_SHAPE, ...USUAL_SHAPE });
   const { format, ...params } = captionParams(useSettled(form));
   const { data, error, refetch } = useQuery({
     queryKey: ['job', id, 'captions', format, params, version],

@@ -1,0 +1,22 @@
+import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
+import type { Verbatim } from '#sdk/client/index.ts';
+
+/** The formats that a transcript is saved in, by their file extensions. */
+export const FILE_FORMATS = ['txt', 'srt', 'vtt', 'json'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+type CaptionParams = Omit<GetJobsIdTranscriptQuery, 'format' | 'version'>;
+
+// One option is enough: the service then has the values of broadcasters for the others.
+const FOR_READING: CaptionParams = { max_line_length: 42 };
+
+/** The transcript of a job as a file. Captions are shaped for reading, as the API does when it is asked to. */
+export async function transcriptFile(
+  { jobs }: { jobs: Pick<Verbatim['jobs'], 'transcript'> },
+  id: string,
+  { format, captions = {} }: { format: FileFormat; captions?: CaptionParams },
+): Promise<string> {
+  if (format === 'json') return JSON.stringify(await jobs.transcript(id, 'json'), null, 2);
+  if (format === 'txt') return await jobs.transcript(id, 'text');
+  return await jobs.transcript(id, format, { ...FOR_READING, ...captions });
+}
