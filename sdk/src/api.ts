@@ -295,6 +295,10 @@ export interface Warning {
     | 'audio_truncated'
     | 'no_speech'
     | 'text_cut'
+    | 'connection_lost'
+    | 'audio_gap'
+    | 'behind'
+    | 'segment_failed'
     | 'more_warnings';
   message: string;
   /**
@@ -388,6 +392,16 @@ export interface Job {
    * 1 for the next to start; while it is queued.
    */
   queue_position?: number;
+  /**
+   * Of a live session, until it ends.
+   */
+  live?: {
+    connected: boolean;
+    /**
+     * Seconds of audio that are stored.
+     */
+    offset_seconds: number;
+  };
   /**
    * Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret.
    */
@@ -2133,6 +2147,85 @@ export interface GetStreamQuery {
    * `now` (the default), the id of the last event that you have, or a time.
    */
   after?: string;
+}
+export interface PostLiveBody {
+  /**
+   * Default: the account's plan.
+   */
+  plan?: 'lite' | 'pro';
+  /**
+   * BCP 47 code such as en; default: detected where the model can.
+   */
+  language?: string;
+  /**
+   * A string containing JSON, at most 4,096 bytes.
+   */
+  metadata?: string;
+  timestamps?: 'segment' | 'word';
+  /**
+   * Context for the engine, such as the subject or a text in the wanted style.
+   */
+  prompt?: string;
+  /**
+   * Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop.
+   *
+   * @maxItems 100
+   */
+  keywords?: string[];
+  /**
+   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out.
+   *
+   * @maxItems 200
+   */
+  replacements?: {
+    from: string;
+    to: string;
+  }[];
+  /**
+   * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
+   */
+  delete_after_seconds?: number;
+  encoding?: 'pcm_s16le' | 'mulaw' | 'alaw';
+  sample_rate?: 8000 | 16000 | 24000 | 32000 | 44100 | 48000;
+  /**
+   * Send the words of the open segment.
+   */
+  partials?: boolean;
+  /**
+   * Silence that ends a segment, from 100; 0: none does.
+   */
+  endpointing_ms?: number;
+  max_segment_seconds?: number;
+  /**
+   * How long a session waits for a client that was cut off.
+   */
+  resume_seconds?: number;
+  /**
+   * Without audio for so long the session finishes.
+   */
+  idle_seconds?: number;
+  /**
+   * Not offered for live sessions: true is a 400.
+   */
+  diarize?: boolean;
+  /**
+   * Not offered for live sessions: true is a 400.
+   */
+  multichannel?: boolean;
+  /**
+   * Not offered for live sessions: a 400.
+   */
+  translate_to?: string;
+}
+export interface PostRealtimeClientSecretsBody {
+  expires_after?: {
+    anchor?: 'created_at';
+    seconds?: number;
+  };
+  /**
+   * As in `session.update`.
+   */
+  session?: {};
 }
 export interface GetLedgerQuery {
   /**

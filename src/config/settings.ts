@@ -4,36 +4,19 @@ import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
-import type { Reader } from './values.ts';
+import { LIVE_SETTINGS } from './live-settings.ts';
+import { type Setting, setting } from './setting.ts';
 import * as read from './values.ts';
 
 const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
 export type Role = (typeof ROLES)[number];
-
-type Setting<Value> = {
-  env: string;
-  fallback: string | null;
-  meaning: string;
-  read: Reader<Value>;
-  /** The default as the documentation shows it, where it is not a constant. */
-  fallbackInWords: string | null;
-};
-
-function setting<Value>(
-  env: string,
-  fallback: string | null,
-  meaning: string,
-  reader: Reader<Value>,
-  fallbackInWords: string | null = null,
-): Setting<Value> {
-  return { env, fallback, meaning, read: reader, fallbackInWords };
-}
 
 /**
  * All settings: name, default, meaning, reader. `docs/configuration.md` is generated from this table.
  * A null default means that the setting may be absent.
  */
 export const SETTINGS = {
+  ...LIVE_SETTINGS,
   host: setting('HOST', '127.0.0.1', 'address to listen on', read.host),
   port: setting('PORT', '8080', 'port to listen on', read.integer(0, 65_535)),
   adminHost: setting(

@@ -145,6 +145,19 @@ export const rateLimit: Reader<RateLimit> = (given) => {
     : { mistake: 'must be <requests>/<seconds> such as 10/60 (at most 10000 requests), or off' };
 };
 
+/** Whole numbers for the plans lite and pro, or one for both. */
+export function forPlans(min: number, max: number): Reader<{ lite: number; pro: number }> {
+  return (given) => {
+    const parts = (given ?? '').split(',').map((part) => part.trim());
+    const [lite, pro = lite] = parts.map(Number);
+    const isGood =
+      parts.length <= 2 && parts.every((part) => /^\d+$/.test(part) && Number(part) >= min && Number(part) <= max);
+    return isGood
+      ? { value: { lite: lite!, pro: pro! } }
+      : { mistake: `must be a whole number from ${min} to ${max}, or two: for lite and pro` };
+  };
+}
+
 export const fourDelaysAsMs: Reader<number[]> = (given) => {
   const parts = (given ?? '').split(',').map((part) => part.trim());
   const isGood = parts.length === 4 && parts.every((part) => /^\d+(\.\d+)?$/.test(part) && Number(part) <= 604_800);

@@ -168,6 +168,7 @@ const LIMITED: Readonly<Record<Bucket, string>> = {
   balance: 'requests for the balance',
   jobs: 'requests for the list of jobs',
   resend: 'requests that send events',
+  live: 'new live sessions',
   default: 'other requests',
 };
 

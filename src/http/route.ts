@@ -4,9 +4,10 @@ import type { Sql } from '../db/database.ts';
 import type { Scope } from '../rules/accounts/scopes.ts';
 import type { ErrorType } from './api-error.ts';
 import type { Static, TSchema } from './schema.ts';
+import type { OpenSocket, SocketUser } from './websocket/open-socket.ts';
 
 /** The rate limit that a request counts against. */
-export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'resend' | 'default';
+export type Bucket = 'transcribe' | 'balance' | 'jobs' | 'resend' | 'live' | 'default';
 
 /** What an earlier request with the same Idempotency-Key left behind, found by comparing the bodies. */
 export type Identified =
@@ -87,7 +88,20 @@ export type Answer = {
   contentType?: string;
   /** Sent in place of `body`; destroyed when the client hangs up. Needs `contentType`. */
   stream?: Readable;
+  /** Of status 101: the connection becomes a WebSocket. The request must be a handshake: `requireHandshake`. */
+  upgrade?: Upgrade;
   headers?: Record<string, string>;
+};
+
+/** Upgrades a request to a WebSocket: the answer 101 of a route. */
+export type Upgrade = {
+  /** The subprotocol to select, one of those that the client offers; null: none. */
+  protocol: string | null;
+  maxMessageBytes: number;
+  /** Called in the turn of the upgrade, before any message. */
+  open(socket: OpenSocket): SocketUser;
+  /** Called in place of `open` where the client is gone already. */
+  abandon(): void;
 };
 
 /** The schema of each media type of an answer that is not always JSON. */
@@ -145,15 +159,17 @@ type StaticOr<Schema, Else> = Schema extends TSchema ? Static<Schema> : Else;
 type AnswerOf<Answers> = [keyof Answers] extends [never] ? Answer : DescribedAnswer<Answers>;
 
 type DescribedAnswer<Answers> = {
-  [Status in keyof Answers & number]: Answers[Status] extends null
-    ? { status: Status; body?: never; headers?: Record<string, string> }
-    : Answers[Status] extends { media: unknown }
-      ? Answer & { status: Status }
-      : {
-          status: Status;
-          body: Answers[Status] extends TSchema ? Static<Answers[Status]> : never;
-          headers?: Record<string, string>;
-        };
+  [Status in keyof Answers & number]: Status extends 101
+    ? { status: 101; body?: never; upgrade: Upgrade }
+    : Answers[Status] extends null
+      ? { status: Status; body?: never; headers?: Record<string, string> }
+      : Answers[Status] extends { media: unknown }
+        ? Answer & { status: Status }
+        : {
+            status: Status;
+            body: Answers[Status] extends TSchema ? Static<Answers[Status]> : never;
+            headers?: Record<string, string>;
+          };
 }[keyof Answers & number];
 
 /** A route whose handler gets and returns the types of its schemas. */

@@ -57,6 +57,11 @@ export const JOB_TABLE = {
     /** The hold; 0 for unlimited accounts. Grows when the audio is longer than its headers say. */
     heldUnits: column('bigint', 0),
   },
+  /** By the endpoint. */
+  source: {
+    /** Whether its audio comes over a live session: its size and length are 0 until it ends. */
+    isLive: column('boolean', false),
+  },
   /** While it waits and is executed. */
   executed: {
     state: column<JobState>('text', 'queued'),
@@ -100,6 +105,7 @@ export type Job = ValuesOf<
   JobTable['accepted'] &
     JobTable['requested'] &
     JobTable['stored'] &
+    JobTable['source'] &
     JobTable['executed'] &
     JobTable['ended'] &
     JobTable['timed']

@@ -6,7 +6,7 @@ import { openJobFixture } from '../../test/fixtures/job.ts';
 import { until } from '../../test/fixtures/until.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Database } from '../db/database.ts';
-import { endJob } from './execution/end.ts';
+import { endJob } from './end/end.ts';
 import type { Outcome } from './job.ts';
 
 const OUTCOME: Outcome = {

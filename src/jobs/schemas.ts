@@ -288,6 +288,15 @@ export const jobSchema = Type.Object(
     queue_position: Type.Optional(
       Type.Integer({ minimum: 1, description: '1 for the next to start; while it is queued.' }),
     ),
+    live: Type.Optional(
+      Type.Object(
+        {
+          connected: Type.Boolean(),
+          offset_seconds: Type.Number({ description: 'Seconds of audio that are stored.' }),
+        },
+        { description: 'Of a live session, until it ends.' },
+      ),
+    ),
     webhook_secret: Type.Optional(
       Type.String({
         description:

@@ -2,8 +2,8 @@ import type { Sql } from '../db/database.ts';
 import { selectColumns } from '../db/statements/columns.ts';
 import { JOB_TABLE, type Job } from './job.ts';
 
-const { accepted, requested, stored, executed, ended, timed } = JOB_TABLE;
-const OPEN = { ...accepted, ...requested, ...stored, ...executed, ...timed };
+const { accepted, requested, stored, source, executed, ended, timed } = JOB_TABLE;
+const OPEN = { ...accepted, ...requested, ...stored, ...source, ...executed, ...timed };
 const { transcript: _transcript, segments: _segments, ...SHORT_END } = ended;
 
 /** The columns of a job without its result: a job that has not ended has `NO_RESULT`. */

@@ -15,7 +15,7 @@ const LEVELS: Record<string, number> = {
   ...{ rules: 0, platform: 1, config: 2, db: 3 },
   ...{ models: 4, engines: 5, audio: 6 },
   ...{ http: 4, audit: 5, egress: 5, accounts: 6, webhooks: 7, jobs: 8 },
-  ...{ stream: 9, operator: 9 },
+  ...{ stream: 9, operator: 9, live: 9 },
   ...{ processes: 10, cli: 10, demo: 10 },
 };
 

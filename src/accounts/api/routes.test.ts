@@ -247,7 +247,7 @@ test('a remembered refusal ends when it said it would', async () => {
   let nowMs = 1_000;
   const limits = openLimits(
     db,
-    { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, resend: null, default: null },
+    { transcribe: { count: 1, windowMs: 60_000 }, balance: null, jobs: null, resend: null, live: null, default: null },
     () => nowMs,
   );
   const account = { id: 'acct_1', shard: 0, name: '', plan: 'pro' as const, unlimited: true };

@@ -18,6 +18,7 @@ export function limitsOfBuckets(config: Config): BucketLimits {
     balance: config.rateLimitBalance,
     jobs: config.rateLimitJobs,
     resend: config.rateLimitResend,
+    live: config.rateLimitLive,
     default: config.rateLimitDefault,
   };
 }

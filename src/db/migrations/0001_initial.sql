@@ -167,6 +167,8 @@ create table jobs (
   audio_source text,
   -- From the probe; replaced by the decoded length when the job ends.
   duration_ms bigint,
+  -- Whether its audio comes over a live session: live_sessions.
+  is_live boolean not null default false,
   -- Whether its account has no balance, which never changes.
   unlimited boolean not null default false,
   -- Units held (0 for unlimited accounts) and units charged at the end. held_units grows with the decoded length.
@@ -333,14 +335,72 @@ create index audio_fetches_by_account on audio_fetches (shard, account_id, next_
 create table job_pieces (
   shard smallint not null,
   job_id text not null,
-  -- The lease that wrote the piece: a job that is started again begins from its first piece.
+  -- The lease that wrote the piece: a job that is started again begins from its first piece. 0 for the segments of a live
+  -- session, which are final whoever wrote them.
   lease integer not null,
   number integer not null,
   -- The piece's segments as JSON text, as the API returns them.
   segments text not null,
+  -- The segment of a live session as JSON text, with all that is known of it; else null.
+  message text,
   primary key (shard, job_id, lease, number)
 );
-alter table job_pieces alter column segments set statistics 0;
+alter table job_pieces alter column segments set statistics 0, alter column message set statistics 0;
+
+-- Live sessions, each of a job that has not ended; deleted soon after its end.
+create table live_sessions (
+  shard smallint not null,
+  job_id text not null,
+  account_id text not null,
+  -- Of the audio, and how it is divided: jobs/live/live-store.ts.
+  options jsonb not null,
+  -- SHA-256 of the token that a client connects with; null where it needs a key.
+  token_hash bytea,
+  -- The fence: that of the job when its holder took the session over; 0 until a client has connected.
+  lease integer not null default 0,
+  -- Bytes of audio that are in live_chunks, and how many of them are gaps.
+  durable_bytes bigint not null default 0,
+  gap_bytes bigint not null default 0,
+  -- Where another process continues: a frame of 10 ms, and whether speech was cut there.
+  frame bigint not null default 0,
+  is_speaking boolean not null default false,
+  -- Final segments so far, in job_pieces.
+  segments integer not null default 0,
+  -- How often a client has connected, and whether one is.
+  connections integer not null default 0,
+  is_connected boolean not null default false,
+  primary key (shard, job_id)
+-- Each is updated four times a second: new versions fit in the same page.
+) with (fillfactor = 50);
+create index live_sessions_by_account on live_sessions (shard, account_id);
+
+-- Secrets that accounts give to browsers, each for a few live sessions; deleted after they have expired.
+create table client_secrets (
+  shard smallint not null,
+  account_id text not null,
+  -- SHA-256 of the secret: 256 random bits need no slow hash.
+  hash bytea not null,
+  -- The key that asked for it: it ends with the key.
+  key_id text,
+  -- Of its sessions.
+  settings jsonb not null,
+  sessions smallint not null default 0,
+  expires_at timestamptz not null,
+  primary key (shard, account_id, hash)
+);
+
+-- The audio of live sessions as it was received, until it is in the audio storage.
+create table live_chunks (
+  shard smallint not null,
+  job_id text not null,
+  start_byte bigint not null,
+  -- Of the audio. A gap, which the client lost, has a length and no bytes.
+  length bigint not null,
+  bytes bytea not null,
+  primary key (shard, job_id, start_byte)
+);
+-- Audio does not become smaller by compression.
+alter table live_chunks alter column bytes set storage external, alter column bytes set statistics 0;
 
 -- The engine of each plan, as reported by the transcriber that became ready last. The API rejects requests that the
 -- engine cannot serve.

@@ -19,6 +19,8 @@ const TAGS: Record<string, string> = {
   Keys: 'API keys.',
   Session: 'For browsers: signed in by a cookie, in place of a key.',
   Secrets: 'For operators: how stored secrets are encrypted.',
+  'Live transcription':
+    'Sessions over WebSocket, by the messages of this service or those of the Realtime API of OpenAI: docs/live.md.',
   Audit: 'For operators: who changed what.',
   Operation: 'For operators: what runs and waits, over all accounts.',
   Service: 'Health, metrics and this document.',
@@ -29,12 +31,14 @@ export type EventPayload = { type: string; when: string; schema: TSchema };
 
 /**
  * The OpenAPI 3.1 document of the routes, from the schemas that validate their requests and type their answers.
- * Schemas that name themselves (`component`) are listed once under `components`.
+ * Schemas that name themselves (`component`) are listed once under `components`. WebSockets are left out: OpenAPI has no words
+ * for their messages, and clients made from it could not call them.
  */
 export function describeApi(
-  routes: Route[],
+  allRoutes: Route[],
   { version, events = [] }: { version: string; events?: EventPayload[] },
 ): JsonObject {
+  const routes = allRoutes.filter(({ schema }) => !(101 in schema.answers));
   const components: Record<string, unknown> = {};
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../api-error.ts';
 import { callOf, contentLengthOf, continueBody, endOf, followKey, isRawAudio } from '../call.ts';
 import type { OpenStreams } from '../connections/open-streams.ts';
+import { upgradeRequest } from '../handshakes/handshake.ts';
 import { fingerprintOf } from '../idempotency/idempotency.ts';
 import { withListCursors } from '../pagination.ts';
 import type { Answer, Route } from '../route.ts';
@@ -69,6 +70,7 @@ function addRoute(scope: FastifyInstance, endpoint: Route, streams: OpenStreams 
     handler: async (request, reply) => {
       const over = endOf(reply);
       const answer = await handle(callOf(request, reply, over.signal));
+      if (answer.upgrade) return upgradeRequest(request, reply, answer.upgrade);
       if (answer.stream) followKey(request, reply, { over, stream: answer.stream, streams });
       return await endLeaseAndSend(request, reply, answer);
     },

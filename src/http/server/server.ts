@@ -7,6 +7,7 @@ import { type ConnectionLimits, Connections, logClosed } from '../connections/co
 import type { OpenStreams } from '../connections/open-streams.ts';
 import { oneByOne } from '../connections/pipelining.ts';
 import { UnreadAnswers, type UnreadLimits } from '../connections/unread-answers.ts';
+import { asksForWebSocket, routeHandshakes } from '../handshakes/handshake.ts';
 import type { IdempotencyKeys } from '../idempotency/idempotency.ts';
 import type { Answer, Route } from '../route.ts';
 import { WrongTokens } from '../wrong-tokens.ts';
@@ -94,6 +95,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const handle = oneByOne(app.routing);
   app.server.removeAllListeners('request').on('request', handle);
   // Without these listeners Node answers 100 before the request is admitted, or 417 without a body.
+  routeHandshakes(app.server, app.routing);
   app.server.on('checkContinue', handle).on('checkExpectation', handle);
   return app;
 }
@@ -122,6 +124,7 @@ function openFastify(options: ServerOptions): FastifyInstance {
       maxHeaderSize: MAX_HEADER_BYTES,
       // `checkHeaders` refuses a missing Host, with the service's error body.
       requireHostHeader: false,
+      shouldUpgradeCallback: asksForWebSocket,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     },

@@ -4,6 +4,7 @@ import { initialValues, insertColumns, insertValues, type ValuesOf } from '../..
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import { type ClaimedJob, JOB_TABLE, type Job, type NewJob, NO_AUDIO, NO_RESULT } from '../job.ts';
+import type { LiveOptions } from '../live/rows/live-store.ts';
 import { notifyDue, notifyFetchDue } from '../notify.ts';
 import { insertPairsIf, pairValues } from '../search/metadata-store.ts';
 
@@ -13,16 +14,20 @@ type StoredJob = NewJob & Pick<ClaimedJob, keyof typeof NO_AUDIO>;
 /** What is stored of a job whose audio is to be fetched: URL and headers, sealed for the job. */
 type AudioToFetch = { request: Buffer };
 
-const INSERTED = { ...JOB_TABLE.accepted, ...JOB_TABLE.requested, ...JOB_TABLE.stored };
+const INSERTED = { ...JOB_TABLE.accepted, ...JOB_TABLE.requested, ...JOB_TABLE.stored, ...JOB_TABLE.source };
+const FROM_FILE = initialValues(JOB_TABLE.source);
 const NOT_STARTED = { ...initialValues(JOB_TABLE.executed), ...NO_RESULT };
 
 const { names, parameters } = insertColumns(INSERTED);
 
-/** The CTE `job` of a statement that has a CTE `clock (moment)` before it: it inserts a job, if the condition is true. */
-const insertJobIf = (condition: string): string => `
+/**
+ * The CTE `job` of a statement that has a CTE `clock (moment)` before it: it inserts a job, if the condition is true.
+ * @param nextAt  SQL of when the job is due
+ */
+const insertJobIf = (condition: string, nextAt = 'moment'): string => `
       job as (
         insert into jobs (${names}, state, next_at, created_at)
-        select ${parameters}, 'queued', moment, moment
+        select ${parameters}, 'queued', ${nextAt}, moment
         from clock
         where ${condition}
         returning created_at
@@ -60,6 +65,41 @@ const ACCEPT_FETCH = defineStatement(
       select created_at as "createdAt" from job`,
 );
 
+const CONNECT_BY = `moment + $connectWithinMs * interval '1 millisecond'`;
+
+// Without audio the job does not count as waiting, and no transcriber claims it.
+const ACCEPT_LIVE = defineStatement(
+  { name: 'accept_live' },
+  `
+      with clock as (
+        select clock_timestamp() as moment
+      ), ${moveUnits({ moment: '(select moment from clock)' })}, ${insertJobIf(IS_COVERED, CONNECT_BY)},
+      ${insertPairsIf('exists (select from job)')}, session as (
+        insert into live_sessions (shard, job_id, account_id, options, token_hash)
+        select $shard, $jobId, $accountId, $liveOptions::jsonb, $tokenHash::bytea
+        from job
+      )
+      select created_at as "createdAt" from job`,
+);
+
+/**
+ * Holds the cost of the first minute and inserts a job whose audio comes over a live session, with the session. Null when
+ * the balance does not cover the hold.
+ * @param connectWithinMs  the job is due after this time
+ */
+export async function acceptLive(
+  sql: Sql,
+  job: StoredJob,
+  session: { options: LiveOptions; tokenHash: Buffer | null; connectWithinMs: number },
+): Promise<Job | null> {
+  const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
+  const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
+  const { options, ...rest } = session;
+  const values = { ...jobValues({ ...job, isLive: true }), ...hold, ...rest, liveOptions: JSON.stringify(options) };
+  const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT_LIVE(values));
+  return accepted ? { ...job, isLive: true, ...NOT_STARTED, ...accepted } : null;
+}
+
 /**
  * Holds a job's cost and inserts the job as the account's last waiting one, in one statement, and notifies the
  * transcribers. Null when the balance does not cover the hold.
@@ -67,10 +107,12 @@ const ACCEPT_FETCH = defineStatement(
 export async function acceptJob(sql: Sql, job: StoredJob, now: Date | null = null): Promise<Job | null> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits: units } = job;
   const hold = holdValues({ account: { id, shard, unlimited }, jobId, units });
-  const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT({ ...jobValues(job), ...hold, now }));
+  const [accepted] = await sql.rows<{ createdAt: Date }>(
+    ACCEPT({ ...jobValues({ ...job, ...FROM_FILE }), ...hold, now }),
+  );
   if (!accepted) return null;
   notifyDue(sql);
-  return { ...job, ...NOT_STARTED, ...accepted };
+  return { ...job, ...FROM_FILE, ...NOT_STARTED, ...accepted };
 }
 
 /**
@@ -82,7 +124,7 @@ export async function acceptFetch(
   { request, ...given }: NewJob & AudioToFetch,
   now: Date | null = null,
 ): Promise<Job> {
-  const job = { ...given, ...NO_AUDIO };
+  const job = { ...given, ...NO_AUDIO, ...FROM_FILE };
   const [accepted] = await sql.rows<{ createdAt: Date }>(ACCEPT_FETCH({ ...jobValues(job), request, now }));
   notifyFetchDue(sql);
   return { ...job, ...NOT_STARTED, ...accepted! };

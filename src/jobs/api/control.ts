@@ -1,13 +1,15 @@
 import type { Account } from '../../accounts/account.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { IdempotencyHandle } from '../../http/route.ts';
+import { type IdempotencyHandle, NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
-import { chargedUnits } from '../../rules/jobs/price.ts';
+import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
 import type { Job } from '../job.ts';
+import { chargedMsOf, findLiveSession } from '../live/rows/live-store.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';
 import { replacePairs } from '../search/metadata-store.ts';
@@ -15,13 +17,21 @@ import { showJob } from '../view.ts';
 import { cancelOpenJob, lockJob, setMetadata } from './control-store.ts';
 import type { JobsRuntime } from './jobs-api.ts';
 
+/** What canceling a job runs on. */
+export type ControlRuntime = StorageRuntime & Pick<JobsRuntime, 'metrics'>;
+
 /**
  * Ends a job without a transcript or an event. Pieces whose text is stored are charged; the rest of the hold is released.
  * The worker learns of the end from the `job_ended` notification or its next poll. Writes under its lease are rejected
  * from now on.
  * @throws ApiError  409 when the job has ended
  */
-export async function cancelJob(runtime: JobsRuntime, account: Account, id: string, idempotency: IdempotencyHandle) {
+export async function cancelJob(
+  runtime: ControlRuntime,
+  account: Pick<Account, 'shard' | 'id'>,
+  id: string,
+  idempotency: IdempotencyHandle = NO_IDEMPOTENCY_KEY,
+) {
   const { canceled, answer } = await runtime.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (isTerminal(job.state)) {
@@ -39,6 +49,18 @@ export async function cancelJob(runtime: JobsRuntime, account: Account, id: stri
     await eraseAudio(runtime, [{ ...canceled, audioKey }]).catch(() => undefined);
   }
   return answer;
+}
+
+/** Cancels a job that no worker and no client of a live session has begun; does nothing to any other. */
+export async function cancelQueuedJob(
+  runtime: ControlRuntime,
+  { shard, accountId, id }: { shard: number; accountId: string; id: string },
+): Promise<void> {
+  const canceled = await runtime.db.transaction(async (tx) => {
+    const job = await lockJob(tx, { shard, accountId, id });
+    return job?.state === 'queued' ? await cancelLocked(runtime, tx, job) : null;
+  });
+  if (canceled) runtime.metrics?.jobEnded(canceled);
 }
 
 /**
@@ -81,14 +103,21 @@ export async function changeMetadata(
   });
 }
 
-async function lockOwnJob(tx: Sql, account: Account, id: string): Promise<Job> {
+async function lockOwnJob(tx: Sql, account: Pick<Account, 'shard' | 'id'>, id: string): Promise<Job> {
   const job = isId('job', id) ? await lockJob(tx, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }
 
-async function cancelLocked({ config }: JobsRuntime, tx: Sql, job: Job): Promise<Job> {
-  const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits: job.transcribedUnits });
+async function cancelLocked({ config }: ControlRuntime, tx: Sql, job: Job): Promise<Job> {
   const rate = creditRates(config)[job.plan];
+  const transcribedUnits = job.isLive ? await liveUnits(tx, job, rate) : job.transcribedUnits;
+  const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits });
   return await cancelOpenJob(tx, job, { costUnits, rate, now: null });
+}
+
+/** The cost of what a live session has received; no more than is held for it. */
+async function liveUnits(tx: Sql, job: Job, rate: number): Promise<number> {
+  const row = await findLiveSession(tx, job);
+  return row === null ? 0 : Math.min(job.heldUnits, costUnits(chargedMsOf(row), rate));
 }

@@ -73,18 +73,29 @@ export function readTranscribeRequest(given: RequestFields, accountPlan: Plan): 
   }
   const captions = readCaptionFields(fields, responseFormat);
   return {
-    plan: readPlan(fields, accountPlan),
+    ...readJobRequest(given, accountPlan),
     isAsync,
     audioUrl: readAudioUrl(fields),
     webhook,
-    metadata: readMetadata(fields),
-    language: readLanguage(fields),
-    wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
-    options: readOptions(given),
     responseFormat,
     captions,
     captionNames: readCaptionNames(fields, responseFormat),
     readsWords: captions !== null,
+  };
+}
+
+/**
+ * Validates the fields that every job has, wherever its audio comes from.
+ * @throws ApiError  naming the first field at fault
+ */
+export function readJobRequest(given: RequestFields, accountPlan: Plan): JobRequest {
+  const { fields } = given;
+  return {
+    plan: readPlan(fields, accountPlan),
+    metadata: readMetadata(fields),
+    language: readLanguage(fields),
+    wordTimes: readChoice(fields, 'timestamps', ['segment', 'word']) === 'word',
+    options: readOptions(given),
   };
 }
 

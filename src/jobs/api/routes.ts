@@ -3,8 +3,12 @@ import { fieldTooLarge } from '../../audio/upload/upload.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { oneOf, Type } from '../../http/schema.ts';
+import { isTerminal } from '../../rules/jobs/job-state.ts';
+import { durationMs } from '../../rules/live/encoding.ts';
 import { captionFields, captionNames, captionOptions, namesField } from '../caption-options.ts';
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
+import type { Job } from '../job.ts';
+import { findLiveSession } from '../live/rows/live-store.ts';
 import { jobOr404 } from '../own-job.ts';
 import {
   jobSchema,
@@ -92,9 +96,19 @@ function readRoute(api: JobsApi): Route {
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
     async handle({ account, params: { id }, query: { wait = 0 }, signal }) {
       const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(api.db, account, id);
-      return { status: 200, body: showWaitingJob(job, await api.positions.of(job)) };
+      return {
+        status: 200,
+        body: { ...showWaitingJob(job, await api.positions.of(job)), ...(await liveStateOf(api, job)) },
+      };
     },
   });
+}
+
+/** Where a live session is that has not ended. */
+async function liveStateOf({ db }: Pick<JobsApi, 'db'>, job: Job) {
+  const row = job.isLive && !isTerminal(job.state) ? await findLiveSession(db, job) : null;
+  if (row === null) return {};
+  return { live: { connected: row.isConnected, offset_seconds: durationMs(row.options, row.durableBytes) / 1000 } };
 }
 
 function changeRoute({ db, positions }: JobsApi): Route {

@@ -1,15 +1,16 @@
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
+import { type EndDeps, endJob } from '../end/end.ts';
+import type { RunningJob } from '../end/end-store.ts';
+import { type Growth, growHold, openHold } from '../end/hold.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
+import { endOrphan } from '../live/orphan.ts';
 import { type Claim, handBackJob } from '../queue/lease-store.ts';
 import type { AudioEraser } from '../retention/audio-eraser.ts';
 import type { CompletionWaiter } from '../stream/completion-waiter.ts';
 import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
 import { type Place, StopError } from '../work/work-loop.ts';
-import { type EndDeps, endJob } from './end.ts';
-import type { RunningJob } from './end-store.ts';
-import { type Growth, growHold, openHold } from './hold.ts';
 import { openPartialResults, type PartialResults } from './partial-results.ts';
 import { type LimitedEngine, type PipelineDeps, runPipeline } from './pipeline.ts';
 import type { TranscriberDeps } from './transcriber-deps.ts';
@@ -78,6 +79,7 @@ class Execution {
     const held = () => ({ shard: job.shard, id: job.id, lease: job.lease, progress: this.#progress });
     using _lease = leases.hold(held, (cause) => this.#lost.abort(cause));
     try {
+      if (job.isLive) return this.#finish(await endOrphan(job, this.#limited.engine, this.#deps, this.#signal));
       const outcome = await this.#transcribe();
       this.#place.leave();
       this.#finish(await this.#writeEnd(outcome));

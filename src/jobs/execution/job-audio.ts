@@ -11,8 +11,8 @@ import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import type { PeakCollector } from '../../rules/jobs/peaks.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
+import type { Cover, Shortage } from '../end/hold.ts';
 import type { ClaimedJob } from '../job.ts';
-import type { Cover, Shortage } from './hold.ts';
 import type { openProgress } from './progress.ts';
 
 // The operating system has a file in memory that was written so short a time ago.

@@ -5,6 +5,7 @@ import { cutPieces, endSample } from '../../audio/split.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import type { Engine, Pcm, Segment, Transcript } from '../../engines/engine.ts';
 import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
+import { sanitiseTranscript } from '../../engines/sanitised-transcript.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 import type { Log } from '../../platform/log.ts';
@@ -18,6 +19,7 @@ import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { toWarnings } from '../../rules/jobs/warnings.ts';
 import { BoundedReplacer } from '../../rules/transcript/bounded-replacer.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
+import type { Cover, Shortage } from '../end/hold.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import type { JobOptions } from '../options.ts';
 import { speakerBounds } from '../speaker-options.ts';
@@ -25,11 +27,9 @@ import { findChannelSpeakers } from '../speakers/find-channel-speakers.ts';
 import type { SpeakerTime } from '../speakers/label-transcript.ts';
 import { Recordings } from '../speakers/recording.ts';
 import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcript.ts';
-import type { Cover, Shortage } from './hold.ts';
 import { audioWarnings, countSamples, coverPieces, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
-import { sanitiseTranscript } from './sanitised-transcript.ts';
 
 /** An engine and the semaphore that limits the pieces under way to its slots. */
 export type LimitedEngine = { engine: Engine; semaphore: Semaphore };

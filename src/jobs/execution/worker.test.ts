@@ -12,11 +12,11 @@ import type { Database } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
 import { lockJob } from '../api/control-store.ts';
+import { endJob } from '../end/end.ts';
 import type { Job, Outcome } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
 import { returnLapsed } from '../queue/lapsed-jobs.ts';
 import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
-import { endJob } from './end.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;

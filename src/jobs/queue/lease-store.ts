@@ -142,7 +142,7 @@ export async function returnJobsOf(
       update jobs
       set ${BACK_IN_QUEUE}, next_at = (select moment from clock),
         attempts = case when lease < $2 then attempts - 1 else attempts end
-      where state = 'processing' and starts_with(holder, $1)
+      where state = 'processing' and not is_live and starts_with(holder, $1)
       returning id`,
     values: [holders, freeStarts],
   });

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/database.ts';
+import type { Job } from '../job.ts';
 import { notifyChanged } from '../notify.ts';
 import type { Claim } from './lease-store.ts';
 
@@ -38,10 +39,15 @@ export async function savePieces(
   if (inserted > 0) notifyChanged(sql, claim.id);
 }
 
+/** The lease under which the pieces of a job are stored that count. Those of a live session are final, whoever wrote them. */
+export function leaseOfPieces({ isLive, lease }: Pick<Job, 'isLive' | 'lease'>): number {
+  return isLive ? 0 : lease;
+}
+
 /** The segments of pieces from a number on, in order, as JSON texts. */
 export async function findPieces(
   sql: Sql,
-  claim: Claim,
+  job: Pick<Job, 'shard' | 'id' | 'isLive' | 'lease'>,
   { firstNumber, limit }: { firstNumber: number; limit: number },
 ): Promise<{ number: number; segments: string }[]> {
   return await sql.rows({
@@ -52,6 +58,6 @@ export async function findPieces(
       where shard = $1 and job_id = $2 and lease = $3 and number >= $4
       order by number
       limit $5`,
-    values: [claim.shard, claim.id, claim.lease, firstNumber, limit],
+    values: [job.shard, job.id, leaseOfPieces(job), firstNumber, limit],
   });
 }

@@ -7,7 +7,7 @@ import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { openDatabase } from '../../db/database.ts';
 import { plansOnce } from '../../processes/roles/transcriber.ts';
-import { endJob } from '../execution/end.ts';
+import { endJob } from '../end/end.ts';
 import type { ClaimedJob, Outcome } from '../job.ts';
 import { clearAudioKeys } from '../retention/audio-store.ts';
 import { findEnds } from '../store.ts';

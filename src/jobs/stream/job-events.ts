@@ -3,7 +3,7 @@ import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
-import { findPieces } from '../queue/piece-store.ts';
+import { findPieces, leaseOfPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
 import { findJob, type JobKey } from '../store.ts';
 import { showError } from '../view.ts';
@@ -50,7 +50,8 @@ export async function* streamJobEvents(
 }
 
 async function* eventsOf(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
-  if (job.lease !== sent.lease) Object.assign(sent, { lease: job.lease, pieces: 0, segments: 0 });
+  const lease = leaseOfPieces(job);
+  if (lease !== sent.lease) Object.assign(sent, { lease, pieces: 0, segments: 0 });
   // The status that ends the stream comes last.
   if (!isTerminal(job.state)) yield* statusEvents(deps, job, sent);
   yield* progressEvents(job, sent);

@@ -14,6 +14,8 @@ import { searchRoute } from '../../jobs/search/search-routes.ts';
 import type { AudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
+import { type RealtimeRoutesDeps, realtimeRoutes } from '../../live/openai/routes.ts';
+import { liveRoutes } from '../../live/routes.ts';
 import { accountStateRoutes } from '../../operator/account-routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
 import type { StreamRuntime } from '../../stream/changes.ts';
@@ -32,7 +34,8 @@ import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 export type ApiRuntime = JobsRuntime &
   WebhookDeps &
   AccountsRuntime &
-  StreamRuntime & { secretBox: SecretBox; audioLinks: AudioLinks };
+  StreamRuntime &
+  RealtimeRoutesDeps & { secretBox: SecretBox; audioLinks: AudioLinks };
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(runtime: ApiRuntime): Route[] {
@@ -44,6 +47,8 @@ export function apiRoutes(runtime: ApiRuntime): Route[] {
     ...editRoutes(api),
     ...storedAudioRoutes(api),
     ...streamRoutes(api),
+    ...liveRoutes(api),
+    ...realtimeRoutes(api),
     ...accountRoutes(api),
     usageRoute(api),
     ...keyRoutes(api),

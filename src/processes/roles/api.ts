@@ -23,6 +23,7 @@ import { eventPayloads } from '../../webhooks/event-payloads.ts';
 import { openSecretBoxOf } from '../../webhooks/secrets/secrets.ts';
 import { showProtections } from '../sandbox.ts';
 import { adminApiRoutes, apiRoutes } from './api-routes.ts';
+import { openLive } from './live.ts';
 import { askMetricsOfAll } from './metrics-of-all.ts';
 import { openReadiness } from './readiness.ts';
 import type { RoleContext, RunningRole } from './role.ts';
@@ -125,8 +126,11 @@ async function openApi(
     log,
     maxKeysPerAccount: config.maxIdempotencyKeys,
   });
+  const live = openLive({ config, order, db, log, clock, metrics }, storage);
   const api = {
     ...runtime,
+    host: live.host,
+    limits: openLimits(db, limitsOfBuckets(config)),
     storage,
     completions,
     notifications,
@@ -144,6 +148,7 @@ async function openApi(
     idempotency,
     streams,
     async close() {
+      await live.close();
       idempotency.close();
       await Promise.all([completions.close(), notifications.close(), accountChanges.close(), streams.close()]);
     },

@@ -7,6 +7,7 @@ import { deleteOldChanges } from '../../audit/store.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
 import { deleteExpiredKeys } from '../../http/idempotency/idempotency-store.ts';
+import { sweepLiveSessions } from '../../jobs/live/sweep-live.ts';
 import { measureJobBacklog } from '../../jobs/queue/backlog-store.ts';
 import { correctQueueCounts } from '../../jobs/queue/queue-count.ts';
 import { eraseEndedAudio, sweepOrphans } from '../../jobs/retention/audio-sweep.ts';
@@ -28,6 +29,8 @@ const MS_PER_HOUR = 3_600_000;
 const HOURS_PER_DAY = 24;
 // Operators wait for it.
 const ERASURE_MS = 5_000;
+// A client that did not connect within a minute has its hold back soon.
+const LIVE_SWEEP_MS = 5_000;
 
 type JanitorRuntime = StorageRuntime & { metrics: Metrics };
 /** Runs for the first time after FIRST_RUN_AFTER_MS, unless `runsAtStart`. */
@@ -87,6 +90,11 @@ function retentionTasks(runtime: StorageRuntime, signal: AbortSignal): Task[] {
       name: 'jobs whose time is over',
       everyMs: MS_PER_MINUTE,
       run: () => sumShards((shard) => eraseExpiredJobs(runtime, { shard, signal }), signal),
+    },
+    {
+      name: 'live sessions that ended',
+      everyMs: LIVE_SWEEP_MS,
+      run: () => sweepLiveSessions(runtime),
     },
     { name: 'deleted accounts', everyMs: ERASURE_MS, run: () => eraseAccounts(runtime, { signal }) },
     {

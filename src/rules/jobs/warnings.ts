@@ -12,6 +12,10 @@ export const WARNING_MESSAGES = {
   no_speech: 'No speech was heard in the audio: the text is empty.',
   text_cut:
     'This part may lack its end, as the speech is too dense for the model; or it has the spoken words, as replacements would make the text too long.',
+  connection_lost: 'The client of the live session did not come back: the audio ends where its connection was lost.',
+  audio_gap: 'The client of the live session lost audio: it counts as silence, and is not charged.',
+  behind: 'The engine was more than 5 seconds behind the live session at times.',
+  segment_failed: 'The engine failed on this part of the live session: its text is missing.',
   more_warnings: 'There are more warnings than a job shows; the message has their number.',
 } as const;
 

@@ -147,7 +147,7 @@ class Speaker(TypedDict):
 
 
 class Warning(TypedDict):
-    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "text_cut", "more_warnings"]
+    code: Literal["prompt_unsupported", "keywords_unsupported", "speakers_unavailable", "speakers_uncertain", "more_audio_tracks", "duplicate_channels", "silent_channel", "audio_truncated", "no_speech", "text_cut", "connection_lost", "audio_gap", "behind", "segment_failed", "more_warnings"]
     """Later versions may add codes."""
     message: str
     start: NotRequired[float]
@@ -176,6 +176,14 @@ class JobError(TypedDict):
     """With audio_fetch_failed."""
     http_status: NotRequired[int]
     """With audio_fetch_failed: what the server of the audio answered."""
+
+
+class JobLive(TypedDict):
+    """Of a live session, until it ends."""
+
+    connected: bool
+    offset_seconds: float
+    """Seconds of audio that are stored."""
 
 
 class Job(TypedDict):
@@ -210,6 +218,8 @@ class Job(TypedDict):
     """From when on the job is erased; null without delete_after_seconds, and until it has ended."""
     queue_position: NotRequired[int]
     """1 for the next to start; while it is queued."""
+    live: NotRequired[JobLive]
+    """Of a live session, until it ends."""
     webhook_secret: NotRequired[str]
     """Only in the answer to the request that sent the job: signs the deliveries to webhook_url, where the request gave no secret."""
 
@@ -1494,6 +1504,61 @@ class GetStreamQuery(TypedDict):
     """Separated by commas: transcription.completed, transcription.failed, webhook.test. Types of the events; absent: all."""
     after: NotRequired[str]
     """`now` (the default), the id of the last event that you have, or a time."""
+
+
+PostLiveBodyReplacementsItem = TypedDict(
+    "PostLiveBodyReplacementsItem",
+    {
+        "from": "str",
+        "to": "str",
+    },
+)
+
+
+class PostLiveBody(TypedDict):
+    plan: NotRequired[Literal["lite", "pro"]]
+    """Default: the account's plan."""
+    language: NotRequired[str]
+    """BCP 47 code such as en; default: detected where the model can."""
+    metadata: NotRequired[str]
+    """A string containing JSON, at most 4,096 bytes."""
+    timestamps: NotRequired[Literal["segment", "word"]]
+    prompt: NotRequired[str]
+    """Context for the engine, such as the subject or a text in the wanted style."""
+    keywords: NotRequired[list[str]]
+    """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
+    replacements: NotRequired[list[PostLiveBodyReplacementsItem]]
+    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out."""
+    delete_after_seconds: NotRequired[int]
+    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    encoding: NotRequired[Literal["pcm_s16le", "mulaw", "alaw"]]
+    sample_rate: NotRequired[Literal[8000, 16000, 24000, 32000, 44100, 48000]]
+    partials: NotRequired[bool]
+    """Send the words of the open segment."""
+    endpointing_ms: NotRequired[int]
+    """Silence that ends a segment, from 100; 0: none does."""
+    max_segment_seconds: NotRequired[int]
+    resume_seconds: NotRequired[int]
+    """How long a session waits for a client that was cut off."""
+    idle_seconds: NotRequired[int]
+    """Without audio for so long the session finishes."""
+    diarize: NotRequired[bool]
+    """Not offered for live sessions: true is a 400."""
+    multichannel: NotRequired[bool]
+    """Not offered for live sessions: true is a 400."""
+    translate_to: NotRequired[str]
+    """Not offered for live sessions: a 400."""
+
+
+class PostRealtimeClientSecretsBodyExpiresAfter(TypedDict):
+    anchor: NotRequired[Literal["created_at"]]
+    seconds: NotRequired[int]
+
+
+class PostRealtimeClientSecretsBody(TypedDict):
+    expires_after: NotRequired[PostRealtimeClientSecretsBodyExpiresAfter]
+    session: NotRequired[dict[str, Any]]
+    """As in `session.update`."""
 
 
 class GetLedgerQuery(TypedDict):

@@ -3,8 +3,13 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import type { TranscriptChunk } from '../../rules/search/chunks.ts';
-import type { NewEvent } from '../../webhooks/events/store.ts';
-import { DELIVERIES_INSERTED, eventValues, insertEventIf, notifyDeliveriesDue } from '../../webhooks/events/store.ts';
+import {
+  DELIVERIES_INSERTED,
+  eventValues,
+  insertEventIf,
+  type NewEvent,
+  notifyDeliveriesDue,
+} from '../../webhooks/events/store.ts';
 import type { Job } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
 import type { Claim } from '../queue/lease-store.ts';

@@ -1,5 +1,4 @@
-import type { Segment, Transcript, Word } from '../../engines/engine.ts';
-import { EngineError } from '../../engines/engine.ts';
+import { EngineError, type Segment, type Transcript, type Word } from './engine.ts';
 
 /**
  * An engine's transcript of a piece, fit to be stored: every text is a string, every time lies inside the piece, and no

@@ -4,8 +4,7 @@ import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';
-import type { RunningJob } from './end-store.ts';
-import { readRunningJob, writeEnd } from './end-store.ts';
+import { type RunningJob, readRunningJob, writeEnd } from './end-store.ts';
 
 export type EndDeps = {
   db: Database;

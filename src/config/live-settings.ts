@@ -1,0 +1,53 @@
+import { engineSpec } from '../engines/engine-spec.ts';
+import { setting } from './setting.ts';
+import * as read from './values.ts';
+
+/** The settings of live sessions. */
+export const LIVE_SETTINGS = {
+  rateLimitLive: setting(
+    'RATE_LIMIT_LIVE',
+    '30/60',
+    'new live sessions and client secrets/seconds, or off',
+    read.rateLimit,
+  ),
+  liveSessions: setting(
+    'LIVE_SESSIONS',
+    null,
+    'live sessions at once on this node; 0 switches them off',
+    read.optional(read.integer(0, 100_000)),
+    'what the engine can serve',
+  ),
+  maxLiveSessionsPerAccount: setting(
+    'MAX_LIVE_SESSIONS_PER_ACCOUNT',
+    '3,20',
+    'live sessions at once of an account on lite, and on pro; one number is for both',
+    read.forPlans(1, 100_000),
+  ),
+  engineLiveLite: setting(
+    'ENGINE_LIVE_LITE',
+    null,
+    'engine of live sessions on lite, named as in ENGINE_LITE',
+    read.optional(engineSpec),
+    '`ENGINE_LITE`',
+  ),
+  engineLivePro: setting(
+    'ENGINE_LIVE_PRO',
+    null,
+    'engine of live sessions on pro, named as in ENGINE_PRO',
+    read.optional(engineSpec),
+    '`ENGINE_PRO`',
+  ),
+  liveStepSeconds: setting(
+    'LIVE_STEP_SECONDS',
+    null,
+    'seconds of speech between two transcripts of an open segment, for engines that do not stream; a remote engine bills each',
+    read.optional(read.decimal(0.3, 30, 2)),
+    '`1`; `3` for a remote engine',
+  ),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    null,
+    'address by which clients reach the service, such as https://speech.example.com: answers then have whole URLs',
+    read.optional(read.httpUrl),
+  ),
+};

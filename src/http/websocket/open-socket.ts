@@ -1,0 +1,131 @@
+import type { WebSocket } from 'ws';
+
+/** What is done with the messages of a socket. */
+export type SocketUser = {
+  binary(bytes: Buffer): void;
+  text(text: string): void;
+  /** The connection has ended; the last call. @param code  1006 where the client sent no close frame */
+  closed(code: number): void;
+};
+
+const PING_EVERY_MS = 15_000;
+const SILENCE_MAX_MS = 35_000;
+// A client that answers its own pings is not dead: any frame counts.
+const CHECK_EVERY_MS = 5_000;
+// A client that does not read: what it has not read is bounded by whoever sends.
+const UNSENT_MAX_BYTES = 2 ** 20;
+const UNSENT_MAX_MS = 30_000;
+/** Close codes of every WebSocket of the service; below 4000 those of RFC 6455. */
+export const CLOSE = {
+  done: 1000,
+  internal: 1011,
+  restart: 1012,
+  overloaded: 1013,
+  refused: 1008,
+  replaced: 4001,
+  ended: 4002,
+  unread: 4003,
+  outOfBalance: 4004,
+  idle: 4005,
+  tooLong: 4006,
+  badMessages: 4007,
+  silent: 4008,
+  unauthenticated: 4009,
+} as const;
+
+/** An open WebSocket with a heartbeat: one whose client neither answers nor reads is closed. */
+export class OpenSocket {
+  readonly #socket: WebSocket;
+  readonly #timer: NodeJS.Timeout;
+  #heardAtMs = performance.now();
+  #pingedAtMs = performance.now();
+  #unsentSinceMs: number | null = null;
+  #closeCode: number | null = null;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Bytes that were sent and not taken by the system. */
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Called once, in the turn of the upgrade. */
+  use(user: SocketUser): void {
+    const heard = () => {
+      this.#heardAtMs = performance.now();
+    };
+    this.#socket.on('pong', heard);
+    this.#socket.on('ping', heard);
+    this.#socket.on('message', (data, isBinary) => {
+      heard();
+      // The last frames before a close are the client's, and no longer ours to act on.
+      if (this.#closeCode !== null) return;
+      if (isBinary) user.binary(data as Buffer);
+      else user.text((data as Buffer).toString());
+    });
+    // A frame that breaks the protocol: `ws` closes with the code of RFC 6455.
+    this.#socket.on('error', () => undefined);
+    this.#socket.once('close', (code) => {
+      clearInterval(this.#timer);
+      user.closed(this.#closeCode ?? code);
+    });
+  }
+
+  send(message: object): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** Sends a JSON text. */
+  sendText(text: string): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
+  }
+
+  /** Sends a close frame after what was sent before; the first call counts. */
+  close(code: number, reason = ''): void {
+    if (this.#closeCode !== null) return;
+    this.#closeCode = code;
+    this.#socket.resume();
+    this.#socket.close(code, reason);
+  }
+
+  /** Stops reading: the client has to wait. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Whether the client has to wait now. */
+  get isPaused(): boolean {
+    return this.#socket.isPaused;
+  }
+
+  #check(): void {
+    const nowMs = performance.now();
+    if (this.#socket.bufferedAmount < UNSENT_MAX_BYTES) this.#unsentSinceMs = null;
+    else this.#unsentSinceMs ??= nowMs;
+    // What a paused client sends is not read: its silence is ours.
+    if (this.#socket.isPaused) this.#heardAtMs = nowMs;
+    const isUnread = this.#unsentSinceMs !== null && nowMs - this.#unsentSinceMs >= UNSENT_MAX_MS;
+    if (isUnread) this.#give(CLOSE.unread, 'unread');
+    else if (nowMs - this.#heardAtMs >= SILENCE_MAX_MS) this.#give(CLOSE.silent, 'no pong');
+    else if (nowMs - this.#pingedAtMs >= PING_EVERY_MS) this.#ping(nowMs);
+  }
+
+  #ping(nowMs: number): void {
+    this.#pingedAtMs = nowMs;
+    this.#socket.ping();
+  }
+
+  /** The client may never take a close frame. */
+  #give(code: number, reason: string): void {
+    this.close(code, reason);
+    this.#socket.terminate();
+  }
+}

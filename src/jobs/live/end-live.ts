@@ -1,0 +1,153 @@
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { creditRates } from '../../config/rates.ts';
+import type { Config } from '../../config/settings.ts';
+import type { Database } from '../../db/database.ts';
+import type { Segment } from '../../engines/engine.ts';
+import type { Log } from '../../platform/log.ts';
+import { PeakCollector } from '../../rules/jobs/peaks.ts';
+import { costUnits } from '../../rules/jobs/price.ts';
+import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
+import { durationMs, type LiveFormat } from '../../rules/live/encoding.ts';
+import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
+import { packWords } from '../../rules/transcript/packed-words.ts';
+import { endJob } from '../end/end.ts';
+import type { ClaimedJob, Job, JobMetrics, Outcome } from '../job.ts';
+import { segmentsJson, textOf } from '../transcript.ts';
+import { readLiveAudio, type StoredPart } from './rows/live-audio.ts';
+import { type LiveSegment, readMessage } from './rows/live-segment.ts';
+import {
+  chargedMsOf,
+  eraseLive,
+  findLiveMessages,
+  type LiveRow,
+  setLiveAudio,
+  setTranscribed,
+} from './rows/live-store.ts';
+import { wavOf } from './wav.ts';
+
+export type EndLiveDeps = {
+  db: Database;
+  config: Config;
+  storage: AudioStorage;
+  log: Log;
+  metrics?: JobMetrics;
+};
+
+/** How a session ended. */
+export type LiveEnd = {
+  model: string;
+  warnings: readonly FoundWarning[];
+  /** The balance is used up: the job fails, and costs what was received until then. */
+  isOutOfBalance?: boolean;
+};
+
+const MESSAGES_PER_READ = 200;
+
+/**
+ * Ends the job of a live session from its rows alone: stores its audio where audio is kept, and writes transcript, price,
+ * event and deliveries in one statement. Null when the job is no longer held under this claim.
+ * @param row  the session's row, when all of its segments are durable
+ */
+export async function endLiveJob(
+  deps: EndLiveDeps,
+  { job, row }: { job: ClaimedJob; row: LiveRow },
+  end: LiveEnd,
+): Promise<Job | null> {
+  const { db, config, log } = deps;
+  const peaks = new PeakCollector();
+  const stored = await storeAudio(deps, { job, row, peaks });
+  if (stored === 'lost') return null;
+  const outcome = await outcomeOf(deps, { job, row }, end);
+  if (end.isOutOfBalance) await setTranscribed(db, job, costUnits(chargedMsOf(row), creditRates(config)[job.plan]));
+  const endDeps = {
+    db,
+    rates: { lite: config.creditRateLite, pro: config.creditRatePro },
+    firstDelayMs: config.webhookRetryDelaysMs[0]!,
+    search: config.search === 'on',
+  };
+  const ended = await endJob(
+    endDeps,
+    { ...job, ...stored },
+    outcome.kind === 'completed' ? { ...outcome, peaks: peaks.bytes() } : outcome,
+  );
+  if (ended === null) return null;
+  deps.metrics?.jobEnded(ended);
+  // What is left after a failure is erased by the janitor.
+  await eraseSession(db, row).catch((cause: unknown) =>
+    log.warn({ job_id: job.id, err: cause }, 'rows of a live session are left'),
+  );
+  return ended;
+}
+
+/** Deletes the rows of a session whose job has ended. */
+export async function eraseSession(db: Database, row: Pick<LiveRow, 'shard' | 'id'>): Promise<void> {
+  while (!(await eraseLive(db, row)));
+}
+
+/** The columns of the job that changed; nothing where audio is not kept, or cannot be stored now. */
+async function storeAudio(
+  { db, config, storage, log }: EndLiveDeps,
+  { job, row, peaks }: { job: ClaimedJob; row: LiveRow; peaks: PeakCollector },
+): Promise<Partial<ClaimedJob> | 'lost'> {
+  const { durableBytes, options } = row;
+  if (config.audioRetentionHours === 0 || durableBytes === 0 || job.audioKey !== null) return {};
+  try {
+    const audio = collectPeaks(options, readLiveAudio(db, row, 0, durableBytes), peaks);
+    const limits = { maxBytes: Number.MAX_SAFE_INTEGER };
+    const { key, sizeBytes, durable } = await storage.receive(wavOf(options, durableBytes, audio), limits);
+    await durable;
+    const changed = { audioKey: key, sizeBytes, format: 'wav' };
+    if (await setLiveAudio(db, job, changed)) return changed;
+    await storage.remove(key);
+    return 'lost';
+  } catch (cause) {
+    log.warn({ job_id: job.id, err: cause }, 'the audio of a live session could not be stored; its text is complete');
+    return {};
+  }
+}
+
+async function* collectPeaks(format: LiveFormat, audio: AsyncIterable<StoredPart>, peaks: PeakCollector) {
+  const reader = new FrameReader(format);
+  for await (const part of audio) {
+    yield part;
+    for (const bytes of part.kind === 'bytes' ? [part.bytes] : silentBytes(format, part.bytes)) {
+      for (const frame of reader.push(bytes)) peaks.add(frame);
+    }
+  }
+}
+
+async function outcomeOf(
+  { db }: EndLiveDeps,
+  { job, row }: { job: ClaimedJob; row: LiveRow },
+  end: LiveEnd,
+): Promise<Outcome> {
+  const heardMs = durationMs(row.options, row.durableBytes);
+  if (end.isOutOfBalance) {
+    const message = `The balance was used up after ${heardMs / 1000} seconds. Add credits and begin another session.`;
+    return { kind: 'failed', type: 'insufficient_balance', message, model: end.model, durationMs: heardMs };
+  }
+  const segments = await segmentsOf(db, row);
+  const warnings = [...end.warnings, ...(segments.length === 0 ? [{ code: 'no_speech' as const }] : [])];
+  const transcript = { segments, language: segments.find(({ language }) => language)?.language ?? job.language };
+  return {
+    kind: 'completed',
+    model: end.model,
+    language: transcript.language,
+    transcript: textOf(transcript),
+    segments: segmentsJson(transcript, job.wordTimes),
+    words: job.wordTimes ? null : packWords(segments),
+    speakers: null,
+    warnings: toWarnings(warnings),
+    durationMs: heardMs,
+    chargedMs: chargedMsOf(row),
+  };
+}
+
+async function segmentsOf(db: Database, row: LiveRow): Promise<(LiveSegment & Segment)[]> {
+  const segments: LiveSegment[] = [];
+  while (true) {
+    const page = await findLiveMessages(db, row, { after: segments.length, limit: MESSAGES_PER_READ });
+    segments.push(...page.map(({ message }) => readMessage(message)));
+    if (page.length < MESSAGES_PER_READ) return segments;
+  }
+}

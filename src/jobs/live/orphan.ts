@@ -1,0 +1,68 @@
+import type { Engine } from '../../engines/engine.ts';
+import { agreementEngine } from '../../engines/live/agreement-engine.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ClaimedJob, Job } from '../job.ts';
+import { LeaseLostError } from '../work/lease-keeper.ts';
+import { type EndLiveDeps, endLiveJob } from './end-live.ts';
+import { LiveJournal } from './rows/journal.ts';
+import { editOf } from './rows/live-segment.ts';
+import { findLiveSession, takeLiveSession } from './rows/live-store.ts';
+import { LiveSession } from './session.ts';
+
+/**
+ * Ends the job of a live session whose client did not come back, from what is stored: decodes the audio after the last
+ * segment as the session would have done.
+ * @throws LeaseLostError  when a client has come back after all
+ */
+export async function endOrphan(
+  job: ClaimedJob,
+  engine: Engine,
+  deps: EndLiveDeps & { clock: Clock },
+  signal: AbortSignal,
+): Promise<Job> {
+  const { db } = deps;
+  const row = await db.transaction((tx) => takeLiveSession(tx, job, false));
+  if (row === null) throw new LeaseLostError(job.id);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  const entry = new LiveJournal(deps).open({
+    row,
+    wordTimes: job.wordTimes,
+    position: () => session.position(),
+    onDurable: () => undefined,
+    onLost: () => failed.reject(new LeaseLostError(job.id)),
+    onFailed: (cause) => failed.reject(cause),
+  });
+  // Nobody sees the words of an open segment.
+  const live = agreementEngine(engine, { clock: deps.clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1 });
+  const ignore = () => undefined;
+  const session = new LiveSession({
+    format: row.options,
+    segmentation: row.options,
+    position: { frame: row.frame, isSpeaking: row.isSpeaking },
+    receivedBytes: row.durableBytes,
+    nextNumber: row.segments + 1,
+    journal: entry,
+    openDecoder: () => live.open({ language: job.language }),
+    edit: editOf(job),
+    events: {
+      ...{ speechStarted: ignore, speechStopped: ignore, partial: ignore, segment: ignore, emptySegment: ignore },
+      ...{ finalized: ignore, segmentFailed: ignore },
+    },
+  });
+  const stop = () => failed.reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  try {
+    if (row.durableBytes > 0) await Promise.race([session.replay(), failed.promise]);
+    await Promise.race([session.finish(), failed.promise]);
+    const known = (await findLiveSession(db, job)) ?? row;
+    const end = { model: engine.name, warnings: [{ code: 'connection_lost' as const }] };
+    const ended = await endLiveJob(deps, { job, row: known }, end);
+    if (ended === null) throw new LeaseLostError(job.id);
+    return ended;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    session.close();
+    entry.close();
+  }
+}

@@ -1,0 +1,268 @@
+import type { Database } from '../../../db/database.ts';
+import { isDatabaseAway } from '../../../db/database.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { Log } from '../../../platform/log.ts';
+import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
+import { notifyChanged } from '../../notify.ts';
+import type { StoredPart } from './live-audio.ts';
+import { readLiveAudio } from './live-audio.ts';
+import type { LiveSegment } from './live-segment.ts';
+import { messageOf, segmentsOf } from './live-segment.ts';
+import type { LivePiece, LiveRow, LiveWrite } from './live-store.ts';
+import { writeLive } from './live-store.ts';
+import type { AudioChunk } from './pending-audio.ts';
+import { PendingAudio } from './pending-audio.ts';
+
+/** Audio is written at the latest so long after it came. */
+const WRITE_EVERY_MS = 250;
+const RETRY_AFTER_MS = 500;
+
+export type JournalSession = {
+  row: Pick<LiveRow, 'shard' | 'id' | 'lease' | 'durableBytes' | 'gapBytes' | 'segments'>;
+  /** Whether the event streams of the job show words. */
+  wordTimes: boolean;
+  /** Where another process can continue, once all that was added is committed. */
+  position(): SegmentPosition;
+  /** So many bytes are durable. */
+  onDurable(bytes: number): void;
+  /** Another process has taken the session over, or its job has ended: nothing more is written. */
+  onLost(): void;
+  /** The session cannot be written, by a fault of the service. */
+  onFailed(cause: unknown): void;
+};
+
+type Deps = { db: Database; clock: Clock; log: Log };
+
+/**
+ * Writes the audio and the segments of the live sessions of a process: those of a shard by one statement at a time, 250 ms
+ * after audio came, or at once for a segment. While the database is away everything waits.
+ */
+export class LiveJournal {
+  readonly #deps: Deps;
+  readonly #writers = new Map<number, ShardWriter>();
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Adds a session, under the lease that its row has. */
+  open(session: JournalSession): JournalEntry {
+    const { shard } = session.row;
+    const writer = this.#writers.get(shard) ?? new ShardWriter(shard, this.#deps);
+    this.#writers.set(shard, writer);
+    return new JournalEntry(session, writer, this.#deps);
+  }
+}
+
+/** What is to be written of a session. */
+type Batch = {
+  entry: JournalEntry;
+  write: LiveWrite;
+  chunks: AudioChunk[];
+  pieces: LivePiece[];
+  waiting: (() => void)[];
+};
+
+/** The journal of one session. */
+export class JournalEntry {
+  readonly session: JournalSession;
+  readonly #writer: ShardWriter;
+  readonly #deps: Deps;
+  readonly #audio: PendingAudio;
+  readonly #pieces: LivePiece[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #gapBytes: number;
+  #segments: number;
+  #durableSegments: number;
+  #durableBytes: number;
+  #pendingSinceMs: number | null = null;
+  #isClosed = false;
+
+  constructor(session: JournalSession, writer: ShardWriter, deps: Deps) {
+    const { durableBytes, gapBytes, segments } = session.row;
+    this.#segments = segments;
+    this.#durableSegments = segments;
+    this.session = session;
+    this.#writer = writer;
+    this.#deps = deps;
+    this.#audio = new PendingAudio(durableBytes);
+    this.#durableBytes = durableBytes;
+    this.#gapBytes = gapBytes;
+  }
+
+  /** Final segments that are durable. */
+  get segments(): number {
+    return this.#durableSegments;
+  }
+
+  get durableBytes(): number {
+    return this.#durableBytes;
+  }
+
+  get gapBytes(): number {
+    return this.#gapBytes;
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#audio.append(bytes);
+    this.#changed(WRITE_EVERY_MS);
+  }
+
+  skip(bytes: number): void {
+    if (this.#isClosed) return;
+    this.#audio.skip(bytes);
+    this.#gapBytes += bytes;
+    this.#changed(WRITE_EVERY_MS);
+  }
+
+  add(segment: LiveSegment): Promise<void> {
+    const { row, wordTimes } = this.session;
+    const segments = segmentsOf(segment, wordTimes);
+    this.#segments = segment.number;
+    this.#pieces.push({ id: row.id, number: segment.number, segments, message: messageOf(segment) });
+    return this.flush();
+  }
+
+  flush(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#changed(0);
+    });
+  }
+
+  pendingBytes(): number {
+    return this.#audio.size;
+  }
+
+  /** For how long the oldest part that is not committed has waited. */
+  pendingMs(): number {
+    return this.#pendingSinceMs === null ? 0 : this.#deps.clock.now() - this.#pendingSinceMs;
+  }
+
+  read(from: number, to: number): AsyncGenerator<StoredPart> {
+    return readLiveAudio(this.#deps.db, this.session.row, from, to);
+  }
+
+  /** Nothing more is written; whoever waits goes on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** For the writer: all that waits; null once the session is closed. */
+  batch(): Batch | null {
+    if (this.#isClosed) return null;
+    const { id, lease } = this.session.row;
+    const chunks = this.#audio.chunks();
+    const reached = { durableBytes: this.#audio.end, gapBytes: this.#gapBytes, segments: this.#segments };
+    const write = { id, lease, ...reached, ...this.session.position() };
+    return { entry: this, write, chunks, pieces: [...this.#pieces], waiting: [...this.#waiting] };
+  }
+
+  /** For the writer: the batch is committed. */
+  committed({ write, chunks, pieces, waiting }: Batch): void {
+    this.#audio.drop(chunks.length);
+    this.#pieces.splice(0, pieces.length);
+    this.#waiting.splice(0, waiting.length);
+    this.#pendingSinceMs = this.#audio.size > 0 || this.#pieces.length > 0 ? this.#deps.clock.now() : null;
+    const hasGrown = write.durableBytes > this.#durableBytes;
+    this.#durableBytes = write.durableBytes;
+    this.#durableSegments = write.segments;
+    if (pieces.length > 0) notifyChanged(this.#deps.db, write.id);
+    if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes);
+    for (const resolve of waiting) resolve();
+  }
+
+  /** For the writer: the session is another's. */
+  lost(): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.session.onLost();
+  }
+
+  /** For the writer. */
+  failed(cause: unknown): void {
+    if (this.#isClosed) return;
+    this.close();
+    this.session.onFailed(cause);
+  }
+
+  #changed(withinMs: number): void {
+    this.#pendingSinceMs ??= this.#deps.clock.now();
+    this.#writer.writeWithin(this, withinMs);
+  }
+}
+
+/** Writes the sessions of one shard, one statement at a time. */
+class ShardWriter {
+  readonly #shard: number;
+  readonly #deps: Deps;
+  readonly #changed = new Set<JournalEntry>();
+  /** Ends the wait for the next write; null while a write runs, or nothing waits. */
+  #hurry: AbortController | null = null;
+  #isUrgent = false;
+  #isRunning = false;
+
+  constructor(shard: number, deps: Deps) {
+    this.#shard = shard;
+    this.#deps = deps;
+  }
+
+  writeWithin(entry: JournalEntry, ms: number): void {
+    this.#changed.add(entry);
+    this.#isUrgent ||= ms === 0;
+    if (this.#isUrgent) this.#hurry?.abort(null);
+    if (!this.#isRunning) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#changed.size > 0) {
+      if (!this.#isUrgent) await this.#wait();
+      this.#isUrgent = false;
+      const batches = [...this.#changed].flatMap((entry) => entry.batch() ?? []);
+      this.#changed.clear();
+      await this.#write(batches);
+    }
+    this.#isRunning = false;
+  }
+
+  async #wait(): Promise<void> {
+    this.#hurry = new AbortController();
+    await this.#deps.clock.sleep(WRITE_EVERY_MS, this.#hurry.signal);
+    this.#hurry = null;
+  }
+
+  async #write(batches: Batch[]): Promise<void> {
+    if (batches.length === 0) return;
+    try {
+      await this.#writeOnce(batches);
+    } catch (cause) {
+      if (isDatabaseAway(cause)) return await this.#retryLater(batches, cause);
+      // One session's rows may be at fault: the others are written without it.
+      if (batches.length > 1) for (const batch of batches) await this.#write([batch]);
+      else batches[0]!.entry.failed(cause);
+    }
+  }
+
+  async #writeOnce(batches: Batch[]): Promise<void> {
+    const chunks = batches.flatMap(({ write, chunks: own }) => own.map((chunk) => ({ ...chunk, id: write.id })));
+    const pieces = batches.flatMap((batch) => batch.pieces);
+    const writes = batches.map(({ write }) => write);
+    const held = await writeLive(this.#deps.db, { shard: this.#shard, writes, chunks, pieces });
+    for (const batch of batches) {
+      if (held.has(batch.write.id)) batch.entry.committed(batch);
+      else batch.entry.lost();
+    }
+  }
+
+  /** What came meanwhile is written with it: the sessions are asked again. */
+  async #retryLater(batches: Batch[], cause: unknown): Promise<void> {
+    this.#deps.log.warn({ shard: this.#shard, err: cause }, 'database away; the audio of live sessions waits');
+    await this.#deps.clock.sleep(RETRY_AFTER_MS);
+    for (const { entry } of batches) this.#changed.add(entry);
+    this.#isUrgent = true;
+  }
+}

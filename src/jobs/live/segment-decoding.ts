@@ -1,0 +1,68 @@
+import type { Pcm } from '../../engines/engine.ts';
+import { EngineError } from '../../engines/engine.ts';
+import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { SegmentPosition } from '../../rules/live/live-segments.ts';
+
+type EndedSegment = { start: number; end: number };
+
+const NO_TEXT: LiveFinal = { text: '', words: [], confidence: null, language: null };
+
+export type DecodingOptions = {
+  decoder: LiveDecoder;
+  /** Where a session that is continued decodes this segment again. */
+  position: SegmentPosition;
+  onPartial(partial: LivePartial): void;
+  /** The frames of the segment once more, from the journal. */
+  readAgain(segment: EndedSegment): AsyncIterable<Pcm>;
+  /** The engine failed twice on the segment. */
+  onGivenUp(cause: EngineError): void;
+};
+
+/** The decoding of one segment, which is decoded again, once, when the engine fails. */
+export class SegmentDecoding {
+  readonly position: SegmentPosition;
+  readonly #options: DecodingOptions;
+  readonly #segment: ReturnType<LiveDecoder['segment']>;
+  #isClosed = false;
+
+  constructor(options: DecodingOptions) {
+    this.#options = options;
+    this.position = options.position;
+    this.#segment = options.decoder.segment((partial) => {
+      if (!this.#isClosed) options.onPartial(partial);
+    });
+  }
+
+  write(frame: Pcm): void {
+    this.#segment.write(frame);
+  }
+
+  /** The final text; empty where the engine failed twice. */
+  async end(segment: EndedSegment): Promise<LiveFinal> {
+    const lengthSeconds = (segment.end - segment.start) / 100;
+    this.#isClosed = true;
+    try {
+      return await this.#segment.end(lengthSeconds);
+    } catch (cause) {
+      if (!(cause instanceof EngineError)) throw cause;
+    }
+    return await this.#decodeAgain(segment, lengthSeconds);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#segment.close();
+  }
+
+  async #decodeAgain(segment: EndedSegment, lengthSeconds: number): Promise<LiveFinal> {
+    const again = this.#options.decoder.segment(() => undefined);
+    try {
+      for await (const frame of this.#options.readAgain(segment)) again.write(frame);
+      return await again.end(lengthSeconds);
+    } catch (cause) {
+      if (!(cause instanceof EngineError)) throw cause;
+      this.#options.onGivenUp(cause);
+      return NO_TEXT;
+    }
+  }
+}

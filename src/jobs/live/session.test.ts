@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { MemoryJournal, noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
+import { randomFrom } from '../../../test/fixtures/random.ts';
+import type { LiveSegment } from './rows/live-segment.ts';
+import type { LiveSessionOptions, SessionEvents } from './session.ts';
+import { LiveSession, SESSION_START } from './session.ts';
+
+const FORMAT = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
+const SEGMENTATION = { endpointingMs: 600, maxSegmentSeconds: 8 };
+
+type Journal = MemoryJournal;
+
+function openSession(
+  journal: Journal,
+  changes: Partial<LiveSessionOptions> & { fails?: (text: string) => boolean } = {},
+) {
+  const heard = { segments: [] as LiveSegment[], finalized: [] as unknown[], failed: 0, empty: 0, partials: 0 };
+  const events: SessionEvents = {
+    speechStarted: () => undefined,
+    speechStopped: () => undefined,
+    partial: () => void (heard.partials += 1),
+    segment: (segment) => void heard.segments.push(segment),
+    emptySegment: () => void (heard.empty += 1),
+    finalized: (id, offset) => void heard.finalized.push([id, offset]),
+    segmentFailed: () => void (heard.failed += 1),
+  };
+  const session = new LiveSession({
+    format: FORMAT,
+    segmentation: SEGMENTATION,
+    ...SESSION_START,
+    journal,
+    openDecoder: () => openStubDecoder(changes.fails),
+    events,
+    ...changes,
+  });
+  journal.positionOf = () => session.position();
+  return { session, heard };
+}
+
+/** Commits whatever the session waits for, until it has finished. */
+async function finish(session: LiveSession, journal: Journal): Promise<void> {
+  let isDone = false;
+  const finishing = session.finish().then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    journal.commit();
+    await turnOfTheLoop();
+  }
+  await finishing;
+}
+
+async function undisturbed(audio: Uint8Array): Promise<LiveSegment[]> {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+  session.write(audio);
+  await finish(session, journal);
+  assert.deepEqual(heard.segments, journal.durable.segments);
+  return heard.segments;
+}
+
+test('the segments are the same however the bytes are divided', async () => {
+  const random = randomFrom(21);
+  const audio = noisySpeech(random, 40);
+  const expected = await undisturbed(audio);
+  assert.ok(expected.length > 3);
+
+  for (const sizes of [
+    [1, 3],
+    [100, 101],
+    [3_200, 3_201],
+    [65_536, 65_537],
+  ] as const) {
+    const journal = new MemoryJournal();
+    const { session, heard } = openSession(journal);
+    const part = audio.subarray(0, 400_000);
+    for (let at = 0; at < part.length; ) {
+      const size = sizes[random.integer(2)]!;
+      session.write(part.subarray(at, Math.min(at + size, part.length)));
+      at += size;
+    }
+    session.write(audio.subarray(part.length));
+    await finish(session, journal);
+
+    assert.deepEqual(heard.segments, expected);
+  }
+});
+
+test('a session that crashes at random moments gives the segments of an undisturbed one, numbered without holes', async () => {
+  for (let seed = 1; seed <= 10; seed++) {
+    const random = randomFrom(seed);
+    const audio = noisySpeech(random, 40);
+    const expected = await undisturbed(audio);
+    const journal = new MemoryJournal();
+    let { session, heard } = openSession(journal);
+    let seen: LiveSegment[] = [];
+    while (journal.durable.bytes < audio.length) {
+      const size = Math.min(1 + random.integer(60_000), audio.length - session.receivedBytes);
+      session.write(audio.subarray(session.receivedBytes, session.receivedBytes + size));
+      await turnOfTheLoop();
+      if (random.integer(2) === 0) {
+        journal.commit();
+        await turnOfTheLoop();
+      }
+      if (random.integer(12) !== 0) continue;
+      seen = [...seen, ...heard.segments.filter(({ number }) => number > seen.length)];
+      session.close();
+      journal.crash();
+      const { bytes, position, segments } = journal.durable;
+      const next = openSession(journal, { position, receivedBytes: bytes, nextNumber: segments.length + 1 });
+      ({ session, heard } = next);
+      if (bytes > 0) await session.replay();
+    }
+    await finish(session, journal);
+
+    assert.deepEqual(journal.durable.segments, expected, `seed ${seed}`);
+    assert.deepEqual(seen, expected.slice(0, seen.length), `seed ${seed}: what a client saw changed`);
+  }
+});
+
+test('a segment is decoded again from the journal when the engine fails, and has no text when it fails twice', async () => {
+  const audio = noisySpeech(randomFrom(4), 20);
+  const expected = await undisturbed(audio);
+  for (const failures of [1, 2]) {
+    const journal = new MemoryJournal();
+    let left = failures;
+    const fails = (text: string) => text === expected[0]!.text && left-- > 0;
+    const { session, heard } = openSession(journal, { fails });
+    session.write(audio);
+    await finish(session, journal);
+
+    const kept = failures === 1 ? expected : expected.slice(1);
+    assert.deepEqual(
+      heard.segments.map(({ text }) => text),
+      kept.map(({ text }) => text),
+    );
+    assert.deepEqual([heard.failed, heard.empty], failures === 1 ? [0, 0] : [1, 1]);
+  }
+});
+
+test('a segment is told only when it is durable, and finalized follows it', async () => {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+  session.finalize('before speech');
+  session.write(noisySpeech(randomFrom(9), 2));
+  session.finalize('x');
+  await turnOfTheLoop();
+  assert.deepEqual([heard.segments, heard.finalized], [[], [['before speech', 0]]]);
+
+  journal.commit();
+  await turnOfTheLoop();
+
+  assert.deepEqual(heard.segments, journal.durable.segments);
+  assert.equal(heard.segments[0]?.reason, 'finalize');
+  assert.deepEqual(heard.finalized, [
+    ['before speech', 0],
+    ['x', 64_000],
+  ]);
+});
+
+test('a gap is silence: it ends the segment, and later times count it', async () => {
+  const random = randomFrom(5);
+  const [before, after] = [noisySpeech(random, 1), noisySpeech(random, 1)];
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+  session.write(before);
+  assert.equal(session.gap(session.receivedBytes - 1), false);
+  assert.equal(session.gap(3_200_000), true);
+  session.write(after);
+  await finish(session, journal);
+
+  assert.equal(session.receivedBytes, 3_232_000);
+  assert.deepEqual(
+    heard.segments.map(({ startSeconds, reason }) => [Math.floor(startSeconds), reason]),
+    [
+      [0, 'endpoint'],
+      [99, 'finish'],
+    ],
+  );
+});
+
+test('a session without audio finishes without a segment', async () => {
+  const journal = new MemoryJournal();
+  const { session, heard } = openSession(journal);
+
+  await finish(session, journal);
+
+  assert.deepEqual(heard.segments, []);
+});

@@ -1,0 +1,310 @@
+import type { EngineError, Pcm } from '../../engines/engine.ts';
+import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
+import type { LiveFormat } from '../../rules/live/encoding.ts';
+import { bytesPerFrame } from '../../rules/live/encoding.ts';
+import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
+import type { SegmentChange, SegmentOptions, SegmentPosition } from '../../rules/live/live-segments.ts';
+import { framePower, LiveSegments } from '../../rules/live/live-segments.ts';
+import type { LiveSegment } from './rows/live-segment.ts';
+import { SegmentDecoding } from './segment-decoding.ts';
+import type { Before, StoredAudio } from './session-audio.ts';
+import { firstByteFor, framesOf, knownBefore } from './session-audio.ts';
+
+/** Writes a session's rows. All that was added before is committed with, or before, what is added later. */
+export type SessionJournal = {
+  /** Adds bytes of audio. */
+  append(bytes: Uint8Array): void;
+  /** Adds a gap: bytes that the client has lost. */
+  skip(bytes: number): void;
+  /** Resolves once the segment, and everything that was added before, is committed. Never rejects. */
+  add(segment: LiveSegment): Promise<void>;
+  /** Resolves once everything that was added is committed. Never rejects. */
+  flush(): Promise<void>;
+  /** Bytes that are not committed. */
+  pendingBytes(): number;
+  /** The committed audio from one byte to another. */
+  read(from: number, to: number): StoredAudio;
+};
+
+export type SessionEvents = {
+  speechStarted(startSeconds: number): void;
+  speechStopped(endSeconds: number): void;
+  /** The words of the open segment so far; it begins at `startSeconds`. */
+  partial(partial: LivePartial & { index: number; startSeconds: number }): void;
+  /** A segment is final and durable. */
+  segment(segment: LiveSegment): void;
+  /** A segment has ended without text; nothing of it is stored. */
+  emptySegment(): void;
+  finalized(id: string | null, offset: number): void;
+  /** The engine failed twice on a segment. */
+  segmentFailed(cause: EngineError, segment: { startSeconds: number; endSeconds: number }): void;
+};
+
+export type LiveSessionOptions = {
+  format: LiveFormat;
+  segmentation: SegmentOptions;
+  /** Where the session continues; `receivedBytes` are durable. */
+  position: SegmentPosition;
+  receivedBytes: number;
+  nextNumber: number;
+  journal: SessionJournal;
+  openDecoder(lead: Pcm): LiveDecoder;
+  /** Changes a final before it is stored. */
+  edit?(segment: LiveSegment): LiveSegment;
+  events: SessionEvents;
+};
+
+/** Where a session is that has received nothing. */
+export const SESSION_START = { position: { frame: 0, isSpeaking: false }, receivedBytes: 0, nextNumber: 1 };
+
+/** Audio that the engine has not decoded, and audio that is not committed, beyond which the client has to wait. */
+const BACKLOG_MAX_SECONDS = 10;
+const PENDING_MAX_BYTES = 2 * 2 ** 20;
+
+/**
+ * A live session, whichever wire it came by: audio goes to the journal and to the segments, segments to the engine, and
+ * their texts, in order, to the journal and then to the client. What it decides follows from the bytes alone, so that another
+ * process can continue at the position that the journal has.
+ */
+export class LiveSession {
+  readonly #options: LiveSessionOptions;
+  readonly #frameBytes: number;
+  readonly #reader: FrameReader;
+  #segments!: LiveSegments;
+  #decoder!: LiveDecoder;
+  /** The last frames, which the next segment may begin with. */
+  #recent: Pcm[] = [];
+  #frame: number;
+  #open: SegmentDecoding | null = null;
+  /** Segments that have ended and are not committed, oldest first. */
+  readonly #ending: SegmentDecoding[] = [];
+  #commits: Promise<void> = Promise.resolve();
+  #nextNumber: number;
+  #receivedBytes: number;
+  /** What came during the replay. */
+  #queued: (() => void)[] | null = null;
+  #isClosed = false;
+
+  constructor(options: LiveSessionOptions) {
+    this.#options = options;
+    this.#frameBytes = bytesPerFrame(options.format);
+    this.#reader = new FrameReader(options.format);
+    this.#frame = options.position.frame;
+    this.#nextNumber = options.nextNumber;
+    this.#receivedBytes = options.receivedBytes;
+    if (options.receivedBytes === 0) this.#begin({ lead: new Int16Array(0), powers: [] });
+    else this.#queued = [];
+  }
+
+  /** Bytes of the session so far, gaps included. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  /** Where another process can continue. Not after the end of a segment that is not committed. */
+  position(): SegmentPosition {
+    const first = this.#ending[0] ?? this.#open;
+    if (first) return first.position;
+    return this.#queued === null ? this.#segments.position() : this.#options.position;
+  }
+
+  /** Whether the client has to wait before it sends more. */
+  isFull(): boolean {
+    const { journal, format } = this.#options;
+    if (journal.pendingBytes() >= PENDING_MAX_BYTES) return true;
+    if (this.#queued !== null) return this.#receivedBytes - this.#options.receivedBytes > 1_000 * bytesPerFrame(format);
+    return this.#decoder.backlogSeconds() >= BACKLOG_MAX_SECONDS;
+  }
+
+  /** Seconds of audio that the engine has not decoded. */
+  behindSeconds(): number {
+    return this.#queued === null ? this.#decoder.backlogSeconds() : 0;
+  }
+
+  /** Decodes what an earlier process has stored and not decided yet. Call it once for a session that continues. */
+  async replay(): Promise<void> {
+    const { format, journal, position, receivedBytes } = this.#options;
+    const from = firstByteFor(format, position);
+    let frame = from / this.#frameBytes;
+    const before: Pcm[] = [];
+    let isBegun = false;
+    for await (const pcm of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
+      if (this.#isClosed) return;
+      if (frame++ < position.frame) before.push(pcm);
+      else {
+        if (!isBegun) this.#begin(knownBefore(before));
+        isBegun = true;
+        this.#take(pcm);
+      }
+    }
+    if (!isBegun) this.#begin(knownBefore(before));
+    for (const act of this.#queued ?? []) act();
+    this.#queued = null;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#receivedBytes += bytes.length;
+    this.#options.journal.append(bytes);
+    this.#afterReplay(() => this.#takeAll(this.#reader.push(bytes)));
+  }
+
+  /** Counts audio that the client has lost as silence, up to an offset. False when that was received already. */
+  gap(to: number): boolean {
+    const bytes = to - this.#receivedBytes;
+    if (bytes < 0) return false;
+    this.#receivedBytes = to;
+    this.#options.journal.skip(bytes);
+    this.#afterReplay(() => {
+      for (const silence of silentBytes(this.#options.format, bytes)) this.#takeAll(this.#reader.push(silence));
+    });
+    return true;
+  }
+
+  /** Ends the open segment; `finalized` follows the segments that have ended until then. */
+  finalize(id: string | null): void {
+    this.#afterReplay(() => {
+      const offset = this.#receivedBytes;
+      this.#change(this.#segments.end('finalize'));
+      this.#inOrder(async () => this.#options.events.finalized(id, offset));
+    });
+  }
+
+  /** Gives the open segment up: its audio has no text. */
+  discard(): void {
+    this.#afterReplay(() => {
+      if (this.#segments.end('finalize') === null) return;
+      this.#open?.close();
+      this.#open = null;
+    });
+  }
+
+  /** Decodes everything that was received. Resolves when all segments are committed. */
+  async finish(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#afterReplay(() => {
+        this.#takeAll(this.#reader.end());
+        this.#change(this.#segments.end('finish'));
+        resolve();
+      });
+    });
+    await this.#commits;
+    await this.#options.journal.flush();
+  }
+
+  /** Stops at once; nothing more is stored. */
+  close(): void {
+    this.#isClosed = true;
+    for (const decoding of [...this.#ending, this.#open]) decoding?.close();
+    this.#decoder?.close();
+  }
+
+  #afterReplay(act: () => void): void {
+    if (this.#queued === null) act();
+    else this.#queued.push(act);
+  }
+
+  #begin({ lead, powers }: Before): void {
+    const { segmentation, position, openDecoder } = this.#options;
+    this.#segments = new LiveSegments(segmentation, position, powers);
+    this.#decoder = openDecoder(lead);
+    if (position.isSpeaking) this.#start(position);
+  }
+
+  #takeAll(frames: Iterable<Pcm>): void {
+    for (const frame of frames) this.#take(frame);
+  }
+
+  #take(frame: Pcm): void {
+    if (this.#isClosed) return;
+    this.#frame += 1;
+    this.#open?.write(frame);
+    this.#recent.push(frame);
+    const changes = this.#segments.push(framePower(frame));
+    for (const change of changes) this.#change(change);
+    const excess = this.#recent.length - this.#segments.framesToKeep();
+    if (excess > 0) this.#recent.splice(0, excess);
+  }
+
+  #change(change: SegmentChange | null): void {
+    if (change?.kind === 'start') {
+      this.#start({ frame: change.start, isSpeaking: this.#segments.position().isSpeaking });
+      for (const frame of this.#recent.slice(this.#recent.length - (this.#frame - change.start)))
+        this.#open!.write(frame);
+    } else if (change?.kind === 'end') this.#end(change);
+  }
+
+  #start(position: SegmentPosition): void {
+    const { events } = this.#options;
+    const startSeconds = position.frame / 100;
+    const index = this.#nextNumber - 1 + this.#ending.length;
+    this.#open = new SegmentDecoding({
+      decoder: this.#decoder,
+      position,
+      onPartial: (partial) => events.partial({ ...partial, index, startSeconds }),
+      readAgain: (segment) => this.#readAgain(segment),
+      onGivenUp: (cause) => events.segmentFailed(cause, { startSeconds, endSeconds: this.#frame / 100 }),
+    });
+    events.speechStarted(startSeconds);
+  }
+
+  #end(change: Extract<SegmentChange, { kind: 'end' }>): void {
+    const decoding = this.#open!;
+    this.#open = null;
+    this.#ending.push(decoding);
+    this.#options.events.speechStopped(change.end / 100);
+    const final = decoding.end(change);
+    // Reported where it is awaited.
+    final.catch(() => undefined);
+    this.#inOrder(async () => this.#commit(change, await final));
+  }
+
+  async #commit(change: Extract<SegmentChange, { kind: 'end' }>, final: LiveFinal): Promise<void> {
+    const { journal, events, edit } = this.#options;
+    this.#ending.shift();
+    if (final.text === '') return events.emptySegment();
+    const segment = segmentOf(change, final, this.#nextNumber);
+    this.#nextNumber += 1;
+    const edited = edit?.(segment) ?? segment;
+    await journal.add(edited);
+    if (!this.#isClosed) events.segment(edited);
+  }
+
+  #inOrder(act: () => Promise<void>): void {
+    this.#commits = this.#commits.then(async () => {
+      if (!this.#isClosed) await act();
+    });
+  }
+
+  async *#readAgain({ start, end }: { start: number; end: number }): AsyncGenerator<Pcm> {
+    const { format, journal } = this.#options;
+    await journal.flush();
+    // The resampler needs the frame before the first.
+    const first = Math.max(0, start - 1);
+    let frame = first;
+    const stored = journal.read(first * this.#frameBytes, end * this.#frameBytes);
+    for await (const pcm of framesOf(format, stored)) if (frame++ >= start) yield pcm;
+  }
+}
+
+function segmentOf(
+  { start, end, reason }: Extract<SegmentChange, { kind: 'end' }>,
+  final: LiveFinal,
+  number: number,
+): LiveSegment {
+  const startSeconds = start / 100;
+  const words = final.words.map((word) => ({
+    ...word,
+    startSeconds: startSeconds + word.startSeconds,
+    endSeconds: startSeconds + word.endSeconds,
+  }));
+  return {
+    number,
+    startSeconds,
+    endSeconds: end / 100,
+    text: final.text,
+    confidence: final.confidence,
+    reason,
+    words,
+    language: final.language,
+  };
+}

@@ -1,0 +1,16 @@
+import { type ControlRuntime, cancelQueuedJob } from '../api/control.ts';
+import { eraseSession } from './end-live.ts';
+import { findIdleSessions } from './rows/live-store.ts';
+
+/**
+ * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of a
+ * canceled one the next time. Returns how many there were.
+ */
+export async function sweepLiveSessions(deps: ControlRuntime): Promise<number> {
+  const idle = await findIdleSessions(deps.db);
+  for (const { isEnded, ...key } of idle) {
+    if (isEnded) await eraseSession(deps.db, key);
+    else await cancelQueuedJob(deps, key);
+  }
+  return idle.length;
+}

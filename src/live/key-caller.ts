@@ -1,0 +1,26 @@
+import type { Caller } from '../accounts/account.ts';
+import { authenticate, requireScope, requireUnsuspended } from '../http/authentication.ts';
+import type { Call } from '../http/route.ts';
+
+export type Callers = { find(keyHash: Buffer): Promise<Caller | null> };
+
+/**
+ * Whose API key a handshake carries, where it may begin and hear live sessions. Cookies are not read: so no page of another
+ * site can connect.
+ * @param headers  of the key
+ * @throws ApiError  401 or 403
+ */
+export async function keyCaller(
+  callers: Callers,
+  { note }: Pick<Call<unknown, unknown, unknown>, 'note'>,
+  headers: Record<string, string | null>,
+): Promise<Caller> {
+  const rawHeaders = Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [name, value]));
+  const findCaller = (keyHash: Buffer) => callers.find(keyHash);
+  const caller = await authenticate({ method: 'GET', url: '/v1/live', rawHeaders }, { findCaller }, (fields) =>
+    note(fields as Parameters<typeof note>[0]),
+  );
+  requireUnsuspended(caller.account);
+  requireScope(caller.key, 'jobs:write');
+  return caller;
+}

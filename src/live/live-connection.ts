@@ -1,0 +1,307 @@
+import type { Database } from '../db/database.ts';
+import { CLOSE, type OpenSocket, type SocketUser } from '../http/websocket/open-socket.ts';
+import type { Job } from '../jobs/job.ts';
+import { type LiveSegment, readMessage as readSegment } from '../jobs/live/rows/live-segment.ts';
+import { findLiveMessages } from '../jobs/live/rows/live-store.ts';
+import { findJob } from '../jobs/store.ts';
+import { showJob } from '../jobs/view.ts';
+import type { Clock } from '../platform/clock.ts';
+import { writeJson } from '../platform/json.ts';
+import type { Log } from '../platform/log.ts';
+import { isTerminal } from '../rules/jobs/job-state.ts';
+import { durationMs } from '../rules/live/encoding.ts';
+import type { HostedUser, LiveHost, Taken } from './live-host.ts';
+import { type ClientMessage, partialMessage, readMessage, rounded, segmentMessage } from './messages.ts';
+import type { RunningSession, StopReason } from './running-session.ts';
+
+export type ConnectionDeps = {
+  db: Database;
+  clock: Clock;
+  log: Log;
+  host: LiveHost;
+  maxAudioSeconds: number;
+  /** Cancels the job; its session was abandoned. Resolves to the job as the API shows it. */
+  cancel(job: Job): Promise<ReturnType<typeof showJob>>;
+};
+
+export const SUBPROTOCOL = 'verbatim.live.v1';
+const HEARTBEAT_SECONDS = 15;
+const PARTIAL_EVERY_MS = 200;
+const PARTIALS_UNSENT_MAX_BYTES = 256 * 1024;
+const FULL_CHECK_MS = 50;
+const TICK_MS = 1_000;
+const MAX_BAD_MESSAGES = 10;
+const RECONNECT_AFTER_MS = 500;
+const SEGMENTS_PER_READ = 100;
+const LENGTH_WARNINGS_SECONDS = [600, 300, 60];
+const STOP_CODES = {
+  out_of_balance: CLOSE.outOfBalance,
+  too_long: CLOSE.tooLong,
+  failed: CLOSE.internal,
+  away: CLOSE.overloaded,
+} as const;
+
+/** A client of `/v1/live/:job_id`: its frames become calls of the session, what the session decides becomes messages. */
+export class LiveConnection implements SocketUser {
+  readonly #deps: ConnectionDeps;
+  readonly #socket: OpenSocket;
+  readonly #session: RunningSession;
+  readonly #closed = new AbortController();
+  /** The last numbered message that was sent. */
+  #sentNumber: number;
+  #isCaughtUp = false;
+  #partial: object | null = null;
+  #partialAtMs = 0;
+  #audioAtMs: number;
+  #ackedAtMs: number;
+  #badMessages = 0;
+  #isFinishing = false;
+  #closeCode: number = CLOSE.done;
+
+  constructor(deps: ConnectionDeps, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
+    const { job, row } = taken;
+    this.#deps = deps;
+    this.#socket = socket;
+    this.#sentNumber = Math.min(after, row.segments);
+    this.#audioAtMs = deps.clock.now();
+    this.#ackedAtMs = deps.clock.now();
+    socket.send({
+      type: 'hello',
+      job_id: job.id,
+      connection: row.connections,
+      resumed: row.connections > 1,
+      offset: row.durableBytes,
+      next_seq: row.segments + 1,
+      model: taken.engine.name,
+      language: job.language,
+      heartbeat_seconds: HEARTBEAT_SECONDS,
+    });
+    this.#session = deps.host.run(taken, this.#userOf());
+    void this.#sendStored();
+    void this.#tick();
+  }
+
+  binary(bytes: Buffer): void {
+    this.#audioAtMs = this.#deps.clock.now();
+    if (this.#isFinishing) return;
+    this.#warnOfLength(bytes.length);
+    this.#session.write(bytes);
+    if (this.#session.isFull() && !this.#socket.isPaused) void this.#wait();
+  }
+
+  text(text: string): void {
+    const read = readMessage(text);
+    if ('bad' in read) this.#refuse(read.bad);
+    else this.#act(read.ok);
+  }
+
+  closed(code: number): void {
+    this.#closed.abort(null);
+    const { job } = this.#session;
+    this.#deps.log.info(
+      {
+        job_id: job.id,
+        account_id: job.accountId,
+        connection: this.#session.row.connections,
+        close_code: code,
+        received_bytes: this.#session.receivedBytes - this.#session.row.durableBytes,
+        behind_seconds: rounded(this.#session.mostBehindSeconds),
+      },
+      'live connection',
+    );
+    if (!this.#isFinishing) void this.#session.leave();
+  }
+
+  #userOf(): HostedUser {
+    return {
+      acknowledged: (offset) => this.#acknowledge(offset),
+      speechStarted: (startSeconds) => this.#socket.send({ type: 'speech_started', start: rounded(startSeconds) }),
+      speechStopped: () => undefined,
+      partial: (partial) => this.#showPartial(partialMessage(partial)),
+      segment: (segment) => this.#sendSegment(segment),
+      emptySegment: () => undefined,
+      segmentFailed: (_cause, { startSeconds, endSeconds }) =>
+        this.#warn('segment_failed', 'The engine failed on a part of the audio; its text is missing.', {
+          start: rounded(startSeconds),
+          end: rounded(endSeconds),
+        }),
+      finalized: (id, offset) => this.#socket.send({ type: 'finalized', id, offset }),
+      balanceLow: (secondsLeft) =>
+        this.#warn('balance_low', 'The balance does not cover more audio than this; add credits.', {
+          seconds_left: rounded(secondsLeft),
+        }),
+      stopped: (reason) => void this.#stopped(reason),
+      ended: (ended) => this.#sendDone(showJob(ended)),
+      replaced: () => this.#close(CLOSE.replaced, 'another connection has the session'),
+      restarting: () => this.#restart(),
+    };
+  }
+
+  #act(message: ClientMessage): void {
+    switch (message.type) {
+      case 'finalize':
+        this.#session.finalize(message.id);
+        break;
+      case 'gap':
+        if (!this.#session.gap(message.to)) {
+          this.#refuse({ param: 'to', message: 'to lies before the audio that was received already.' });
+        }
+        break;
+      case 'finish':
+        this.#finish();
+        break;
+      case 'cancel':
+        void this.#cancel();
+        break;
+      case 'keepalive':
+        this.#audioAtMs = this.#deps.clock.now();
+    }
+  }
+
+  #acknowledge(offset: number): void {
+    this.#ackedAtMs = this.#deps.clock.now();
+    this.#socket.send({ type: 'ack', offset });
+  }
+
+  #showPartial(partial: object): void {
+    if (!this.#session.row.options.partials) return;
+    const waitMs = this.#partialAtMs + PARTIAL_EVERY_MS - this.#deps.clock.now();
+    const isWaiting = this.#partial !== null;
+    this.#partial = partial;
+    if (waitMs <= 0) this.#sendPartial();
+    else if (!isWaiting) void this.#deps.clock.sleep(waitMs, this.#closed.signal).then(() => this.#sendPartial());
+  }
+
+  #sendPartial(): void {
+    if (this.#partial !== null && this.#socket.unsentBytes < PARTIALS_UNSENT_MAX_BYTES) {
+      this.#partialAtMs = this.#deps.clock.now();
+      this.#socket.send(this.#partial);
+    }
+    this.#partial = null;
+  }
+
+  #sendSegment(segment: LiveSegment): void {
+    this.#partial = null;
+    // Those that are stored come first; this one is stored too.
+    if (!this.#isCaughtUp) return;
+    this.#sentNumber = segment.number;
+    this.#socket.send(segmentMessage(segment, this.#session.job.wordTimes));
+  }
+
+  /** The segments that the client has not got, then those that come. */
+  async #sendStored(): Promise<void> {
+    try {
+      while (!this.#closed.signal.aborted) {
+        const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
+        const stored = await findLiveMessages(this.#deps.db, this.#session.row, page);
+        for (const { number, message } of stored) {
+          this.#sentNumber = number;
+          this.#socket.send(segmentMessage(readSegment(message), this.#session.job.wordTimes));
+        }
+        if (this.#sentNumber >= this.#session.segments) break;
+      }
+      this.#isCaughtUp = true;
+    } catch (cause) {
+      this.#deps.log.warn(
+        { job_id: this.#session.job.id, err: cause },
+        'the segments of a live session could not be read',
+      );
+      this.#close(CLOSE.overloaded, 'the database is away');
+    }
+  }
+
+  #warn(code: string, message: string, more: Record<string, number>): void {
+    this.#socket.send({ type: 'warning', code, message, ...more });
+  }
+
+  #warnOfLength(bytes: number): void {
+    const { options } = this.#session.row;
+    const secondsAt = (at: number) => this.#deps.maxAudioSeconds - durationMs(options, at) / 1000;
+    const [before, after] = [secondsAt(this.#session.receivedBytes), secondsAt(this.#session.receivedBytes + bytes)];
+    const passed = LENGTH_WARNINGS_SECONDS.find((seconds) => before > seconds && after <= seconds);
+    if (passed === undefined) return;
+    this.#warn('session_ending', 'The session ends when its audio is as long as it may be.', { seconds_left: passed });
+  }
+
+  #refuse({ message, param }: { message: string; param: string | null }): void {
+    this.#badMessages += 1;
+    this.#socket.send({ type: 'error', error: { type: 'invalid_message', message, ...(param !== null && { param }) } });
+    if (this.#badMessages >= MAX_BAD_MESSAGES)
+      this.#close(CLOSE.badMessages, 'too many messages that are not understood');
+  }
+
+  #finish(closeCode: number = CLOSE.done): void {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    this.#closeCode = closeCode;
+    void this.#session.finish();
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    await this.#session.flush();
+    this.#session.abandon();
+    try {
+      this.#sendDone(await this.#deps.cancel(this.#session.job));
+    } catch (cause) {
+      this.#deps.log.warn({ job_id: this.#session.job.id, err: cause }, 'a live session could not be canceled');
+      this.#close(CLOSE.internal, 'the session could not be canceled');
+    }
+  }
+
+  #sendDone(job: ReturnType<typeof showJob>): void {
+    this.#socket.sendText(writeJson({ type: 'done', seq: this.#session.segments + 1, job }));
+    this.#close(this.#closeCode, job.status);
+  }
+
+  async #stopped(reason: StopReason): Promise<void> {
+    this.#isFinishing = true;
+    if (reason === 'out_of_balance' || reason === 'too_long') {
+      this.#closeCode = STOP_CODES[reason];
+    } else if (reason === 'lost') await this.#closeLost();
+    else this.#close(STOP_CODES[reason], reason);
+  }
+
+  /** Somebody else has the session, or has ended its job. */
+  async #closeLost(): Promise<void> {
+    const { shard, accountId, id } = this.#session.job;
+    const job = await findJob(this.#deps.db, { shard, accountId, id }).catch(() => undefined);
+    const hasEnded = job === null || (job !== undefined && isTerminal(job.state));
+    if (hasEnded) this.#close(CLOSE.ended, 'the job has ended');
+    else this.#close(CLOSE.replaced, 'another connection has the session');
+  }
+
+  async #restart(): Promise<void> {
+    this.#socket.send({ type: 'going_away', reconnect_after_ms: RECONNECT_AFTER_MS });
+    await this.#session.leave();
+    this.#isFinishing = true;
+    this.#close(CLOSE.restart, 'the node restarts');
+  }
+
+  #close(code: number, reason: string): void {
+    this.#socket.close(code, reason.slice(0, 100));
+  }
+
+  /** The client waits while the engine or the journal is full. */
+  async #wait(): Promise<void> {
+    this.#socket.pause();
+    while (this.#session.isFull() && !this.#closed.signal.aborted) {
+      await this.#deps.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
+      this.#audioAtMs = this.#deps.clock.now();
+    }
+    this.#socket.resume();
+  }
+
+  async #tick(): Promise<void> {
+    const { clock } = this.#deps;
+    const { signal } = this.#closed;
+    const idleMs = this.#session.row.options.idleSeconds * 1000;
+    while (!signal.aborted) {
+      await clock.sleep(TICK_MS, signal);
+      // A page does not see pings: this is how its script knows that the connection works.
+      if (clock.now() - this.#ackedAtMs >= HEARTBEAT_SECONDS * 1000) this.#acknowledge(this.#session.durableBytes);
+      if (clock.now() - this.#audioAtMs >= idleMs) this.#finish(CLOSE.idle);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import type { Account } from '../accounts/account.ts';
+import { insufficientBalance } from '../accounts/ledger/insufficient-balance.ts';
+import { missingUnits } from '../accounts/ledger/ledger-store.ts';
+import { lockAccount } from '../accounts/store.ts';
+import { creditRates } from '../config/rates.ts';
+import type { Sql } from '../db/database.ts';
+import type { LiveEngine } from '../engines/live/live-engine.ts';
+import { ApiError } from '../http/api-error.ts';
+import { acceptLive } from '../jobs/api/accept-store.ts';
+import type { JobRequest } from '../jobs/api/request.ts';
+import { type Job, NO_AUDIO } from '../jobs/job.ts';
+import { countLiveSessions, type LiveOptions, leaveSession } from '../jobs/live/rows/live-store.ts';
+import { type TakenSession, takeOverSession } from '../jobs/live/rows/take-over.ts';
+import type { JobKey } from '../jobs/store.ts';
+import type { Plan } from '../rules/accounts/plan.ts';
+import { costUnits } from '../rules/jobs/price.ts';
+import type { LiveEngines } from './live-engines.ts';
+import { HELD_MS } from './meter.ts';
+import { type RunningDeps, RunningSession, type SessionUser } from './running-session.ts';
+
+export type LiveHostDeps = RunningDeps & {
+  engines: LiveEngines;
+  /** <node>/<process>. */
+  holder: string;
+};
+
+/** A client that has not connected for so long will not. */
+export const CONNECT_WITHIN_MS = 60_000;
+const RESTART_RETRY_SECONDS = '1';
+
+export type NewSession = {
+  account: Account;
+  keyId: string | null;
+  request: JobRequest;
+  options: LiveOptions;
+  /** SHA-256 of the token that connects; null where the session is connected by its request. */
+  tokenHash: Buffer | null;
+};
+
+/** A session that was taken over and does not run yet: `run` or `abandon` it. */
+export type Taken = TakenSession & { engine: LiveEngine; free(): void };
+
+/** What a wire does when the process stops. */
+export type HostedUser = SessionUser & {
+  /** Another connection has the session now. */
+  replaced(): void;
+  /** The process stops: the client is told to connect again. The session is left when it resolves. */
+  restarting(): Promise<void>;
+};
+
+/** Begins the live sessions of this process and takes sessions over. */
+export class LiveHost {
+  readonly #deps: LiveHostDeps;
+  readonly #running = new Map<string, { session: RunningSession; user: HostedUser }>();
+  #isClosing = false;
+
+  constructor(deps: LiveHostDeps) {
+    this.#deps = deps;
+  }
+
+  get sessions(): number {
+    return this.#running.size;
+  }
+
+  /** @throws ApiError  503 */
+  requirePlace(): void {
+    if (this.#isClosing) throw restarting();
+    this.#deps.engines.requirePlace();
+  }
+
+  /**
+   * Inserts the job of a session, with its first minute held. Nobody is connected yet.
+   * @param tx  a transaction
+   * @param id  of the job
+   * @throws ApiError  402 or 403
+   */
+  async create(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
+    const { config } = this.#deps;
+    const { shard, id: accountId, unlimited } = account;
+    const planNow = (await lockAccount(tx, account)) ?? account.plan;
+    const most = config.maxLiveSessionsPerAccount[planNow];
+    if ((await countLiveSessions(tx, { shard, accountId })) >= most) throw tooMany(most, planNow);
+    const units = costUnits(HELD_MS, creditRates(config)[request.plan]);
+    const session = { options, tokenHash, connectWithinMs: CONNECT_WITHIN_MS };
+    const given = { shard, id, accountId, keyId, filename: null, audioSource: null, unlimited, ...request };
+    const stored = { ...NO_AUDIO, format: options.encoding as string, sizeBytes: 0, durationMs: 0 };
+    const job = await acceptLive(tx, { ...given, ...stored, heldUnits: unlimited ? 0 : units }, session);
+    if (job !== null) return job;
+    throw tooExpensive(units, await missingUnits(tx, account, units));
+  }
+
+  /**
+   * Takes a session over for a client that connects; nobody else can write it any more. Null when the job has ended, or is
+   * none of the account.
+   * @throws ApiError  503
+   */
+  async take(key: JobKey & { accountId: string }, plan: Plan): Promise<Taken | null> {
+    if (this.#isClosing) throw restarting();
+    const place = await this.#deps.engines.take(plan);
+    try {
+      const taken = await takeOverSession(this.#deps.db, key, this.#deps.holder);
+      if (taken) return { ...taken, engine: place.engine, free: () => place[Symbol.dispose]() };
+      place[Symbol.dispose]();
+      return null;
+    } catch (cause) {
+      place[Symbol.dispose]();
+      throw cause;
+    }
+  }
+
+  /** Runs a session for a connected client. A connection of this process that had it before is replaced. */
+  run(taken: Taken, user: HostedUser): RunningSession {
+    const { id } = taken.job;
+    const before = this.#running.get(id);
+    this.#running.delete(id);
+    before?.session.abandon();
+    before?.user.replaced();
+    const session = new RunningSession(this.#deps, taken, user, () => {
+      taken.free();
+      if (this.#running.get(id)?.session === session) this.#running.delete(id);
+    });
+    this.#running.set(id, { session, user });
+    return session;
+  }
+
+  /** The client is gone before its session ran. */
+  async abandon({ row, free }: Taken): Promise<void> {
+    free();
+    // After a failure the lease of the job ends by itself.
+    await this.#deps.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
+  }
+
+  /** Sends all clients to other processes. Their sessions are durable when it resolves. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await Promise.all([...this.#running.values()].map(({ user }) => user.restarting()));
+    await this.#deps.engines.close();
+  }
+}
+
+function tooMany(most: number, plan: Plan): ApiError {
+  const message = `An account on ${plan} may have ${most} live sessions at once. Finish one, then begin another.`;
+  return new ApiError('plan_limit', message);
+}
+
+function tooExpensive(units: number, missing: number): ApiError {
+  return insufficientBalance(
+    { neededUnits: units, availableUnits: units - missing },
+    ({ needed, available }) =>
+      `The first minute costs ${needed} credits and the balance holds ${available}. Add credits, then begin the session.`,
+  );
+}
+
+function restarting(): ApiError {
+  return new ApiError('unavailable', 'The service is shutting down; try again in a few seconds.', {
+    headers: { 'retry-after': RESTART_RETRY_SECONDS },
+  });
+}

@@ -1,0 +1,102 @@
+import { ApiError } from '../http/api-error.ts';
+import { oneOf, type Static, Type } from '../http/schema.ts';
+import { type JobRequest, readJobRequest } from '../jobs/api/request.ts';
+import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
+import { optionJsonFields } from '../jobs/options.ts';
+import { PLANS, type Plan } from '../rules/accounts/plan.ts';
+import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
+
+const NOT_LIVE = ['diarize', 'multichannel', 'translate_to'] as const;
+
+/** The body of POST /v1/live. */
+export const liveBody = Type.Object({
+  plan: Type.Optional(oneOf(PLANS, { description: "Default: the account's plan." })),
+  language: Type.Optional(
+    Type.String({ description: 'BCP 47 code such as en; default: detected where the model can.' }),
+  ),
+  metadata: Type.Optional(Type.String({ description: 'A string containing JSON, at most 4,096 bytes.' })),
+  timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
+  prompt: optionJsonFields.prompt,
+  keywords: optionJsonFields.keywords,
+  replacements: optionJsonFields.replacements,
+  delete_after_seconds: optionJsonFields.delete_after_seconds,
+  encoding: Type.Optional(oneOf(LIVE_ENCODINGS, { default: 'pcm_s16le' })),
+  sample_rate: Type.Optional(
+    Type.Unsafe<LiveSampleRate>({ type: 'integer', enum: [...LIVE_SAMPLE_RATES], default: 16_000 }),
+  ),
+  partials: Type.Optional(Type.Boolean({ default: true, description: 'Send the words of the open segment.' })),
+  endpointing_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 5_000,
+      default: 600,
+      description: 'Silence that ends a segment, from 100; 0: none does.',
+    }),
+  ),
+  max_segment_seconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 30, default: 20 })),
+  resume_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 600,
+      default: 60,
+      description: 'How long a session waits for a client that was cut off.',
+    }),
+  ),
+  idle_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 10,
+      maximum: 3_600,
+      default: 300,
+      description: 'Without audio for so long the session finishes.',
+    }),
+  ),
+  diarize: Type.Optional(Type.Boolean({ description: 'Not offered for live sessions: true is a 400.' })),
+  multichannel: Type.Optional(Type.Boolean({ description: 'Not offered for live sessions: true is a 400.' })),
+  translate_to: Type.Optional(Type.String({ description: 'Not offered for live sessions: a 400.' })),
+});
+
+export type LiveBody = Static<typeof liveBody>;
+
+/**
+ * What a session is asked for.
+ * @throws ApiError  400 or 403, naming the field
+ */
+export function readLiveRequest(body: LiveBody, accountPlan: Plan): { request: JobRequest; options: LiveOptions } {
+  const notLive = NOT_LIVE.find((name) => body[name]);
+  if (notLive) throw invalid(notLive, `${notLive} is not offered for live sessions; retry the stored audio with it.`);
+  const endpointingMs = body.endpointing_ms ?? 600;
+  if (endpointingMs > 0 && endpointingMs < 100)
+    throw invalid('endpointing_ms', 'endpointing_ms must be 0, or 100 to 5000.');
+  return {
+    request: readJobRequest(fieldsOf(body), accountPlan),
+    options: {
+      encoding: body.encoding ?? 'pcm_s16le',
+      sampleRate: body.sample_rate ?? 16_000,
+      partials: body.partials ?? true,
+      endpointingMs,
+      maxSegmentSeconds: body.max_segment_seconds ?? 20,
+      resumeSeconds: body.resume_seconds ?? 60,
+      idleSeconds: body.idle_seconds ?? 300,
+    },
+  };
+}
+
+const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', 'prompt', 'delete_after_seconds'] as const;
+
+/** The fields that any job has, as those of a form. */
+function fieldsOf(body: LiveBody) {
+  const fields = new Map<string, string>();
+  for (const name of JOB_FIELDS) if (body[name] !== undefined) fields.set(name, String(body[name]));
+  const { keywords, replacements } = body as { keywords?: string[]; replacements?: unknown };
+  if (replacements !== undefined) fields.set('replacements', JSON.stringify(replacements));
+  const lists = new Map<string, readonly string[]>();
+  if (keywords !== undefined && keywords.length > 0) {
+    fields.set('keywords', keywords.at(-1)!);
+    lists.set('keywords', keywords);
+  }
+  return { fields, lists };
+}
+
+function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_request', message, { param });
+}

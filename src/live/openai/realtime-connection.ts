@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../accounts/account.ts';
+import type { Database } from '../../db/database.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
+import type { JobRequest } from '../../jobs/api/request.ts';
+import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
+import { type Clock, makeId } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { HostedUser, LiveHost } from '../live-host.ts';
+import type { RunningSession, StopReason } from '../running-session.ts';
+import { RealtimeItems } from './realtime-items.ts';
+import {
+  liveOptionsOf,
+  type RealtimeSettings,
+  SettingsError,
+  showSettings,
+  updateSettings,
+} from './session-settings.ts';
+
+export type RealtimeDeps = {
+  db: Database;
+  clock: Clock;
+  log: Log;
+  host: LiveHost;
+  maxAudioSeconds: number;
+  /** @throws ApiError  what cannot be served for these settings */
+  requestOf(settings: RealtimeSettings, account: Account): Promise<JobRequest>;
+};
+
+export type RealtimeCaller = { account: Account; keyId: string | null; settings: RealtimeSettings };
+
+/** Bytes of one message: 4 MiB of base64 and its frame. */
+export const MESSAGE_MAX_BYTES = 4 * 2 ** 20 + 65_536;
+const FULL_CHECK_MS = 50;
+
+type Given = Record<string, unknown>;
+
+/** A client of OpenAI's Realtime API that transcribes. Its job begins with the first audio, and ends with the connection. */
+export class RealtimeConnection implements SocketUser {
+  readonly #deps: RealtimeDeps;
+  readonly #socket: OpenSocket;
+  readonly #caller: RealtimeCaller;
+  readonly #items: RealtimeItems;
+  readonly #head: { id: string; expiresAt: number };
+  #settings: RealtimeSettings;
+  #session: RunningSession | null = null;
+  /** What came while the job was made; null before the first audio, and once the session runs. */
+  #queued: (() => void)[] | null = null;
+  #isClosed = false;
+
+  constructor(deps: RealtimeDeps, socket: OpenSocket, caller: RealtimeCaller) {
+    this.#deps = deps;
+    this.#socket = socket;
+    this.#caller = caller;
+    this.#settings = caller.settings;
+    this.#items = new RealtimeItems((event) => this.#send(event));
+    const expiresAt = Math.floor(deps.clock.now() / 1000) + deps.maxAudioSeconds;
+    this.#head = { id: `sess_${randomUUID().replaceAll('-', '')}`, expiresAt };
+    this.#send({ type: 'session.created', session: showSettings(this.#settings, this.#head) });
+  }
+
+  binary(): void {
+    this.#error({ message: 'Send audio as input_audio_buffer.append, in base64.' });
+  }
+
+  text(text: string): void {
+    const event = parse(text);
+    if (event === null) return void this.#error({ message: 'A message must be a JSON object.' });
+    const eventId = typeof event['event_id'] === 'string' ? event['event_id'].slice(0, 200) : null;
+    switch (event['type']) {
+      case 'session.update':
+      case 'transcription_session.update':
+        this.#update(event, eventId);
+        break;
+      case 'input_audio_buffer.append':
+        this.#append(event, eventId);
+        break;
+      case 'input_audio_buffer.commit':
+        this.#withSession(() => this.#commit());
+        break;
+      case 'input_audio_buffer.clear':
+        this.#withSession(() => {
+          this.#session?.discard();
+          this.#items.cleared();
+        });
+        break;
+      default: {
+        const type = String(event['type']).slice(0, 100);
+        this.#error({ eventId, code: 'unknown_event', message: `The event ${type} is not offered for transcription.` });
+      }
+    }
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    this.#withSession(() => void this.#session?.finish());
+  }
+
+  #update(event: Given, eventId: string | null): void {
+    const answer = event['type'] === 'session.update' ? 'session.updated' : 'transcription_session.updated';
+    try {
+      const updated = updateSettings(this.#settings, event['session']);
+      // The audio that has come is of the format, and cut by the rule, that it began with.
+      const isBegun = this.#session !== null || this.#queued !== null;
+      const { format, silenceMs, turnDetection } = this.#settings;
+      this.#settings = isBegun ? { ...updated, format, silenceMs, turnDetection } : updated;
+      this.#send({ type: answer, session: showSettings(this.#settings, this.#head) });
+    } catch (error) {
+      if (!(error instanceof SettingsError)) throw error;
+      this.#error({ eventId, param: error.param, code: 'invalid_value', message: error.message });
+    }
+  }
+
+  #append(event: Given, eventId: string | null): void {
+    const { audio } = event;
+    if (typeof audio !== 'string') {
+      return void this.#error({ eventId, param: 'audio', message: 'audio must be a string of base64.' });
+    }
+    const bytes = Buffer.from(audio, 'base64');
+    if (bytes.length === 0) return;
+    if (this.#session === null && this.#queued === null) void this.#begin();
+    this.#withSession(() => this.#write(bytes));
+  }
+
+  #write(bytes: Buffer): void {
+    const session = this.#session!;
+    session.write(bytes);
+    if (session.isFull() && !this.#socket.isPaused) void this.#wait(session);
+  }
+
+  #commit(): void {
+    if (this.#session === null || !this.#items.isOpen) this.#items.commitNothing();
+    else this.#session.finalize(null);
+  }
+
+  /** Now, or once the job is made. */
+  #withSession(act: () => void): void {
+    if (this.#queued === null) act();
+    else this.#queued.push(act);
+  }
+
+  async #begin(): Promise<void> {
+    this.#queued = [];
+    this.#socket.pause();
+    const { account, keyId } = this.#caller;
+    const { db, host, clock } = this.#deps;
+    const settings = this.#settings;
+    try {
+      const request = await this.#deps.requestOf(settings, account);
+      const id = makeId('job', clock);
+      const options = liveOptionsOf(settings);
+      await db.transaction((tx) => host.create(tx, id, { account, keyId, request, options, tokenHash: null }));
+      const key = { shard: account.shard, accountId: account.id, id };
+      const taken = await host.take(key, request.plan);
+      if (taken === null) throw new Error('the job of a new session has ended');
+      this.#items.useVad(settings.silenceMs !== null);
+      this.#session = host.run(taken, this.#userOf());
+      this.#send({ type: 'verbatim.job', job_id: id });
+    } catch (cause) {
+      this.#refuse(cause);
+    }
+    const queued = this.#queued ?? [];
+    this.#queued = null;
+    this.#socket.resume();
+    if (this.#session !== null) for (const act of queued) act();
+  }
+
+  #refuse(cause: unknown): void {
+    if (!(cause instanceof ApiError)) this.#deps.log.error({ err: cause }, 'a live session could not be begun');
+    const { type, message } =
+      cause instanceof ApiError ? cause : { type: 'internal', message: 'The session could not be begun.' };
+    this.#error({ code: type, message });
+    this.#socket.close(type === 'unavailable' ? CLOSE.overloaded : CLOSE.refused, type);
+  }
+
+  #userOf(): HostedUser {
+    return {
+      acknowledged: () => undefined,
+      speechStarted: (seconds) => this.#items.started(seconds),
+      speechStopped: (seconds) => this.#items.stopped(seconds),
+      partial: (partial) => this.#items.partial(partial),
+      segment: (segment: LiveSegment) => this.#items.completed(segment.text),
+      emptySegment: () => this.#items.completed(''),
+      segmentFailed: () => this.#items.failed(),
+      finalized: () => undefined,
+      balanceLow: () => undefined,
+      stopped: (reason) => this.#stopped(reason),
+      ended: (job) => {
+        if (job.state === 'failed')
+          this.#error({ code: job.errorType ?? 'failed', message: job.errorMessage ?? 'The session failed.' });
+        this.#socket.close(job.state === 'failed' ? CLOSE.refused : CLOSE.done, job.state);
+      },
+      replaced: () => this.#socket.close(CLOSE.refused, 'replaced'),
+      restarting: async () => {
+        // Its client cannot come back: a transcriber ends the job.
+        await this.#session?.leave();
+        this.#socket.close(CLOSE.restart, 'the node restarts');
+      },
+    };
+  }
+
+  #stopped(reason: StopReason): void {
+    if (reason === 'out_of_balance' || reason === 'too_long') return;
+    this.#error({ code: reason, message: 'The session was ended.' });
+    this.#socket.close(reason === 'lost' ? CLOSE.refused : CLOSE.overloaded, reason);
+  }
+
+  /** The client waits while the engine or the journal is full. */
+  async #wait(session: RunningSession): Promise<void> {
+    this.#socket.pause();
+    while (session.isFull() && !this.#isClosed) await this.#deps.clock.sleep(FULL_CHECK_MS);
+    this.#socket.resume();
+  }
+
+  #error({
+    eventId = null,
+    code = null,
+    param = null,
+    message,
+  }: {
+    eventId?: string | null;
+    code?: string | null;
+    param?: string | null;
+    message: string;
+  }): void {
+    this.#send({ type: 'error', error: { type: 'invalid_request_error', code, message, param, event_id: eventId } });
+  }
+
+  #send(event: object): void {
+    this.#socket.send({ event_id: `event_${randomUUID().replaceAll('-', '')}`, ...event });
+  }
+}
+
+function parse(text: string): Given | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Given) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { findValidKeys } from '../../accounts/keys/key-store.ts';
+import { findAccount } from '../../accounts/store.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { hashKey, type Limits, requireUnsuspended } from '../../http/authentication.ts';
+import { offeredProtocols, requireHandshake } from '../../http/handshakes/handshake.ts';
+import { type Call, defineRoute, type Route } from '../../http/route.ts';
+import { Type } from '../../http/schema.ts';
+import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
+import { permitPlan, readJobRequest } from '../../jobs/api/request.ts';
+import { permitByEngine } from '../../jobs/api/transcribe.ts';
+import { isId } from '../../rules/ids.ts';
+import { shardOf } from '../../rules/shard.ts';
+import { keyCaller } from '../key-caller.ts';
+import type { LiveRoutesDeps } from '../routes.ts';
+import { insertClientSecret, useClientSecret } from './client-secret-store.ts';
+import {
+  MESSAGE_MAX_BYTES,
+  type RealtimeCaller,
+  RealtimeConnection,
+  type RealtimeDeps,
+} from './realtime-connection.ts';
+import {
+  INITIAL_SETTINGS,
+  planOf,
+  type RealtimeSettings,
+  SettingsError,
+  showSettings,
+  updateSettings,
+} from './session-settings.ts';
+
+export type RealtimeRoutesDeps = LiveRoutesDeps & { limits: Limits };
+
+const KEY_PROTOCOL = 'openai-insecure-api-key.';
+const SUBPROTOCOL = 'realtime';
+const SECRET_SECONDS = { min: 10, max: 7_200, usual: 600 };
+const SECRET = /^ek_([0-9a-z]{1,40})_[A-Za-z0-9_-]{43}$/;
+
+/** Live sessions by OpenAI's Realtime API: connect, and make secrets for browsers. */
+export function realtimeRoutes(deps: RealtimeRoutesDeps): Route[] {
+  return [connectRoute(deps), secretRoute(deps)];
+}
+
+function connectRoute(deps: RealtimeRoutesDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/realtime',
+    auth: 'none',
+    tag: 'Live transcription',
+    summary: "Transcribe live by OpenAI's Realtime API (WebSocket)",
+    description:
+      'With `intent=transcription`, or `model` naming a plan. By an API key, or by the subprotocols `realtime` and ' +
+      '`openai-insecure-api-key.<key>`, where the key may be one of `POST /v1/realtime/client_secrets`.',
+    schema: {
+      query: Type.Object({ intent: Type.Optional(Type.String()), model: Type.Optional(Type.String()) }),
+      answers: { 101: null },
+    },
+    errors: ['unauthenticated', 'missing_scope'],
+    async handle(call) {
+      requireHandshake(call.header);
+      const offered = offeredProtocols(call.header);
+      const caller = await callerOf(deps, call, offered);
+      const settings = { ...caller.settings, model: call.query.model ?? caller.settings.model };
+      const refused = await deps.limits.admit(caller.account, 'live');
+      const isRefused = refused?.kind === 'refused';
+      return {
+        status: 101,
+        upgrade: {
+          protocol: offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : null,
+          maxMessageBytes: MESSAGE_MAX_BYTES,
+          open: (socket) =>
+            isRefused
+              ? refuse(socket, `Too many new sessions; try again in ${refused.retryAfterSeconds} s.`)
+              : new RealtimeConnection(realtimeDeps(deps), socket, { ...caller, settings }),
+          abandon: () => undefined,
+        },
+      };
+    },
+  });
+}
+
+function secretRoute(deps: RealtimeRoutesDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/realtime/client_secrets',
+    auth: 'key',
+    scope: 'jobs:write',
+    bucket: 'live',
+    tag: 'Live transcription',
+    summary: 'Make a secret for a browser',
+    description: "OpenAI's request and answer. The secret begins at most 10 live sessions, and nothing else.",
+    schema: {
+      body: Type.Object({
+        expires_after: Type.Optional(
+          Type.Object({
+            anchor: Type.Optional(Type.Literal('created_at')),
+            seconds: Type.Optional(
+              Type.Integer({ minimum: SECRET_SECONDS.min, maximum: SECRET_SECONDS.max, default: SECRET_SECONDS.usual }),
+            ),
+          }),
+        ),
+        session: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'As in `session.update`.' })),
+      }),
+      answers: {
+        200: Type.Object({
+          value: Type.String({ description: 'ek_…' }),
+          expires_at: Type.Integer({ description: 'Seconds since 1970.' }),
+          session: Type.Unsafe<object>({ type: 'object' }),
+        }),
+      },
+    },
+    async handle(call) {
+      const { account, actor, body, idempotency } = call;
+      const settings = settingsOf(body.session);
+      const seconds = body.expires_after?.seconds ?? SECRET_SECONDS.usual;
+      const expiresAt = Math.floor(deps.clock.now() / 1000) + seconds;
+      const value = `ek_${account.id.slice(account.id.indexOf('_') + 1)}_${randomBytes(32).toString('base64url')}`;
+      const secret = {
+        shard: account.shard,
+        accountId: account.id,
+        hash: hashKey(value),
+        keyId: actor.key?.id ?? null,
+      };
+      return await deps.db.transaction(async (tx) => {
+        await insertClientSecret(tx, { ...secret, settings, expiresAt: new Date(expiresAt * 1000) });
+        const session = showSettings(settings, { id: `sess_${value.slice(-20)}`, expiresAt });
+        return await idempotency.saveAnswer(tx, {
+          status: 200,
+          body: { value, expires_at: expiresAt, session },
+        } as const);
+      });
+    },
+  });
+}
+
+function settingsOf(session: unknown): RealtimeSettings {
+  try {
+    return updateSettings(INITIAL_SETTINGS, session);
+  } catch (cause) {
+    if (!(cause instanceof SettingsError)) throw cause;
+    throw new ApiError('invalid_request', cause.message, { param: cause.param, cause });
+  }
+}
+
+/** @throws ApiError  401 or 403 */
+async function callerOf(
+  deps: RealtimeRoutesDeps,
+  call: Pick<Call<unknown, unknown, unknown>, 'header' | 'note'>,
+  offered: string[],
+): Promise<RealtimeCaller> {
+  const { header } = call;
+  const given = offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
+  const bearer = given === undefined ? header('authorization') : `Bearer ${given}`;
+  const secret = /^bearer +(ek_\S+)$/i.exec(bearer ?? '')?.[1];
+  if (secret !== undefined) return await callerOfSecret(deps, secret);
+  const caller = await keyCaller(deps.callers, call, { authorization: bearer, 'x-api-key': header('x-api-key') });
+  return { account: caller.account, keyId: caller.key.id, settings: INITIAL_SETTINGS };
+}
+
+async function callerOfSecret({ db }: RealtimeRoutesDeps, secret: string): Promise<RealtimeCaller> {
+  const accountId = `acct_${SECRET.exec(secret)?.[1] ?? ''}`;
+  const account = isId('acct', accountId) ? await findAccount(db, accountId) : null;
+  if (account === null) throw unknownSecret();
+  const key = { shard: shardOf(accountId), accountId, hash: hashKey(secret) };
+  const used = await useClientSecret<RealtimeSettings>(db, key);
+  if (used === null) throw unknownSecret();
+  if (used.keyId !== null && !(await findValidKeys(db, [{ shard: key.shard, id: used.keyId }])).has(used.keyId))
+    throw unknownSecret();
+  requireUnsuspended(account);
+  return { account, keyId: used.keyId, settings: used.settings };
+}
+
+function realtimeDeps(deps: RealtimeRoutesDeps): RealtimeDeps {
+  const { db, clock, log, host, config } = deps;
+  return {
+    db,
+    clock,
+    log,
+    host,
+    maxAudioSeconds: config.maxAudioSeconds,
+    async requestOf(settings, account) {
+      const plan = permitPlan('model', planOf(settings.model, account.plan), account.plan);
+      const request = readJobRequest(fieldsOf({ ...settings, plan }), account.plan);
+      await permitByEngine(deps, request, { translate_to: 'translate_to', diarize: 'diarize' });
+      return request;
+    },
+  };
+}
+
+function fieldsOf({ plan, language, prompt, keywords }: RealtimeSettings & { plan: string }) {
+  const fields = new Map<string, string>([['plan', plan]]);
+  if (language !== null) fields.set('language', language);
+  if (prompt !== null) fields.set('prompt', prompt);
+  if (keywords.length > 0) fields.set('keywords', keywords.at(-1)!);
+  return { fields, lists: new Map(keywords.length > 0 ? [['keywords', keywords]] : []) };
+}
+
+/** Clients of this API show no text of a refused handshake: they are told in an event. */
+function refuse(socket: OpenSocket, message: string): SocketUser {
+  socket.send({
+    event_id: 'event_refused',
+    type: 'error',
+    error: { type: 'invalid_request_error', code: 'rate_limited', message, param: null, event_id: null },
+  });
+  socket.close(CLOSE.refused, 'rate_limited');
+  return { binary: () => undefined, text: () => undefined, closed: () => undefined };
+}
+
+function unknownSecret(): ApiError {
+  return new ApiError(
+    'unauthenticated',
+    'This client secret is unknown, has expired or has begun all of its sessions.',
+    {
+      headers: { 'www-authenticate': 'Bearer' },
+    },
+  );
+}

@@ -1,0 +1,373 @@
+import type { AudioStorage } from '../audio/storage/storage.ts';
+import { creditRates } from '../config/rates.ts';
+import type { Config } from '../config/settings.ts';
+import type { Database } from '../db/database.ts';
+import type { LiveEngine } from '../engines/live/live-engine.ts';
+import type { ClaimedJob, Job, JobMetrics } from '../jobs/job.ts';
+import { endLiveJob } from '../jobs/live/end-live.ts';
+import type { JournalEntry, LiveJournal } from '../jobs/live/rows/journal.ts';
+import { editOf } from '../jobs/live/rows/live-segment.ts';
+import { type LiveRow, leaveSession } from '../jobs/live/rows/live-store.ts';
+import type { TakenSession } from '../jobs/live/rows/take-over.ts';
+import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
+import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
+import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { FoundWarning } from '../rules/jobs/warnings.ts';
+import { bytesPerSecond, durationMs } from '../rules/live/encoding.ts';
+import { Meter } from './meter.ts';
+
+export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
+
+export type RunningDeps = {
+  db: Database;
+  config: Config;
+  storage: AudioStorage;
+  clock: Clock;
+  log: Log;
+  metrics?: JobMetrics;
+  journal: LiveJournal;
+  leases: LeaseKeeper<LiveClaim>;
+};
+
+/** Why a session ends without its client's word. */
+export type StopReason = 'out_of_balance' | 'too_long' | 'lost' | 'failed' | 'away';
+
+/** What a wire tells its client. */
+export type SessionUser = SessionEvents & {
+  /** So many bytes are durable. */
+  acknowledged(offset: number): void;
+  /** So many seconds are paid for; the session stops after them. */
+  balanceLow(secondsLeft: number): void;
+  /** The session stops. But for `lost`, `failed` and `away` its job ends, and `ended` follows. */
+  stopped(reason: StopReason): void;
+  /** The job has ended. */
+  ended(job: Job): void;
+};
+
+// While the database is away for longer, another node may have it: the client is sent there.
+const AWAY_MAX_MS = 60_000;
+const CHECK_EVERY_MS = 1_000;
+const BEHIND_SECONDS = 5;
+
+/**
+ * A session that a client is connected to: what `LiveSession` decides, paid for before it is taken, under a lease that is
+ * renewed, until its job ends or the client goes.
+ */
+export class RunningSession {
+  readonly #deps: RunningDeps;
+  readonly #user: SessionUser;
+  readonly #onClosed: () => void;
+  readonly #engine: LiveEngine;
+  readonly #taken: TakenSession;
+  readonly #entry: JournalEntry;
+  readonly #session: LiveSession;
+  readonly #meter: Meter;
+  readonly #lease: Disposable;
+  readonly #closed = new AbortController();
+  readonly #warnings: FoundWarning[] = [];
+  #unpaid: Uint8Array[] = [];
+  #growing: Promise<void> | null = null;
+  #shortMs: number | null = null;
+  #gapBytes: number;
+  #isEnding = false;
+  #mostBehindSeconds = 0;
+
+  /** @param onClosed  called once, when the session needs its engine no more */
+  constructor(
+    deps: RunningDeps,
+    taken: TakenSession & { engine: LiveEngine },
+    user: SessionUser,
+    onClosed: () => void,
+  ) {
+    const { job, row } = taken;
+    this.#deps = deps;
+    this.#user = user;
+    this.#onClosed = onClosed;
+    this.#engine = taken.engine;
+    this.#taken = taken;
+    this.#gapBytes = row.gapBytes;
+    this.#meter = new Meter({
+      db: deps.db,
+      job,
+      rate: creditRates(deps.config)[job.plan],
+      maxMs: deps.config.maxAudioSeconds * 1000,
+    });
+    this.#entry = deps.journal.open({
+      row,
+      wordTimes: job.wordTimes,
+      position: () => this.#session.position(),
+      onDurable: (bytes) => user.acknowledged(bytes),
+      onLost: () => this.#stop('lost'),
+      onFailed: (cause) => {
+        deps.log.error({ job_id: job.id, err: cause }, 'a live session could not be written');
+        this.#stop('failed');
+      },
+    });
+    this.#session = this.#openSession();
+    this.#lease = deps.leases.hold(
+      () => ({ ...claimOf(row), leaseMs: leaseMsOf(row) }),
+      () => this.#stop('lost'),
+    );
+    if (row.durableBytes > 0) void this.#replay();
+    void this.#watch();
+  }
+
+  get model(): string {
+    return this.#engine.name;
+  }
+
+  get job(): ClaimedJob {
+    return this.#taken.job;
+  }
+
+  get row(): LiveRow {
+    return this.#taken.row;
+  }
+
+  /** Bytes that were taken, gaps included. */
+  get receivedBytes(): number {
+    return this.#session.receivedBytes;
+  }
+
+  /** Final segments that are durable. */
+  get segments(): number {
+    return this.#entry.segments;
+  }
+
+  get durableBytes(): number {
+    return this.#entry.durableBytes;
+  }
+
+  /** The longest that the engine was behind, in seconds of audio. */
+  get mostBehindSeconds(): number {
+    return this.#mostBehindSeconds;
+  }
+
+  /** Whether the client has to wait. */
+  isFull(): boolean {
+    return this.#unpaid.length > 0 || this.#session.isFull();
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.#isEnding || bytes.length === 0) return;
+    this.#unpaid.push(bytes);
+    this.#takePaid();
+  }
+
+  /** False when the offset was received already. */
+  gap(to: number): boolean {
+    if (this.#unpaid.length > 0) return false;
+    const bytes = to - this.#session.receivedBytes;
+    if (bytes < 0 || this.#isEnding) return bytes >= 0;
+    this.#gapBytes += bytes;
+    this.#warnings.push({ code: 'audio_gap' });
+    return this.#session.gap(to);
+  }
+
+  finalize(id: string | null): void {
+    if (!this.#isEnding) this.#session.finalize(id);
+  }
+
+  /** Gives the open segment up: its audio has no text. */
+  discard(): void {
+    if (!this.#isEnding) this.#session.discard();
+  }
+
+  /** The client has no more audio: everything is decoded, and the job ends. */
+  async finish(warnings: readonly FoundWarning[] = []): Promise<void> {
+    await this.#end({ warnings });
+  }
+
+  /** Resolves once all that was taken is durable. */
+  async flush(): Promise<void> {
+    await this.#entry.flush();
+  }
+
+  /** The client is gone: it may come back, to any process. */
+  async leave(): Promise<void> {
+    if (this.#closed.signal.aborted || this.#isEnding) return;
+    this.#isEnding = true;
+    await this.#entry.flush();
+    this.#close();
+    await this.#deps.db
+      .transaction((tx) => leaveSession(tx, this.row))
+      // Its lease ends by itself.
+      .catch((cause: unknown) =>
+        this.#deps.log.warn({ job_id: this.job.id, err: cause }, 'a live session was left to its lease'),
+      );
+  }
+
+  /** The job has ended elsewhere, or is to be ended elsewhere. */
+  abandon(): void {
+    this.#close();
+  }
+
+  #openSession(): LiveSession {
+    const { job, row } = this.#taken;
+    const { language, options } = job;
+    const { prompt, keywords } = options;
+    return new LiveSession({
+      format: row.options,
+      segmentation: row.options,
+      position: { frame: row.frame, isSpeaking: row.isSpeaking },
+      receivedBytes: row.durableBytes,
+      nextNumber: row.segments + 1,
+      journal: this.#entry,
+      openDecoder: (lead) =>
+        this.#engine.open({
+          language,
+          lead,
+          ...(prompt !== undefined && { prompt }),
+          ...(keywords !== undefined && { keywords }),
+        }),
+      edit: editOf(job),
+      events: {
+        ...this.#user,
+        segmentFailed: (cause, segment) => {
+          this.#warnings.push({ code: 'segment_failed', ...segment });
+          this.#user.segmentFailed(cause, segment);
+        },
+      },
+    });
+  }
+
+  async #replay(): Promise<void> {
+    try {
+      const { clock, log } = this.#deps;
+      const again = { waits: 'a live session', jobId: this.job.id, signal: this.#closed.signal };
+      await retryWhileAway({ clock, log }, again, () => this.#session.replay());
+    } catch (cause) {
+      if (this.#closed.signal.aborted) return;
+      this.#deps.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');
+      this.#stop('failed');
+    }
+  }
+
+  /** Takes as much of what came as is paid for. */
+  #takePaid(): void {
+    while (this.#unpaid.length > 0) {
+      const allowed = this.#allowedBytes() - this.#session.receivedBytes;
+      if (allowed <= 0) break;
+      const bytes = this.#unpaid.shift()!;
+      if (bytes.length > allowed) this.#unpaid.unshift(bytes.subarray(allowed));
+      this.#session.write(bytes.subarray(0, allowed));
+    }
+    if (this.#unpaid.length > 0 && this.#meter.isAtLength) return void this.#stopAt('too_long');
+    if (this.#meter.isLow(this.#takenMs())) this.#grow();
+  }
+
+  #allowedBytes(): number {
+    const { allowedMs } = this.#meter;
+    const { options } = this.row;
+    return Math.floor((allowedMs * bytesPerSecond(options)) / 1000) + this.#gapBytes;
+  }
+
+  #takenMs(): number {
+    return durationMs(this.row.options, this.#session.receivedBytes - this.#gapBytes);
+  }
+
+  #grow(): void {
+    // What was short is looked at again at its end only.
+    if (this.#growing !== null || (this.#shortMs !== null && this.#unpaid.length === 0)) return;
+    this.#growing = this.#growOnce().finally(() => {
+      this.#growing = null;
+      if (this.#unpaid.length > 0 && !this.#isEnding && !this.#closed.signal.aborted) this.#takePaid();
+    });
+  }
+
+  async #growOnce(): Promise<void> {
+    const takenMs = this.#takenMs();
+    try {
+      const { clock, log } = this.#deps;
+      const again = { waits: 'the hold of a live session', jobId: this.job.id, signal: this.#closed.signal };
+      const coverage = await retryWhileAway({ clock, log }, again, () => this.#meter.grow(takenMs));
+      if (coverage.kind === 'lost') return this.#stop('lost');
+      const wasShort = this.#shortMs !== null;
+      this.#shortMs = coverage.kind === 'short' ? coverage.coveredMs : null;
+      if (coverage.kind === 'short') {
+        if (!wasShort) this.#user.balanceLow(Math.max(0, coverage.coveredMs - this.#takenMs()) / 1000);
+        else if (this.#session.receivedBytes >= this.#allowedBytes()) return void this.#stopAt('out_of_balance');
+      }
+    } catch (cause) {
+      if (this.#closed.signal.aborted) return;
+      this.#deps.log.error({ job_id: this.job.id, err: cause }, 'the hold of a live session could not be made');
+      return this.#stop('failed');
+    }
+  }
+
+  #stopAt(reason: 'out_of_balance' | 'too_long'): void {
+    if (this.#isEnding) return;
+    this.#unpaid = [];
+    this.#user.stopped(reason);
+    void this.#end({ isOutOfBalance: reason === 'out_of_balance' });
+  }
+
+  async #end({
+    warnings = [],
+    isOutOfBalance = false,
+  }: {
+    warnings?: readonly FoundWarning[];
+    isOutOfBalance?: boolean;
+  }): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { clock, log } = this.#deps;
+    try {
+      await this.#growing;
+      await this.#session.finish();
+      if (this.#closed.signal.aborted) return;
+      if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#warnings.push({ code: 'behind' });
+      const row = { ...this.row, durableBytes: this.#entry.durableBytes, gapBytes: this.#entry.gapBytes };
+      const end = { model: this.#engine.name, warnings: [...this.#warnings, ...warnings], isOutOfBalance };
+      const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
+      const ended = await retryWhileAway({ clock, log }, again, () =>
+        endLiveJob(this.#deps, { job: this.job, row }, end),
+      );
+      if (ended === null) return this.#stop('lost');
+      this.#close();
+      this.#user.ended(ended);
+    } catch (cause) {
+      if (this.#closed.signal.aborted) return;
+      log.error({ job_id: this.job.id, err: cause }, 'a live session could not be ended');
+      this.#stop('failed');
+    }
+  }
+
+  #stop(reason: StopReason): void {
+    if (this.#closed.signal.aborted) return;
+    this.#close();
+    this.#user.stopped(reason);
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await this.#deps.clock.sleep(CHECK_EVERY_MS, signal);
+      this.#mostBehindSeconds = Math.max(this.#mostBehindSeconds, this.#session.behindSeconds());
+      if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
+    }
+  }
+
+  #close(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort(null);
+    this.#onClosed();
+    this.#lease[Symbol.dispose]();
+    this.#session.close();
+    this.#entry.close();
+  }
+}
+
+/** How long a session stays with a process that does not renew: its client has so long to come back after a crash. */
+function leaseMsOf({ options }: Pick<LiveRow, 'options'>): number {
+  return Math.max(LEASE_MIN_MS, options.resumeSeconds * 1000);
+}
+
+// As the lease of any job.
+const LEASE_MIN_MS = 12_000;
+
+function claimOf({ shard, id, lease }: LiveRow): Omit<LiveClaim, 'leaseMs'> {
+  return { shard, id, lease };
+}

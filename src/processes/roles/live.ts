@@ -1,0 +1,63 @@
+import type { AudioStorage } from '../../audio/storage/storage.ts';
+import { dataPaths } from '../../config/settings.ts';
+import { openLiveEngine } from '../../engines/live/open-live.ts';
+import { LiveJournal } from '../../jobs/live/rows/journal.ts';
+import { renewLiveLeases } from '../../jobs/live/rows/live-store.ts';
+import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
+import { LiveEngines, liveSpecs } from '../../live/live-engines.ts';
+import { LiveHost } from '../../live/live-host.ts';
+import type { LiveClaim } from '../../live/running-session.ts';
+import { jobMetrics } from '../../platform/metrics.ts';
+import type { RoleContext } from './role.ts';
+
+type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
+
+/** The live sessions of the HTTP process. Engines are started by the first session. */
+export function openLive({ config, order, db, log, clock, metrics }: Context, storage: AudioStorage) {
+  const leases = new LeaseKeeper<LiveClaim>({
+    clock,
+    log,
+    renew: (claims, shard) => renewLiveLeases(db, claims, shard),
+  });
+  const options = {
+    modelsDir: dataPaths(config.dataDir).models,
+    slots: config.transcribeConcurrency,
+    threadsPerSlot: 1,
+    apiKey: config.engineApiKey,
+    tools: { folder: config.toolsDir },
+    log,
+    clock,
+    stepSeconds: config.liveStepSeconds,
+    onRestart: (engine: string) => metrics.engineRestarts.inc({ engine }),
+  };
+  const engines = new LiveEngines({
+    specs: liveSpecs(
+      { lite: config.engineLiveLite, pro: config.engineLivePro },
+      { lite: config.engineLite, pro: config.enginePro },
+    ),
+    open: (spec) => openLiveEngine(spec, options),
+    maxSessions: config.liveSessions,
+    clock,
+    log,
+  });
+  const journal = new LiveJournal({ db, clock, log });
+  const host = new LiveHost({
+    db,
+    config,
+    storage,
+    clock,
+    log,
+    metrics: jobMetrics(metrics),
+    journal,
+    leases,
+    engines,
+    holder: order.holder,
+  });
+  return {
+    host,
+    async close() {
+      await host.close();
+      await leases.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** A word that a pass over the open segment found, with its times in seconds. */
+export type HeardWord = { text: string; startSeconds: number; endSeconds: number };
+
+/** Words that do not change any more, and those of the newest pass after them. */
+export type Agreed<W> = { stable: W[]; open: W[] };
+
+/** A repeated run of up to so many words is what models of the Whisper family invent in silence. */
+const LOOP_MAX_WORDS = 6;
+const LOOP_MAX_REPEATS = 2;
+
+/**
+ * LocalAgreement-2 (Macháček, Dabre, Bojar 2023): a word is stable once two passes in a row agree on it and on all words
+ * before it. Words are compared by letters and digits, without case.
+ */
+export class Agreement<W extends { text: string } = HeardWord> {
+  readonly #endsLoops: boolean;
+  #stable: W[] = [];
+  #last: W[] = [];
+
+  /** @param endsLoops  a run of words is not made stable more than twice in a row: for models that invent such loops */
+  constructor({ endsLoops = false }: { endsLoops?: boolean } = {}) {
+    this.#endsLoops = endsLoops;
+  }
+
+  /** Takes the words of a pass over the whole segment so far. */
+  push(words: W[]): Agreed<W> {
+    const from = this.#stable.length;
+    const agreed = sameWords(words.slice(from), this.#last.slice(from));
+    for (const word of words.slice(from, from + agreed)) {
+      if (this.#endsLoops && repeats([...this.#stable, word])) break;
+      this.#stable.push(word);
+    }
+    this.#last = words;
+    return { stable: [...this.#stable], open: words.slice(this.#stable.length) };
+  }
+
+  /** How many of the stable words the final text contradicts. */
+  brokenBy(final: W[]): number {
+    return this.#stable.length - sameWords(final, this.#stable);
+  }
+}
+
+/** The number of words at the start on which both agree. */
+function sameWords(one: { text: string }[], other: { text: string }[]): number {
+  const limit = Math.min(one.length, other.length);
+  let same = 0;
+  while (same < limit && keyOf(one[same]!) === keyOf(other[same]!)) same += 1;
+  return same;
+}
+
+function repeats(words: { text: string }[]): boolean {
+  const keys = words.map(keyOf);
+  for (let length = 1; length <= LOOP_MAX_WORDS; length++) {
+    const run = keys.slice(-length).join(' ');
+    let times = 1;
+    while (run === keys.slice(-length * (times + 1), -length * times).join(' ')) times += 1;
+    if (times > LOOP_MAX_REPEATS) return true;
+  }
+  return false;
+}
+
+function keyOf({ text }: { text: string }): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}

@@ -1,0 +1,47 @@
+import type { LiveFormat } from './encoding.ts';
+import { bytesPerFrame, decodeSamples } from './encoding.ts';
+import { Resampler } from './resampler.ts';
+
+/** Zero as a byte of each encoding. */
+const SILENCE = { pcm_s16le: 0, mulaw: 0xff, alaw: 0xd5 } as const;
+const SILENCE_BLOCK_BYTES = 65_536;
+
+/** Frames of 10 ms at 16,000 samples per second from the bytes of a session, however they are divided. */
+export class FrameReader {
+  readonly #format: LiveFormat;
+  readonly #frameBytes: number;
+  readonly #resampler: Resampler;
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(format: LiveFormat) {
+    this.#format = format;
+    this.#frameBytes = bytesPerFrame(format);
+    this.#resampler = new Resampler(format.sampleRate);
+  }
+
+  /** The frames that are complete with these bytes. */
+  *push(bytes: Uint8Array): Generator<Int16Array> {
+    const all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    let at = 0;
+    for (; at + this.#frameBytes <= all.length; at += this.#frameBytes) {
+      const samples = decodeSamples(this.#format.encoding, all.subarray(at, at + this.#frameBytes));
+      yield this.#resampler.push(samples);
+    }
+    // A copy: the bytes may be part of a larger buffer.
+    this.#rest = all.slice(at);
+  }
+
+  /** The last frame, filled with silence; none where the bytes ended with a frame. Half a sample is dropped. */
+  *end(): Generator<Int16Array> {
+    if (this.#rest.length === 0) return;
+    if (this.#format.encoding === 'pcm_s16le') this.#rest = this.#rest.subarray(0, this.#rest.length & ~1);
+    for (const silence of silentBytes(this.#format, this.#frameBytes - this.#rest.length)) yield* this.push(silence);
+  }
+}
+
+/** Silence in the encoding of the session, in blocks of at most 64 KiB. */
+export function* silentBytes({ encoding }: LiveFormat, bytes: number): Generator<Uint8Array> {
+  for (let left = bytes; left > 0; left -= SILENCE_BLOCK_BYTES) {
+    yield new Uint8Array(Math.min(left, SILENCE_BLOCK_BYTES)).fill(SILENCE[encoding]);
+  }
+}

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'node:test';
+import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
+import { LiveClient } from '../fixtures/live-client.ts';
+import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
+
+const TONE_ENGINES = {
+  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+  ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+  AUDIO_RETENTION_HOURS: '1',
+};
+const SILENCE = new Uint8Array(32_000);
+
+function tone(text: string): Uint8Array {
+  const { buffer, byteOffset, byteLength } = toneSpeech(text);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function apiOf(service: TestService, { key }: ServiceAccount) {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+  const call = async (method: string, route: string, body?: object): Promise<{ status: number; json: any }> => {
+    const headers = { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }) };
+    const answer = await fetch(service.baseUrl + route, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, json: text.startsWith('{') ? JSON.parse(text) : text };
+  };
+  return {
+    call,
+    async begin(body: object = {}) {
+      const { status, json } = await call('POST', '/v1/live', body);
+      assert.equal(status, 201, JSON.stringify(json));
+      return { created: json, client: new LiveClient(service.baseUrl, json) };
+    },
+  };
+}
+
+test('speech is transcribed while it comes, and the end of the session is the end of its job', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { begin, call } = apiOf(service, await service.account({ plan: 'pro', credits: 10 }));
+  const { created, client } = await begin({ metadata: '{"n":12345678901234567890}', timestamps: 'word' });
+  assert.deepEqual([created.status, created.job.live], ['queued', undefined]);
+
+  const hello = await client.connect();
+  client.send(tone('hello world'));
+  client.send(SILENCE);
+  const first = await client.next('segment');
+  const { json: open } = await call('GET', `/v1/jobs/${created.id}`);
+  client.send(tone("don't stop"));
+  const done = await client.finish();
+
+  assert.deepEqual([hello.offset, hello.next_seq, hello.resumed, hello.connection], [0, 1, false, 1]);
+  assert.deepEqual([first.seq, first.index, first.text, first.reason], [1, 0, 'hello world', 'endpoint']);
+  assert.deepEqual(
+    first.words.map(({ text }: { text: string }) => text),
+    ['hello', 'world'],
+  );
+  assert.deepEqual([open.status, open.live.connected], ['processing', true]);
+  assert.equal(client.text, "hello world don't stop");
+  assert.deepEqual([done.seq, done.job.status, done.job.text], [3, 'completed', "hello world don't stop"]);
+  const { json: job } = await call('GET', `/v1/jobs/${created.id}`);
+  const { json: balance } = await call('GET', '/v1/balance');
+  assert.deepEqual([job.text, job.audio.format, job.live], ["hello world don't stop", 'wav', undefined]);
+  assert.match(
+    await (
+      await fetch(`${service.baseUrl}/v1/jobs/${created.id}`, {
+        headers: { 'x-api-key': (await begin()).created.token },
+      })
+    ).text(),
+    /unauthenticated/,
+  );
+  assert.equal(balance.amount + balance.held, 10 - job.cost);
+  assert.equal(job.cost, Math.round((job.audio.duration_seconds / 60) * 2 * 1e6) / 1e6);
+  const { status } = await call('GET', `/v1/jobs/${created.id}/audio`);
+  assert.equal(status, 200);
+});
+
+test('a client that is cut off goes on where the server is, and gets the segments that it has not seen', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { begin } = apiOf(service, await service.account());
+  const { client } = await begin();
+  await client.connect();
+  client.send(tone('hello world'));
+  client.send(SILENCE);
+  client.send(tone('good morning'));
+  await client.next('segment');
+  client.cut();
+  client.send(SILENCE);
+  client.send(tone('again'));
+
+  const hello = await client.connect();
+  const done = await client.finish();
+
+  assert.deepEqual([hello.resumed, hello.connection], [true, 2]);
+  assert.ok(hello.offset >= client.acknowledged - 1e9 && hello.offset > 0);
+  assert.equal(done.job.text, 'hello world good morning again');
+  assert.deepEqual([...client.segments.keys()], [1, 2, 3]);
+});
+
+test('a session whose client does not come back is completed by a transcriber, and reported', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { begin, call } = apiOf(service, await service.account());
+  const { created, client } = await begin({ resume_seconds: 0 });
+  await client.connect();
+  client.send(tone('hello world'));
+  client.send(SILENCE);
+  client.send(tone('good'));
+  await client.next('ack', ({ offset }) => offset > 96_000);
+  client.cut();
+
+  const job = await until('the job to end', async () => {
+    const { json } = await call('GET', `/v1/jobs/${created.id}?wait=5`);
+    return json.status === 'completed' && json;
+  });
+
+  assert.equal(job.text, 'hello world good');
+  assert.deepEqual(
+    job.warnings.map(({ code }: { code: string }) => code),
+    ['connection_lost'],
+  );
+  const { json: events } = await call('GET', '/v1/events');
+  assert.deepEqual(
+    events.data.map(({ type }: { type: string }) => type),
+    ['transcription.completed'],
+  );
+});
+
+test('the balance ends a session at the millisecond that it covers', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { begin, call } = apiOf(service, await service.account({ plan: 'lite', credits: 1.025 }));
+  const { client } = await begin({ sample_rate: 8_000, encoding: 'mulaw' });
+  await client.connect();
+  const low = client.next('warning', ({ code }) => code === 'balance_low');
+  const done = client.next('done');
+  const closed = client.next('closed');
+  client.send(new Uint8Array(70 * 8_000).fill(0xff));
+
+  assert.ok((await low).seconds_left <= 61.5);
+  const { job } = await done;
+  assert.deepEqual([job.status, job.error.type, job.audio.duration_seconds], ['failed', 'insufficient_balance', 61.5]);
+  assert.equal((await closed).code, 4004);
+  const { json: balance } = await call('GET', '/v1/balance');
+  assert.deepEqual([balance.amount, balance.held], [0, 0]);
+});
+
+test('what cannot be served is refused before the session, and a bad message does not end it', async () => {
+  await using service = await openService({ ...TONE_ENGINES, MAX_LIVE_SESSIONS_PER_ACCOUNT: '2' });
+  const poor = apiOf(service, await service.account({ plan: 'lite', credits: 0.5 }));
+  const { begin, call } = apiOf(service, await service.account());
+  const refused = [
+    await poor.call('POST', '/v1/live', {}),
+    await call('POST', '/v1/live', { diarize: true }),
+    await call('POST', '/v1/live', { sample_rate: 11_025 }),
+    await call('POST', '/v1/live', { colour: 'red' }),
+    await call('GET', `/v1/live/${(await begin()).created.id}`),
+  ];
+  assert.deepEqual(
+    refused.map(({ status, json }) => [status, json.error.type, json.error.param]),
+    [
+      [402, 'insufficient_balance', undefined],
+      [400, 'invalid_request', 'diarize'],
+      [400, 'invalid_request', 'sample_rate'],
+      [400, 'invalid_request', 'colour'],
+      [400, 'invalid_request', 'Upgrade'],
+    ],
+  );
+  const { client } = await begin();
+  const third = await call('POST', '/v1/live', {});
+  assert.deepEqual([third.status, third.json.error.type], [403, 'plan_limit']);
+  await client.connect();
+  client.say({ type: 'louder' });
+  const error = await client.next('error');
+  assert.deepEqual(error.error.param, 'type');
+  client.say({ type: 'cancel' });
+  const { job } = await client.next('done');
+  assert.equal(job.status, 'canceled');
+});
+
+test('a gap is silence that is not charged, and a cut-off engine costs the text of its segment only', async () => {
+  const engine = await openStubEngine();
+  await using service = await openService({ ENGINE_LITE: engine.spec, ENGINE_PRO: engine.spec });
+  const { begin } = apiOf(service, await service.account({ plan: 'lite', credits: 100 }));
+  const { client } = await begin();
+  await client.connect();
+  engine.fail(2);
+  client.send(tone('hello world'));
+  client.send(SILENCE);
+  await client.next('warning', ({ code }) => code === 'segment_failed');
+  engine.hold();
+  client.send(tone('a second segment that is long enough to be far behind'));
+  client.send(SILENCE);
+  await engine.called();
+  // The session looks each second how far the engine is behind.
+  await until('a look', async () => engine.heldMs() > 2_500);
+  engine.release();
+  await client.next('segment');
+  client.say({ type: 'gap', to: 3_200_000 });
+
+  const { job } = await client.finish();
+
+  await engine.close();
+  const { length: chargedBytes } = client.audio;
+  assert.deepEqual(job.warnings.map(({ code }: { code: string }) => code).sort(), [
+    'audio_gap',
+    'behind',
+    'segment_failed',
+  ]);
+  assert.deepEqual([job.text, job.audio.duration_seconds], ['heard', 100]);
+  assert.equal(job.cost, Math.floor((chargedBytes / 32_000) * 1000) / 60_000);
+});
+
+/** A speech server that says the same of all audio; it can fail, or hold its answers back. */
+async function openStubEngine() {
+  let failures = 0;
+  let held: { since: number; release: () => void; answers: Promise<void> } | null = null;
+  let called = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    for await (const _ of request);
+    called.resolve();
+    await held?.answers;
+    const isFailure = failures > 0 && request.method === 'POST';
+    if (isFailure) failures -= 1;
+    response.writeHead(isFailure ? 500 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ text: 'heard', language: 'en', segments: [{ start: 0, end: 1, text: 'heard' }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    spec: `openai:http://127.0.0.1:${port}/v1`,
+    fail: (count: number) => void (failures = count),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      called = Promise.withResolvers<void>();
+      held = { since: Date.now(), release: resolve, answers: promise };
+    },
+    called: () => called.promise,
+    heldMs: () => (held ? Date.now() - held.since : 0),
+    release() {
+      held?.release();
+      held = null;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
