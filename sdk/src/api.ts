@@ -703,6 +703,14 @@ export interface Model {
    * Who is to be named with the transcripts, where the licence asks for it.
    */
   attribution: string | null;
+  /**
+   * null until the engine is ready for the first time.
+   */
+  quality: ('standard' | 'fallback') | null;
+  /**
+   * What the operator of the service types, before a restart, in place of a fallback; null where there is none.
+   */
+  upgrade_command: string | null;
 }
 /**
  * As OpenAI's API lists models, with further fields.

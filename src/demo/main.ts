@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { dataPaths, readConfig } from '../config/settings.ts';
+import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
 import { offerFirstModel } from '../models/offer.ts';
 import { makeCertificates } from './certificates.ts';
@@ -15,7 +16,6 @@ import { freePort, startService } from './service.ts';
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
 const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
 const USUAL_PORT = 8080;
-const FALLBACK_MODEL = 'pocketsphinx';
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 
 /** Starts the service, transcribes a file and prints the verified webhook; the service then runs until Ctrl-C. */
@@ -39,6 +39,11 @@ async function main(file: string): Promise<void> {
   await receiver.close();
 }
 
+/** The command that works on the data of the demo. */
+function demoCommand(): string {
+  return `DATA_DIR=${path.relative('', DATA_DIR)} ${readConfig().command}`;
+}
+
 /** Downloads the small English model. Prints one line when the hub cannot be reached. */
 async function pullModel(): Promise<void> {
   const config = readConfig();
@@ -47,7 +52,7 @@ async function pullModel(): Promise<void> {
     modelsDir: dataPaths(DATA_DIR).models,
     hubUrl: config.hubUrl,
     how: 'pull',
-    command: `DATA_DIR=${path.relative('', DATA_DIR)} ${config.command}`,
+    command: demoCommand(),
     input: process.stdin,
     output: process.stdout,
     signal: new AbortController().signal,
@@ -85,6 +90,7 @@ async function startDemoService(port: number, receiver: DemoReceiver, caCertific
     env: {
       WEBHOOK_ALLOWED_TARGETS: `127.0.0.1/32:${receiver.port}`,
       NODE_EXTRA_CA_CERTS: caFile,
+      VERBATIM_COMMAND: demoCommand(),
     },
     onWaiting: (reasons) => say(`Not ready yet: ${reasons}`),
   });
@@ -155,10 +161,10 @@ async function showDelivery(receiver: DemoReceiver, secret: string): Promise<voi
   const { job } = (event as { data: { job: DeliveredJob } }).data;
   say(`${event.type}, metadata ${/"metadata":(.*?),"data":/s.exec(body.toString())?.[1] ?? 'none'}`);
   console.log(`\n    ${job.text ?? job.error?.message}\n`);
-  if (job.model === FALLBACK_MODEL) {
+  if (job.model === FALLBACK_ENGINE) {
     console.log(`That text is by pocketsphinx, the fallback engine, which mishears many words. A better model, once:
 
-    DATA_DIR=${path.relative('', DATA_DIR)} bin/verbatim models pull ${FIRST_MODEL}
+    ${demoCommand()} models pull ${FIRST_MODEL}
 `);
   }
 }

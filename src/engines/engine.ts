@@ -1,3 +1,6 @@
+/** The name of the engine of a service without a model. Its text has many wrong words. */
+export const FALLBACK_ENGINE = 'pocketsphinx';
+
 /** A word with its times in seconds from the start of the piece. */
 export type Word = {
   text: string;

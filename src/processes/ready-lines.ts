@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../config/settings.ts';
 import { dataPaths } from '../config/settings.ts';
+import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
 import type { Part } from '../rules/network/connection-share.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
-
-/** The engine of a service without a model. */
-const FALLBACK_ENGINE = 'pocketsphinx';
 
 /**
  * What whoever started the service at a terminal wants to know when it is ready: five lines.

@@ -256,6 +256,7 @@ test('the official client lists the plans as models, with what their engines can
   assert.deepEqual(model, {
     ...{ id: 'lite', object: 'model', owned_by: 'verbatim', engine: 'tone', languages: null },
     ...{ features: ['words', 'diarize'], licence: null, attribution: null },
+    ...{ quality: 'standard', upgrade_command: null },
   });
   assert.deepEqual(
     [models[1]!.id, models[1]!['engine'], models[1]!['features']],

@@ -46,6 +46,12 @@ export function JobOptions({ values }: { values: OptionValues }) {
         />
         <SelectField label="Keep the job for" name="delete_after_seconds" options={LIFETIMES} />
       </div>
+      {model?.upgrade_command && (
+        <p className="hint">
+          The engine of this plan, {model.engine}, mishears many words. The operator gets a better one by{' '}
+          <code>{model.upgrade_command}</code> and a restart.
+        </p>
+      )}
       <FeatureFields without={without} isRefused={(feature, name) => lacks(feature) && values[name] !== 'on'} />
       {values['diarize'] === 'on' && (
         <div className="columns">

@@ -1,5 +1,5 @@
 import { toolEnvironment } from '../../platform/tools.ts';
-import { type Engine, EngineError } from '../engine.ts';
+import { type Engine, EngineError, FALLBACK_ENGINE } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { ChildPool } from '../process/child-pool.ts';
 import { localEngine } from '../process/local-engine.ts';
@@ -32,7 +32,7 @@ export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxO
     log,
     onRestart: () => onRestart?.('pocketsphinx'),
   });
-  const engine = localEngine('pocketsphinx', slots, pool);
+  const engine = localEngine(FALLBACK_ENGINE, slots, pool);
   return {
     ...engine,
     languages: ['en'],

@@ -1,9 +1,12 @@
 import type { Account } from '../../accounts/account.ts';
+import { publicCommand } from '../../config/public-command.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
-import { PLAN_FEATURES } from '../../engines/engine.ts';
+import { FALLBACK_ENGINE, PLAN_FEATURES } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
+import { FIRST_MODEL } from '../../models/catalogue.ts';
 import { mayUsePlan, PLANS, type Plan } from '../../rules/accounts/plan.ts';
 import { canonicalLanguages } from '../../rules/jobs/language.ts';
 import { findPlanEngines, type PlanEngine } from '../api/engine-store.ts';
@@ -25,6 +28,16 @@ const modelSchema = Type.Object(
     features: Type.Array(oneOf(PLAN_FEATURES)),
     licence: nullable(Type.String(), 'Of the model; null when unknown.'),
     attribution: nullable(Type.String(), 'Who is to be named with the transcripts, where the licence asks for it.'),
+    quality: nullable(
+      oneOf(['standard', 'fallback'], {
+        description: 'fallback: the engine of a service without a model, whose text has many wrong words.',
+      }),
+      'null until the engine is ready for the first time.',
+    ),
+    upgrade_command: nullable(
+      Type.String(),
+      'What the operator of the service types, before a restart, in place of a fallback; null where there is none.',
+    ),
   },
   component('Model', {
     id: 'lite',
@@ -36,6 +49,8 @@ const modelSchema = Type.Object(
     features: ['words'],
     licence: 'CC-BY-4.0',
     attribution: 'NVIDIA',
+    quality: 'standard',
+    upgrade_command: null,
   }),
 );
 
@@ -44,8 +59,10 @@ const listSchema = Type.Object(
   component('ModelList', undefined, "As OpenAI's API lists models, with further fields."),
 );
 
+type ModelDeps = { db: Database; config: Pick<Config, 'command'> };
+
 /** GET /v1/models and GET /v1/models/:id: the plans that the account may use, in the shape of OpenAI's API. */
-export function modelRoutes({ db }: { db: Database }): Route[] {
+export function modelRoutes(deps: ModelDeps): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -56,7 +73,7 @@ export function modelRoutes({ db }: { db: Database }): Route[] {
       tag: 'OpenAI',
       schema: { answers: { 200: listSchema } },
       async handle({ account }) {
-        return { status: 200, body: { object: 'list', data: await modelsOf(db, account) } };
+        return { status: 200, body: { object: 'list', data: await modelsOf(deps, account) } };
       },
     }),
     defineRoute({
@@ -71,7 +88,7 @@ export function modelRoutes({ db }: { db: Database }): Route[] {
         answers: { 200: modelSchema },
       },
       async handle({ account, params }) {
-        const model = (await modelsOf(db, account)).find(({ id }) => id === params.id);
+        const model = (await modelsOf(deps, account)).find(({ id }) => id === params.id);
         if (!model) throw new ApiError('not_found', 'There is no such model; GET /v1/models lists them.');
         return { status: 200, body: model };
       },
@@ -79,14 +96,15 @@ export function modelRoutes({ db }: { db: Database }): Route[] {
   ];
 }
 
-async function modelsOf(db: Database, account: Account): Promise<Static<typeof modelSchema>[]> {
+async function modelsOf({ db, config }: ModelDeps, account: Account): Promise<Static<typeof modelSchema>[]> {
   const engines = await findPlanEngines(db);
   return PLANS.filter((plan) => mayUsePlan(account.plan, plan)).map((plan) =>
-    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null),
+    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null, publicCommand(config)),
   );
 }
 
-function showModel(plan: Plan, engine: PlanEngine | null): Static<typeof modelSchema> {
+function showModel(plan: Plan, engine: PlanEngine | null, command: string): Static<typeof modelSchema> {
+  const isFallback = engine?.engine === FALLBACK_ENGINE;
   return {
     id: plan,
     object: 'model',
@@ -97,5 +115,7 @@ function showModel(plan: Plan, engine: PlanEngine | null): Static<typeof modelSc
     features: engine?.features ?? [],
     licence: engine?.licence ?? null,
     attribution: engine?.attribution ?? null,
+    quality: engine && (isFallback ? 'fallback' : 'standard'),
+    upgrade_command: isFallback ? `${command} models pull ${FIRST_MODEL}` : null,
   };
 }

@@ -444,6 +444,10 @@ class Model(TypedDict):
     """Of the model; null when unknown."""
     attribution: str | None
     """Who is to be named with the transcripts, where the licence asks for it."""
+    quality: Literal["standard", "fallback"] | None
+    """null until the engine is ready for the first time."""
+    upgrade_command: str | None
+    """What the operator of the service types, before a restart, in place of a fallback; null where there is none."""
 
 
 class ModelList(TypedDict):
