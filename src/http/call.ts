@@ -2,8 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../accounts/account.ts';
+import { clientOf } from '../rules/network/client-address.ts';
+import { ApiError } from './api-error.ts';
 import type { OpenStreams } from './connections/open-streams.ts';
-import { type Call, NO_IDEMPOTENCY_KEY } from './route.ts';
+import { type AnswerMemory, type Call, NO_IDEMPOTENCY_KEY, UNLIMITED_MEMORY } from './route.ts';
+
+const UNREAD_RETRY_SECONDS = 5;
 
 /** The arguments of a route's handler. @param signal  aborts when the request is over */
 export function callOf(
@@ -36,8 +40,42 @@ export function callOf(
       rawQuery: isRawAudio(request) ? queryOf(request.raw) : null,
     },
     idempotency: request.context.idempotency ?? NO_IDEMPOTENCY_KEY,
+    memory: memoryOf(request, reply),
     note: (fields) => void Object.assign(request.context.notes, fields),
   };
+}
+
+function memoryOf(request: FastifyRequest, reply: FastifyReply): AnswerMemory {
+  const { context, ip } = request;
+  const { unreadAnswers } = context;
+  if (unreadAnswers === null) return UNLIMITED_MEMORY;
+  const caller = context.account?.id ?? clientOf(ip);
+  return {
+    reserve(bytes) {
+      admitAnswer(request, bytes);
+      unreadAnswers.add(caller, bytes, reply.raw);
+      context.reservedBytes += bytes;
+    },
+    hold(bytes) {
+      admitAnswer(request, bytes);
+      return unreadAnswers.hold(caller, bytes);
+    },
+  };
+}
+
+/** @throws ApiError  429 or 503 when too many answers are unread for one of so many bytes */
+export function admitAnswer({ context, ip }: FastifyRequest, bytes: number): void {
+  const limit = context.unreadAnswers?.exceeded(context.account?.id ?? clientOf(ip), bytes);
+  const headers = { 'retry-after': String(UNREAD_RETRY_SECONDS) };
+  if (limit === 'all') {
+    const message = 'Too many answers wait to be read by clients; try again in a few seconds.';
+    throw new ApiError('unavailable', message, { headers });
+  }
+  if (limit === 'caller') {
+    const rule = `At most ${context.unreadAnswers!.limits.maxBytesPerCaller / 2 ** 20} MiB of answers of an account may be unread.`;
+    const message = `${rule} Read them to the end, then send the request again.`;
+    throw new ApiError('rate_limited', message, { headers, extra: { retry_after: UNREAD_RETRY_SECONDS } });
+  }
 }
 
 /** Whether the body is audio by itself, not a form with audio in it, at a route that takes it. */

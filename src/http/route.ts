@@ -50,6 +50,23 @@ export const NO_IDEMPOTENCY_KEY: IdempotencyHandle = {
   saveAnswer: async (_tx, answer) => answer,
 };
 
+/** The memory for answers that clients have not read yet: of the account, and of the process. */
+export type AnswerMemory = {
+  /**
+   * Counts an answer before the handler reads what it shows, until it is sent.
+   * @throws ApiError  429 or 503 when it would be over a limit
+   */
+  reserve(bytes: number): void;
+  /** Counts a part of a stream until it is disposed. @throws ApiError  as `reserve` */
+  hold(bytes: number): Disposable;
+};
+
+/** Memory without a limit. */
+export const UNLIMITED_MEMORY: AnswerMemory = {
+  reserve: () => undefined,
+  hold: () => ({ [Symbol.dispose]: () => undefined }),
+};
+
 /** A body that the handler reads as a stream. */
 export type IncomingUpload = {
   /** The unread body. A client that waits for it is answered 100 Continue. */
@@ -77,6 +94,7 @@ export type Call<Params, Query, Body> = {
   /** Only on routes with `upload: true`. */
   upload: IncomingUpload;
   idempotency: IdempotencyHandle;
+  memory: AnswerMemory;
   /** Adds a field to the request's log line: ids, counts, outcomes. Never a key, a secret, a transcript or metadata. */
   note(fields: Record<string, string | number | boolean | null>): void;
 };

@@ -114,6 +114,9 @@ export type Job = ValuesOf<
   words?: string | null;
 };
 
+/** A job without its text. */
+export type JobHead = Omit<Job, 'transcript' | 'segments' | 'words'>;
+
 /** What a request asks for. */
 export type RequestedOfJob = ValuesOf<JobTable['requested']>;
 /** A job as a request describes it. */

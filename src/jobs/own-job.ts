@@ -2,22 +2,30 @@ import type { Account } from '../accounts/account.ts';
 import type { Sql } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
 import { isId } from '../rules/ids.ts';
-import type { Job } from './job.ts';
-import { findJob } from './store.ts';
+import type { Job, JobHead } from './job.ts';
+import { findJob, findJobHead } from './store.ts';
+
+type Owner = Pick<Account, 'shard' | 'id'>;
 
 /**
  * A job of the account. The answer is the same for an unknown id, a malformed id, and the id of another account's job.
- * @param parts  what is read beside the columns of every job
+ * @param how  as for `findJob`
  * @throws ApiError  404
  */
-export async function jobOr404(
-  sql: Sql,
-  account: Pick<Account, 'shard' | 'id'>,
-  id: string,
-  parts?: { withWords: boolean },
-): Promise<Job> {
-  const key = { shard: account.shard, accountId: account.id, id };
-  const job = isId('job', id) ? await findJob(sql, key, parts) : null;
+export async function jobOr404(sql: Sql, owner: Owner, id: string, how?: Parameters<typeof findJob>[2]): Promise<Job> {
+  return isId('job', id) ? orThrow(await findJob(sql, keyOf(owner, id), how)) : orThrow<Job>(null);
+}
+
+/** The same without its text. @throws ApiError  404 */
+export async function jobHeadOr404(sql: Sql, owner: Owner, id: string): Promise<JobHead> {
+  return isId('job', id) ? orThrow(await findJobHead(sql, keyOf(owner, id))) : orThrow<JobHead>(null);
+}
+
+function keyOf(owner: Owner, id: string) {
+  return { shard: owner.shard, accountId: owner.id, id };
+}
+
+function orThrow<Found>(job: Found | null): Found {
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }

@@ -1,6 +1,8 @@
 import type { Sql } from '../db/database.ts';
 import { selectColumns } from '../db/statements/columns.ts';
-import { JOB_TABLE, type Job } from './job.ts';
+import type { AnswerMemory } from '../http/route.ts';
+import { openFairSemaphore } from '../platform/fair-semaphore.ts';
+import { JOB_TABLE, type Job, type JobHead } from './job.ts';
 
 const { accepted, requested, stored, source, executed, ended, timed } = JOB_TABLE;
 const OPEN = { ...accepted, ...requested, ...stored, ...source, ...executed, ...timed };
@@ -10,25 +12,92 @@ const { transcript: _transcript, segments: _segments, ...SHORT_END } = ended;
 export const OPEN_JOB_COLUMNS = selectColumns('jobs', OPEN);
 /** Characters of its text that a job in a list shows. */
 export const MAX_LIST_TEXT_CHARS = 500;
+/** The columns of a job without its text. */
+export const JOB_HEAD_COLUMNS = selectColumns('jobs', { ...OPEN, ...SHORT_END });
 /** The columns of a job in a list: the beginning of its text, with one character more than is shown, and no segments. */
-export const LIST_COLUMNS = `${selectColumns('jobs', { ...OPEN, ...SHORT_END })},
+export const LIST_COLUMNS = `${JOB_HEAD_COLUMNS},
   left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments`;
 /** The columns of a job without its words, which are long. */
 export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 
-/** Null for a job that does not exist, or is of another account. @param withWords  reads the packed words too */
+// Of text, segments and words together. A longer job is read by a statement of its own, on a connection where nothing waits
+// behind it.
+const LONG_BYTES = 256 * 1024;
+/** The turns of those who read long jobs: ten at once would fill the memory, and delay all other requests. */
+export const longReads = openFairSemaphore({ permits: 2, perOwner: 1 });
+
+const TEXT_BYTES = `coalesce(octet_length(jobs.transcript), 0) + coalesce(octet_length(jobs.segments), 0)
+          + case when $4::boolean then coalesce(octet_length(jobs.words), 0) else 0 end`;
+const TEXT = 'jobs.transcript, jobs.segments, case when $4::boolean then jobs.words end as words';
+
+type OwnedKey = JobKey & { accountId: string };
+
+/**
+ * Null for a job that does not exist, or is of another account.
+ * @param withWords  reads the packed words too
+ * @param reserve    called with the bytes of a long job before it is read; may throw
+ */
 export async function findJob(
   sql: Sql,
-  { shard, accountId, id }: { shard: number; accountId: string; id: string },
-  { withWords = false } = {},
+  { shard, accountId, id }: OwnedKey,
+  { withWords = false, reserve = () => undefined }: { withWords?: boolean; reserve?: (bytes: number) => void } = {},
 ): Promise<Job | null> {
-  const rows = await sql.rows<Job>({
+  const values = [shard, id, accountId, withWords];
+  const [found] = await sql.rows<Job & { textBytes: number }>({
     name: 'find_job',
     isBrief: true,
-    text: `select ${JOB_COLUMNS}, case when $4::boolean then words end as words
+    text: `
+      select ${JOB_HEAD_COLUMNS}, short.*,
+        ${TEXT_BYTES} as "textBytes"
+      from jobs
+      left join lateral (select ${TEXT}) as short on ${TEXT_BYTES} <= ${LONG_BYTES}
+      where jobs.shard = $1 and jobs.id = $2 and jobs.account_id = $3`,
+    values,
+  });
+  if (found === undefined) return null;
+  const { textBytes, ...job } = found;
+  if (textBytes <= LONG_BYTES) return job;
+  return await longReads(accountId, async () => {
+    reserve(textBytes);
+    const [text] = await sql.rows<Pick<Job, 'transcript' | 'segments' | 'words'>>({
+      name: 'find_long_text',
+      text: `
+        select ${TEXT}
+        from jobs
+        where shard = $1 and id = $2 and account_id = $3`,
+      values,
+    });
+    return text ? { ...job, ...text } : null;
+  });
+}
+
+/**
+ * Reserves the memory for a long job before a request changes it, whose answer shows it.
+ * @throws ApiError  as `memory.reserve`
+ */
+export async function reserveText(sql: Sql, { shard, accountId, id }: OwnedKey, memory: AnswerMemory): Promise<void> {
+  const [row] = await sql.rows<{ textBytes: number }>({
+    name: 'find_text_bytes',
+    isBrief: true,
+    text: `
+      select ${TEXT_BYTES} as "textBytes"
       from jobs
       where shard = $1 and id = $2 and account_id = $3`,
-    values: [shard, id, accountId, withWords],
+    values: [shard, id, accountId, false],
+  });
+  if (row && row.textBytes > LONG_BYTES) memory.reserve(row.textBytes);
+}
+
+/** A job without its text; null for one that does not exist, or is of another account. */
+export async function findJobHead(sql: Sql, { shard, accountId, id }: OwnedKey): Promise<JobHead | null> {
+  const rows = await sql.rows<JobHead>({
+    name: 'find_job_head',
+    isBrief: true,
+    text: `
+      select ${JOB_HEAD_COLUMNS}
+      from jobs
+      where shard = $1 and id = $2 and account_id = $3`,
+    values: [shard, id, accountId],
   });
   return rows[0] ?? null;
 }

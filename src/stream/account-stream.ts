@@ -1,4 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDatabaseAway } from '../db/database.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { AnswerMemory } from '../http/route.ts';
 import { waitAtMost } from '../platform/clock.ts';
 import { writeJson } from '../platform/json.ts';
 import { BOUNDS } from '../rules/bounds.ts';
@@ -22,6 +25,10 @@ const RECONNECT_AFTER_MS = 2_000;
 const MARGIN_MS = BOUNDS.streamMarginMs;
 // A transaction that runs longer is not waited for.
 const LONGEST_WINDOW_MS = 60_000;
+// Of a frame while its client does not read: the body as bytes, as text, within the frame, and in the buffer of the socket.
+const HELD_PER_CHARACTER = 4;
+// 1 ms of writing.
+const CHARACTERS_PER_TURN = 128 * 1024;
 // Between two reads of one stream.
 const PAUSE_MS = 200;
 
@@ -31,19 +38,46 @@ const PAUSE_MS = 200;
  * that long before the horizon of the last one, and leaves out what was sent. Reads as fast as the client takes frames.
  */
 export async function* streamAccount(
-  runtime: StreamRuntime,
+  runtime: StreamRuntime & { memory: AnswerMemory },
   order: StreamOrder,
   subscription: Subscription,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   using _subscription = subscription;
   const stream = new AccountStream(runtime, order);
+  const turns = new Turns();
   yield `retry: ${RECONNECT_AFTER_MS}\n\n`;
   for await (const text of stream.run(subscription, signal)) {
+    using held = holdFrame(runtime.memory, text);
+    // The client connects again, and continues here.
+    if (held === null) return;
     yield text;
     subscription.taken();
+    await turns.sent(text.length);
   }
   yield frameText({ event: 'bye', id: null, data: { reason: signal.aborted ? 'key_ended' : 'stopping' } });
+}
+
+/** Lets other requests run between the frames of a long page, which are all written at once while the socket takes them. */
+class Turns {
+  #length = 0;
+
+  async sent(length: number): Promise<void> {
+    this.#length += length;
+    if (this.#length < CHARACTERS_PER_TURN) return;
+    this.#length = 0;
+    await nextTurn();
+  }
+}
+
+/** Counts a frame until the client has taken it. Null where there is no memory for it. */
+function holdFrame(memory: AnswerMemory, text: string): Disposable | null {
+  try {
+    return memory.hold(HELD_PER_CHARACTER * text.length);
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
 }
 
 class AccountStream {

@@ -4,10 +4,15 @@ import net from 'node:net';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { openManualClock } from '../../test/fixtures/manual-clock.ts';
+import { runtimeOn } from '../../test/fixtures/runtime.ts';
 import { framesOf, makeStreamAccount, openStreamNode } from '../../test/fixtures/stream.ts';
 import { until } from '../../test/fixtures/until.ts';
 import { emitEvent } from '../../test/fixtures/webhooks/emit-event.ts';
 import type { Database, Sql } from '../db/database.ts';
+import { ApiError } from '../http/api-error.ts';
+import { streamAccount } from './account-stream.ts';
+import { readPosition } from './position.ts';
+import { eventSource } from './sources.ts';
 
 type Account = Awaited<ReturnType<typeof makeStreamAccount>>;
 
@@ -116,4 +121,35 @@ test('events that are committed after the hello are sent, also those that began 
 
   assert.deepEqual([hello.event, hello.data.oldest_id], ['hello', before]);
   assert.deepEqual(received.sort(), [await late, after].sort());
+});
+
+test('a frame for which there is no memory ends the stream; frames count until the client has taken them', async () => {
+  await using db = await openTestDatabase();
+  const account = await makeStreamAccount(db);
+  for (const bytes of [100_000, 900_000]) await emit(db, account, 'x'.repeat(bytes));
+  const owner = { shard: account.shard, accountId: account.id };
+  const start = await readPosition(db, owner, { name: 'after', text: '1970-01-01', nowMs: Date.now(), keepDays: 7 });
+  let held = 0;
+  const hold = (bytes: number) => {
+    if (bytes > 3_000_000) throw new ApiError('rate_limited', 'Too many answers are not read yet.');
+    held += bytes;
+    return { [Symbol.dispose]: () => void (held -= bytes) };
+  };
+  const frames = streamAccount(
+    { ...runtimeOn(db), accountChanges: null as never, version: '1.2.3', memory: { hold, reserve: () => undefined } },
+    { sources: [eventSource(db, owner, null)], start, hello: {} },
+    {
+      ...{ next: () => new Promise<void>(() => undefined), taken: () => undefined, isClosed: () => false },
+      [Symbol.dispose]: () => undefined,
+    },
+    new AbortController().signal,
+  );
+
+  const received: [number, number][] = [];
+  for await (const frame of frames) received.push([frame.length, held]);
+
+  const [length, heldMeanwhile] = received.at(-1)!;
+  assert.ok(length > 100_000 && length < 101_000, `the last frame has ${length} characters`);
+  assert.equal(heldMeanwhile, 4 * length);
+  assert.equal(held, 0);
 });

@@ -65,7 +65,7 @@ function list(words: readonly string[], description: string) {
 }
 
 async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuery, unknown>) {
-  const { account, query, signal, header, note } = call;
+  const { account, query, signal, header, note, memory } = call;
   const topics = readTopics(call);
   const types = query.types === undefined ? null : readWords('types', query.types, EVENT_TYPES);
   const owner = { shard: account.shard, accountId: account.id };
@@ -83,7 +83,7 @@ async function openStream(runtime: StreamRuntime, call: Call<unknown, StreamQuer
   else signal.addEventListener('abort', dispose, { once: true });
   const hello = { account: account.id, version, now: new Date(nowMs).toISOString(), oldest_id: start.oldestId };
   const order = { sources: sourcesOf(runtime, owner, { topics, types }), start, hello };
-  const stream = Readable.from(streamAccount(runtime, order, subscription, signal));
+  const stream = Readable.from(streamAccount({ ...runtime, memory }, order, subscription, signal));
   note({ topics: topics.join(' ') });
   // Keeps proxies from buffering the stream. The connection of a stream that ends is of no more use: without the second
   // header it would delay a stop of the service.

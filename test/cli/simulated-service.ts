@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { UNLIMITED_MEMORY } from '../../src/http/route.ts';
 import { newId } from '../../src/rules/ids.ts';
 import { streamAccount } from '../../src/stream/account-stream.ts';
 import type { StreamRuntime, Subscription } from '../../src/stream/changes.ts';
@@ -98,7 +99,12 @@ export class SimulatedService {
     this.connections += 1;
     const cut = new AbortController();
     const state = { isSilent: false, isClosed: false };
-    const frames = streamAccount(this.#runtime(), this.#order(after), this.#subscribe(state), cut.signal);
+    const frames = streamAccount(
+      { ...this.#runtime(), memory: UNLIMITED_MEMORY },
+      this.#order(after),
+      this.#subscribe(state),
+      cut.signal,
+    );
     const encoder = new TextEncoder();
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const connection: Connection = {

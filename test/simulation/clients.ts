@@ -3,7 +3,7 @@ import { addCredit } from '../../src/accounts/ledger/ledger-store.ts';
 import { findAccount, insertAccount, updateAccount } from '../../src/accounts/store.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Answer, Call, Route } from '../../src/http/route.ts';
-import { NO_IDEMPOTENCY_KEY } from '../../src/http/route.ts';
+import { NO_IDEMPOTENCY_KEY, UNLIMITED_MEMORY } from '../../src/http/route.ts';
 import { cancelJob, deleteJob } from '../../src/jobs/api/control.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
 import type { JobsRuntime } from '../../src/jobs/api/jobs-api.ts';
@@ -115,6 +115,7 @@ export class Clients {
       bodyText: '',
       actor: TEST_ACTOR,
       idempotency: NO_IDEMPOTENCY_KEY,
+      memory: UNLIMITED_MEMORY,
       note: () => undefined,
       ...given,
     };

@@ -44,6 +44,13 @@ export class UnreadAnswers {
     });
   }
 
+  /** Counts a part of a stream until it is disposed. */
+  hold(caller: string, bytes: number): Disposable {
+    const counted = bytes < MIN_COUNTED_BYTES ? 0 : bytes;
+    this.#count(caller, counted);
+    return { [Symbol.dispose]: () => this.#count(caller, -counted) };
+  }
+
   #count(caller: string, bytes: number): void {
     const own = (this.#bytesOf.get(caller) ?? 0) + bytes;
     this.#total += bytes;

@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../../rules/network/client-address.ts';
 import { JSON_TYPE, renderAnswer } from '../answer-text.ts';
 import { ApiError } from '../api-error.ts';
+import { admitAnswer } from '../call.ts';
 import { problemOf, writeProblem } from '../errors.ts';
 import type { Answer } from '../route.ts';
 import { answerThenDrain, isUnread } from './body.ts';
 
-const UNREAD_RETRY_SECONDS = 5;
 // An answer is for its client only, and browsers must not run anything in it.
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
@@ -36,26 +36,20 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
   return reply.send(answerThenDrain(text, request.raw));
 }
 
-/** The error to answer instead when too many answers are unread. The answer of a request that changed something is always sent. */
-function countUnread({ context, method, ip }: FastifyRequest, reply: FastifyReply, bytes: number): ApiError | null {
-  const caller = context.account?.id ?? clientOf(ip);
-  const unread = context.unreadAnswers;
-  const limit = method === 'GET' ? unread?.exceeded(caller, bytes) : null;
-  if (limit) return tooManyUnread(limit, unread!.limits.maxBytesPerCaller);
-  unread?.add(caller, bytes, reply.raw);
-  return null;
-}
-
-function tooManyUnread(limit: 'caller' | 'all', maxBytes: number): ApiError {
-  const headers = { 'retry-after': String(UNREAD_RETRY_SECONDS) };
-  if (limit === 'all') {
-    return new ApiError('unavailable', 'Too many answers wait to be read by clients; try again in a few seconds.', {
-      headers,
-    });
+/**
+ * The error to answer instead when too many answers are unread. The answer of a request that changed something is always
+ * sent, and so is one that was counted before it was made.
+ */
+function countUnread(request: FastifyRequest, reply: FastifyReply, bytes: number): ApiError | null {
+  const { context, method, ip } = request;
+  try {
+    if (method === 'GET' && context.reservedBytes === 0) admitAnswer(request, bytes);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
   }
-  const rule = `At most ${maxBytes / 2 ** 20} MiB of answers of an account may be unread.`;
-  const message = `${rule} Read them to the end, then send the request again.`;
-  return new ApiError('rate_limited', message, { headers, extra: { retry_after: UNREAD_RETRY_SECONDS } });
+  context.unreadAnswers?.add(context.account?.id ?? clientOf(ip), bytes - context.reservedBytes, reply.raw);
+  return null;
 }
 
 function sendStream(request: FastifyRequest, reply: FastifyReply, stream: Readable, type: string): FastifyReply {

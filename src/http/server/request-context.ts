@@ -39,6 +39,8 @@ export type RequestContext = {
   answered: () => void;
   /** Counts the answer. Null: it is small. */
   unreadAnswers: UnreadAnswers | null;
+  /** Bytes of the answer that are counted already. */
+  reservedBytes: number;
 };
 
 /** The context of a request that starts now. */
@@ -57,6 +59,7 @@ export function newRequestContext(
     failure: null,
     answered,
     unreadAnswers,
+    reservedBytes: 0,
   };
 }
 

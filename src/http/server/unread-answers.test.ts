@@ -16,8 +16,12 @@ const KEYS = { a: `vb_${'a'.repeat(43)}`, b: `vb_${'b'.repeat(43)}`, c: `vb_${'c
 type Name = keyof typeof KEYS;
 const LIMITS = { maxBytesPerCaller: 25 * MIB, maxBytes: 45 * MIB };
 
-/** A server whose `/large` answers 10 MiB, more than the buffers of sockets hold; `get` returns the status and reads nothing more. */
+/**
+ * A server whose `/large` and `/reserved` answer 10 MiB, more than the buffers of sockets hold; `get` returns the status and reads
+ * nothing more. `/reserved` counts them before it changes anything.
+ */
 async function openServer() {
+  const changes = { count: 0 };
   const answer = { status: 200, body: 'a'.repeat(10 * MIB), contentType: 'text/plain' };
   const route = { auth: 'key', scope: 'any', summary: 'for the test', tag: 'Test', schema: { answers: {} } } as const;
   const accounts = Object.entries(KEYS).map(([id, key]) => ({ id, hash: hashKey(key) }));
@@ -25,6 +29,14 @@ async function openServer() {
     routes: [
       defineRoute({ ...route, method: 'GET', path: '/large', handle: async () => answer }),
       defineRoute({ ...route, method: 'POST', path: '/large', handle: async () => answer }),
+      defineRoute({
+        ...{ ...route, method: 'PATCH', path: '/reserved' },
+        async handle({ memory }) {
+          memory.reserve(answer.body.length);
+          changes.count += 1;
+          return answer;
+        },
+      }),
       defineRoute({ ...route, method: 'GET', path: '/small', handle: async () => ({ status: 200, body: {} }) }),
     ],
     auth: {
@@ -52,7 +64,7 @@ async function openServer() {
     return { status: Number(text.slice(9, 12)), text, socket };
   };
   return {
-    get,
+    ...{ get, changes },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await closeServer(app, 0);
@@ -92,6 +104,25 @@ test('many accounts with unread answers get 503, and 200 when others were read o
 
   assert.deepEqual([refused.status, status], [503, 200]);
   assert.match(refused.text, /retry-after: 5/i);
+});
+
+test('an answer that is reserved counts once, and is refused before anything is changed', async () => {
+  await using server = await openServer();
+
+  const statuses: number[] = [];
+  for (let i = 0; i < 3; i++) statuses.push((await server.get('a', '/reserved', 'PATCH')).status);
+
+  assert.deepEqual([statuses, server.changes.count], [[200, 200, 429], 2]);
+});
+
+test('a part of a stream is counted until it is disposed', () => {
+  const answers = new UnreadAnswers({ maxBytes: 20 * MIB, maxBytesPerCaller: 12 * MIB });
+
+  const first = answers.hold('a', 10 * MIB);
+  const meanwhile = [answers.exceeded('a', 10 * MIB), answers.exceeded('b', 11 * MIB)];
+  first[Symbol.dispose]();
+
+  assert.deepEqual([...meanwhile, answers.exceeded('a', 10 * MIB)], ['caller', 'all', null]);
 });
 
 test('a client that reads an answer more slowly than 16 KiB a second is disconnected', (t) => {

@@ -1,18 +1,18 @@
 import { settleHold } from '../../accounts/ledger/ledger-store.ts';
 import type { Sql } from '../../db/database.ts';
-import type { Job } from '../job.ts';
+import type { Job, JobHead } from '../job.ts';
 import { notifyEnd } from '../notify.ts';
-import { JOB_COLUMNS } from '../store.ts';
+import { JOB_COLUMNS, JOB_HEAD_COLUMNS } from '../store.ts';
 import { addUsage } from '../usage/usage-store.ts';
 
 /** The job, locked for the rest of the transaction, so that it is neither started nor ended meanwhile. */
 export async function lockJob(
   tx: Sql,
   { shard, accountId, id }: { shard: number; accountId: string; id: string },
-): Promise<Job | null> {
-  const rows = await tx.rows<Job>({
+): Promise<JobHead | null> {
+  const rows = await tx.rows<JobHead>({
     name: 'lock_job',
-    text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3 for update`,
+    text: `select ${JOB_HEAD_COLUMNS} from jobs where shard = $1 and id = $2 and account_id = $3 for update`,
     values: [shard, id, accountId],
   });
   return rows[0] ?? null;
@@ -41,7 +41,7 @@ export async function setMetadata(
  */
 export async function cancelOpenJob(
   tx: Sql,
-  job: Job,
+  job: JobHead,
   { costUnits, rate, now }: { costUnits: number; rate: number; now: Date | null },
 ): Promise<Job> {
   const { id: jobId, accountId, shard, unlimited, heldUnits } = job;
@@ -56,7 +56,7 @@ export async function cancelOpenJob(
 /** Its partial results, and the URL of audio that is yet to be fetched, are deleted. */
 async function setCanceled(
   tx: Sql,
-  { shard, id, options }: Job,
+  { shard, id, options }: JobHead,
   { costUnits, now }: { costUnits: number; now: Date | null },
 ): Promise<Job> {
   const [canceled] = await tx.rows<Job>({
@@ -84,7 +84,7 @@ async function setCanceled(
   return canceled!;
 }
 
-async function uncountWaiting(tx: Sql, { shard, accountId }: Job): Promise<void> {
+async function uncountWaiting(tx: Sql, { shard, accountId }: JobHead): Promise<void> {
   await tx.run({
     name: 'uncount_waiting_job',
     text: `

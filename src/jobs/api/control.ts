@@ -3,13 +3,14 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { type IdempotencyHandle, NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
+import { type Call, type IdempotencyHandle, NO_IDEMPOTENCY_KEY } from '../../http/route.ts';
 import { isId } from '../../rules/ids.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { metadataPairs } from '../../rules/search/metadata-pairs.ts';
-import type { Job } from '../job.ts';
+import type { Job, JobHead } from '../job.ts';
 import { chargedMsOf, findLiveSession } from '../live/rows/live-store.ts';
+import { jobOr404 } from '../own-job.ts';
 import { eraseAudio } from '../retention/audio-sweep.ts';
 import { eraseJob } from '../retention/erase-job.ts';
 import { replacePairs } from '../search/metadata-store.ts';
@@ -69,18 +70,16 @@ export async function cancelQueuedJob(
  * @throws ApiError  409 while the job is being processed: cancel it first
  */
 export async function deleteJob(runtime: JobsRuntime, account: Account, id: string): Promise<void> {
-  const { ended, wasOpen } = await runtime.db.transaction(async (tx) => {
+  const { canceled, audioKey } = await runtime.db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     if (job.state === 'processing') {
       throw new ApiError('conflict', 'The job is being processed. Cancel it first, or wait for its end.');
     }
-    const wasOpen = !isTerminal(job.state);
-    const ended = wasOpen ? await cancelLocked(runtime, tx, job) : job;
-    await eraseJob(tx, ended);
-    return { ended, wasOpen };
+    const canceled = isTerminal(job.state) ? null : await cancelLocked(runtime, tx, job);
+    await eraseJob(tx, canceled ?? job);
+    return { canceled, audioKey: job.audioKey };
   });
-  if (wasOpen) runtime.metrics?.jobEnded(ended);
-  const { audioKey } = ended;
+  if (canceled !== null) runtime.metrics?.jobEnded(canceled);
   // After the commit: the sweep removes a file without a job, but a job without its file would fail.
   if (audioKey !== null) await runtime.storage.remove(audioKey).catch(() => undefined);
 }
@@ -88,28 +87,33 @@ export async function deleteJob(runtime: JobsRuntime, account: Account, id: stri
 /**
  * Replaces a job's metadata, in whichever state it is. Events keep the metadata that the job had when it was started.
  * @param metadata  JSON text; null for none
+ * @throws ApiError  404; 429 or 503 where there is no memory for the job as the answer
  */
 export async function changeMetadata(
   db: Database,
-  account: Account,
+  { account, memory }: Pick<Call<unknown, unknown, unknown>, 'account' | 'memory'>,
   id: string,
   metadata: string | null,
 ): Promise<Job> {
-  return await db.transaction(async (tx) => {
+  const before = await jobOr404(db, account, id, memory);
+  const changed = await db.transaction(async (tx) => {
     const job = await lockOwnJob(tx, account, id);
     await setMetadata(tx, job, metadata);
     await replacePairs(tx, job, metadataPairs(metadata));
     return { ...job, metadata };
   });
+  // Its end, which writes the text, came in between.
+  if (changed.state !== before.state) return await jobOr404(db, account, id);
+  return { ...before, ...changed };
 }
 
-async function lockOwnJob(tx: Sql, account: Pick<Account, 'shard' | 'id'>, id: string): Promise<Job> {
+async function lockOwnJob(tx: Sql, account: Pick<Account, 'shard' | 'id'>, id: string): Promise<JobHead> {
   const job = isId('job', id) ? await lockJob(tx, { shard: account.shard, accountId: account.id, id }) : null;
   if (job === null) throw new ApiError('not_found', 'There is no such job.');
   return job;
 }
 
-async function cancelLocked({ config }: ControlRuntime, tx: Sql, job: Job): Promise<Job> {
+async function cancelLocked({ config }: ControlRuntime, tx: Sql, job: JobHead): Promise<Job> {
   const rate = creditRates(config)[job.plan];
   const transcribedUnits = job.isLive ? await liveUnits(tx, job, rate) : job.transcribedUnits;
   const costUnits = chargedUnits('canceled', { audioUnits: 0, transcribedUnits });
@@ -117,7 +121,7 @@ async function cancelLocked({ config }: ControlRuntime, tx: Sql, job: Job): Prom
 }
 
 /** The cost of what a live session has received; no more than is held for it. */
-async function liveUnits(tx: Sql, job: Job, rate: number): Promise<number> {
+async function liveUnits(tx: Sql, job: JobHead, rate: number): Promise<number> {
   const row = await findLiveSession(tx, job);
   return row === null ? 0 : Math.min(job.heldUnits, costUnits(chargedMsOf(row), rate));
 }

@@ -1,8 +1,8 @@
-import type { Account } from '../../accounts/account.ts';
 import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { StoredFile } from '../../audio/upload/upload.ts';
 import { type Database, isDatabaseAway, isRolledBack } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { Call } from '../../http/route.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 import { findJob } from '../store.ts';
@@ -12,9 +12,14 @@ import { replaceAudio } from './accept-store.ts';
 /**
  * The job of an earlier request with the same Idempotency-Key, which was not answered. Null when the job was deleted, or
  * failed by a fault of the service: the audio is then transcribed again.
+ * @throws ApiError  429 or 503 where there is no memory for the job as the answer
  */
-export async function findResumable({ db }: StorageRuntime, account: Account, id: string): Promise<Job | null> {
-  const job = await findJob(db, { shard: account.shard, accountId: account.id, id });
+export async function findResumable(
+  { db }: StorageRuntime,
+  { account, memory }: Pick<Call<unknown, unknown, unknown>, 'account' | 'memory'>,
+  id: string,
+): Promise<Job | null> {
+  const job = await findJob(db, { shard: account.shard, accountId: account.id, id }, memory);
   return job?.state === 'failed' && failureOf(job).type === 'internal' ? null : job;
 }
 

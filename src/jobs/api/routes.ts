@@ -9,7 +9,7 @@ import { captionFields, captionNames, captionOptions, namesField } from '../capt
 import { TRANSCRIPT_VERSIONS, withVersion } from '../edits/edited-transcript.ts';
 import type { Job } from '../job.ts';
 import { findLiveSession } from '../live/rows/live-store.ts';
-import { jobOr404 } from '../own-job.ts';
+import { jobHeadOr404, jobOr404 } from '../own-job.ts';
 import {
   jobSchema,
   jobStreamSchema,
@@ -94,8 +94,8 @@ function readRoute(api: JobsApi): Route {
     summary: 'Read a job',
     tag: 'Transcription',
     schema: { params: jobId, query: Type.Object({ wait: Type.Optional(waitSchema) }), answers: { 200: jobSchema } },
-    async handle({ account, params: { id }, query: { wait = 0 }, signal }) {
-      const job = wait > 0 ? await waits.read(account, id, wait, signal) : await jobOr404(api.db, account, id);
+    async handle({ params: { id }, query: { wait = 0 }, ...call }) {
+      const job = wait > 0 ? await waits.read(call, id, wait) : await jobOr404(api.db, call.account, id, call.memory);
       return {
         status: 200,
         body: { ...showWaitingJob(job, await api.positions.of(job)), ...(await liveStateOf(api, job)) },
@@ -132,11 +132,11 @@ function changeRoute({ db, positions }: JobsApi): Route {
       answers: { 200: jobSchema },
     },
     keepsBodyText: true,
-    async handle({ account, params: { id }, body, bodyText, note }) {
+    async handle({ params: { id }, body, bodyText, note, ...call }) {
       // The name may be written with escapes: then numbers with more digits than a double are rounded.
       const text = body.metadata === null ? null : (memberText(bodyText, 'metadata') ?? JSON.stringify(body.metadata));
       if (text !== null && Buffer.byteLength(text) > METADATA_BYTES) throw fieldTooLarge('metadata', METADATA_BYTES);
-      const job = await changeMetadata(db, account, id, text);
+      const job = await changeMetadata(db, call, id, text);
       note({ job_id: id });
       return { status: 200, body: showWaitingJob(job, await positions.of(job)) };
     },
@@ -187,11 +187,11 @@ function eventsRoute(api: JobsApi): Route {
     summary: 'Follow a job by server-sent events: status, progress and segment, until it ends',
     tag: 'Transcription',
     schema: { params: jobId, answers: { 200: { media: { 'text/event-stream': jobStreamSchema } } } },
-    async handle({ account, params, signal }) {
-      const { shard, accountId, id } = await jobOr404(api.db, account, params.id);
+    async handle({ account, params, signal, memory }) {
+      const { shard, accountId, id } = await jobHeadOr404(api.db, account, params.id);
       const key = { shard, accountId, id };
       const subscription = subscribeForStream(api.notifications, key);
-      const frames = streamJobEvents(api, key, subscription, signal);
+      const frames = streamJobEvents({ ...api, memory }, key, subscription, signal);
       return answerEvents(frames, subscription, signal);
     },
   });
@@ -221,10 +221,10 @@ function transcriptRoute({ db }: JobsApi): Route {
       }),
       answers: { 200: { media: { 'application/json': transcriptSchema, ...TRANSCRIPT_MEDIA } } },
     },
-    async handle({ account, params, query: { format = 'json', version = 'edited', speakers, ...given } }) {
+    async handle({ account, params, memory, query: { format = 'json', version = 'edited', speakers, ...given } }) {
       const captions = captionOptions(given, format);
       const asksForNames = captionNames(speakers === 'true', format);
-      const job = await jobOr404(db, account, params.id, { withWords: captions !== null });
+      const job = await jobOr404(db, account, params.id, { ...memory, withWords: captions !== null });
       if (job.state !== 'completed') {
         throw new ApiError('conflict', `The job is ${job.state}; only a completed job has a transcript.`);
       }

@@ -179,7 +179,7 @@ async function receiveUpload<Request extends UploadRequest, Result extends Answe
     permitExpiry(api.config, form);
     const request = format.readRequest(form, account.plan);
     await permitByEngine(api, request, format.optionFields);
-    const job = identified.kind === 'resume' ? await findResumable(api, account, identified.jobId) : null;
+    const job = identified.kind === 'resume' ? await findResumable(api, call, identified.jobId) : null;
     const { shard, id: accountId } = account;
     const early = (id: string) => format.openEarly?.(request, { shard, accountId, id }, call) ?? null;
     if (job !== null) {

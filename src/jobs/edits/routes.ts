@@ -10,6 +10,7 @@ import { changeNames, NAME_MAX_CHARS, type NameChanges, unknownSpeaker } from '.
 import { transcriptSchema } from '../schemas.ts';
 import { replaceChunks } from '../search/chunk-store.ts';
 import { chunksOf } from '../search/search-index.ts';
+import { longReads, reserveText } from '../store.ts';
 import { type TranscriptJob, transcriptJson } from '../transcript.ts';
 import { lockForEdit, saveEdits } from './edit-store.ts';
 import { segmentsOf, withEdits } from './edited-transcript.ts';
@@ -67,14 +68,16 @@ export function editRoutes({ db, config }: Runtime): Route[] {
         body: changesSchema,
         answers: { 200: transcriptSchema },
       },
-      async handle({ account, params, body, note }) {
+      async handle({ account, params, body, note, memory }) {
         const { segments = [], speakers: names = {} } = body;
         const texts = segments.map(({ index, text }) => ({ index, text: text?.toWellFormed() ?? null }));
-        const edited = await db.transaction(async (tx) => {
+        const edit = async (tx: Sql) => {
           const job = await editTranscript(tx, account, params.id, { texts, names });
           if (config.search === 'on') await replaceChunks(tx, job, chunksOf(job));
           return job;
-        });
+        };
+        await reserveText(db, { shard: account.shard, accountId: account.id, id: params.id }, memory);
+        const edited = await longReads(account.id, () => db.transaction(edit));
         note({ job_id: edited.id, edited_segments: texts.length, named_speakers: Object.keys(names).length });
         return { status: 200, body: transcriptJson(edited) };
       },

@@ -34,7 +34,7 @@ export const openAiStreamSchema = Type.Union(
 export function openTextStream(
   api: JobsRuntime,
   key: JobKey & { accountId: string },
-  { signal, actor }: UploadCall,
+  { signal, actor, memory }: UploadCall,
   format: OpenAiRequest['format'],
 ): EarlyAnswer<Answer & { status: 200 }> {
   const subscription = subscribeForStream(api.notifications, key);
@@ -42,7 +42,7 @@ export function openTextStream(
   return {
     answer(job) {
       isAnswered = true;
-      const events = streamText(api, key, subscription, signal);
+      const events = streamText({ ...api, memory }, key, subscription, signal);
       const frames = writeEvents(events, { jobId: key.id, requestId: actor.requestId, format });
       const answer = answerEvents(frames, subscription, signal);
       const headers = { ...answer.headers, location: locationOf(job), 'x-job-id': job.id };

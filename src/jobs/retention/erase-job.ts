@@ -3,7 +3,7 @@ import { deleteAnswersOfJob } from '../../http/idempotency/idempotency-store.ts'
 import { dropWaitingOfJob } from '../../webhooks/deliveries/drop-store.ts';
 import { deleteWebhookOfJob } from '../../webhooks/endpoints/job-webhook-store.ts';
 import { eraseEvents } from '../../webhooks/events/erase.ts';
-import type { Job } from '../job.ts';
+import type { Job, JobHead } from '../job.ts';
 import { showJob } from '../view.ts';
 import { deleteEndedJob } from './retention-store.ts';
 
@@ -12,7 +12,7 @@ import { deleteEndedJob } from './retention-store.ts';
  * transcript and metadata in its events and in saved answers. Deliveries that still wait are dropped. The caller removes
  * the audio after the commit: the sweep removes a file without a job, but a job without its file would fail.
  */
-export async function eraseJob(tx: Sql, job: Job): Promise<void> {
+export async function eraseJob(tx: Sql, job: JobHead): Promise<void> {
   const { shard, id: jobId } = job;
   await dropWaitingOfJob(tx, { shard, jobId });
   await eraseEvents(tx, { shard, jobId, job: { ...showJob(erased(job)), deleted: true } });
@@ -22,7 +22,7 @@ export async function eraseJob(tx: Sql, job: Job): Promise<void> {
 }
 
 /** The part of an erased job that its events keep. */
-function erased(job: Job): Job {
+function erased(job: JobHead): Job {
   return {
     ...job,
     filename: null,

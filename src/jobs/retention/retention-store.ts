@@ -1,10 +1,10 @@
 import type { Sql } from '../../db/database.ts';
 import { WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
 import { deleteWebhooksOf } from '../../webhooks/endpoints/job-webhook-store.ts';
-import type { Job } from '../job.ts';
+import type { Job, JobHead } from '../job.ts';
 import { deleteChunksOf } from '../search/chunk-store.ts';
 import { deletePairsOf } from '../search/metadata-store.ts';
-import { JOB_COLUMNS } from '../store.ts';
+import { JOB_HEAD_COLUMNS } from '../store.ts';
 
 export type OldJobs = { shard: number; keepDays: number; limit: number; now?: Date | null };
 
@@ -99,10 +99,10 @@ export async function findExpiredJobs(
 }
 
 /** An ended job with a time, locked for the rest of the transaction; null when it is gone. */
-export async function lockExpiredJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<Job | null> {
-  const rows = await tx.rows<Job>({
+export async function lockExpiredJob(tx: Sql, { shard, id }: Pick<Job, 'shard' | 'id'>): Promise<JobHead | null> {
+  const rows = await tx.rows<JobHead>({
     name: 'lock_expired_job',
-    text: `select ${JOB_COLUMNS} from jobs where shard = $1 and id = $2 and expires_at is not null for update`,
+    text: `select ${JOB_HEAD_COLUMNS} from jobs where shard = $1 and id = $2 and expires_at is not null for update`,
     values: [shard, id],
   });
   return rows[0] ?? null;

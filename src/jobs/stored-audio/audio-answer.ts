@@ -2,7 +2,7 @@ import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { Call } from '../../http/route.ts';
 import { readByteRange } from '../../rules/byte-range.ts';
-import type { Job } from '../job.ts';
+import type { JobHead } from '../job.ts';
 import { keptAudioKey } from './kept-audio.ts';
 import type { OpenReads } from './open-reads.ts';
 
@@ -31,7 +31,7 @@ export const AUDIO_MEDIA_TYPES = [...Object.values(MEDIA), UNKNOWN].map(({ type 
 export async function answerAudio(
   { storage, config }: StorageRuntime,
   reads: OpenReads,
-  job: Job,
+  job: JobHead,
   header: Call<0, 0, 0>['header'],
 ) {
   const { sizeBytes, format } = job;

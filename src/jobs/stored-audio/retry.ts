@@ -10,7 +10,7 @@ import { acceptOrder } from '../api/create.ts';
 import type { JobsApi } from '../api/jobs-api.ts';
 import { permitPlan } from '../api/request.ts';
 import { locationOf, permitByEngine } from '../api/transcribe.ts';
-import { JOB_TABLE, type Job } from '../job.ts';
+import { JOB_TABLE, type JobHead } from '../job.ts';
 import { showJob } from '../view.ts';
 import { keptAudioKey } from './kept-audio.ts';
 
@@ -20,7 +20,7 @@ import { keptAudioKey } from './kept-audio.ts';
  * @param plan  null for the plan of the first job
  * @throws ApiError  402, 403, 409 or 503
  */
-export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknown>, job: Job, plan: Plan | null) {
+export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknown>, job: JobHead, plan: Plan | null) {
   const { db, storage, config } = api;
   const { account, idempotency } = call;
   if (!isTerminal(job.state)) {
@@ -59,7 +59,7 @@ export async function retryJob(api: JobsApi, call: Call<unknown, unknown, unknow
 }
 
 /** Null where the audio is erased, or was never fetched and probed. */
-function storedAudioOf(job: Job, key: string | null) {
+function storedAudioOf(job: JobHead, key: string | null) {
   const { audioSource: source, filename, sizeBytes, format, durationMs, tracks } = job;
   if (key === null || sizeBytes === null || format === null || durationMs === null) return null;
   return { key, source, filename, sizeBytes, format, durationMs, tracks };

@@ -5,7 +5,7 @@ import { PLANS } from '../../rules/accounts/plan.ts';
 import { readPeaks } from '../../rules/jobs/peaks.ts';
 import { shardOf } from '../../rules/shard.ts';
 import type { JobsApi } from '../api/jobs-api.ts';
-import { jobOr404 } from '../own-job.ts';
+import { jobHeadOr404 } from '../own-job.ts';
 import { jobSchema } from '../schemas.ts';
 import { AUDIO_MEDIA_TYPES, answerAudio } from './audio-answer.ts';
 import type { AudioLinks } from './audio-link.ts';
@@ -62,7 +62,7 @@ function audioRoute(api: StoredAudioApi, reads: OpenReads): Route {
     tag: TAG,
     schema: { params: jobId, answers: AUDIO_ANSWERS },
     async handle({ account, params, header }) {
-      return await answerAudio(api, reads, await jobOr404(api.db, account, params.id), header);
+      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, params.id), header);
     },
   });
 }
@@ -85,7 +85,7 @@ function createLinkRoute({ db, clock, audioLinks, config }: StoredAudioApi): Rou
       answers: { 201: linkSchema },
     },
     async handle({ account, params, body: { expires_in: seconds = MAX_LINK_SECONDS } }) {
-      const job = await jobOr404(db, account, params.id);
+      const job = await jobHeadOr404(db, account, params.id);
       if (keptAudioKey(job, config) === null)
         throw new ApiError('conflict', 'The audio of this job is no longer stored.');
       const expiresAt = Math.floor(clock.now() / 1000) + seconds;
@@ -110,7 +110,7 @@ function openLinkRoute(api: StoredAudioApi, reads: OpenReads): Route {
       if (target === null)
         throw new ApiError('not_found', 'This link has expired, or was changed. Create another one.');
       const account = { shard: shardOf(target.accountId), id: target.accountId };
-      return await answerAudio(api, reads, await jobOr404(api.db, account, target.jobId), header);
+      return await answerAudio(api, reads, await jobHeadOr404(api.db, account, target.jobId), header);
     },
   });
 }
@@ -140,7 +140,7 @@ function peaksRoute({ db }: JobsApi): Route {
       answers: { 200: peaksSchema },
     },
     async handle({ account, params, query: { points = DEFAULT_POINTS } }) {
-      const job = await jobOr404(db, account, params.id);
+      const job = await jobHeadOr404(db, account, params.id);
       const stored = job.state === 'completed' ? await findPeaks(db, job) : null;
       if (stored === null) {
         throw new ApiError('conflict', `The job is ${job.state} and has no waveform; completed jobs have one.`);
@@ -167,7 +167,7 @@ function retryRoute(api: JobsApi): Route {
       answers: { 202: jobSchema },
     },
     async handle(call) {
-      const job = await jobOr404(api.db, call.account, call.params.id);
+      const job = await jobHeadOr404(api.db, call.account, call.params.id);
       const answer = await retryJob(api, call, job, call.body.plan ?? null);
       call.note({ job_id: job.id });
       return answer;

@@ -6,6 +6,7 @@ import type { StreamEvent } from '../../../test/fixtures/event-stream.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
+import { UNLIMITED_MEMORY } from '../../http/route.ts';
 import { findJob } from '../store.ts';
 import { streamJobEvents } from './job-events.ts';
 
@@ -176,7 +177,12 @@ test('a stream fails by a bug of the service; while the database is away it only
   const job = await findJob(fixture.db, { shard: account.shard, accountId: account.id, id });
   const follow = (of: () => Promise<number | null>) => {
     const watch = { next: async () => undefined, isClosed: () => false, [Symbol.dispose]: () => undefined };
-    return streamJobEvents({ ...fixture, positions: { of } }, job!, watch, new AbortController().signal);
+    return streamJobEvents(
+      { ...fixture, positions: { of }, memory: UNLIMITED_MEMORY },
+      job!,
+      watch,
+      new AbortController().signal,
+    );
   };
 
   const broken = follow(async () => {

@@ -1,17 +1,19 @@
 import type { Runtime } from '../../db/runtime.ts';
+import type { AnswerMemory } from '../../http/route.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { writeJson } from '../../platform/json.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
 import { findPieces, leaseOfPieces } from '../queue/piece-store.ts';
 import type { QueuePositions } from '../queue/queue-position.ts';
-import { findJob, type JobKey } from '../store.ts';
+import type { JobKey } from '../store.ts';
 import { showError } from '../view.ts';
+import { readHeldJob } from './held-job.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 
 /** What the events of jobs are read by. */
-type JobEventSources = Runtime & { positions: QueuePositions };
+type JobEventSources = Runtime & { positions: QueuePositions; memory: AnswerMemory };
 
 // Below the 60 s after which proxies commonly close an idle connection.
 const KEEP_ALIVE_MS = 15_000;
@@ -38,8 +40,10 @@ export async function* streamJobEvents(
   yield `retry: ${RECONNECT_AFTER_MS}\n\n`;
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
-    const job = await orUndefinedWhileAway(findJob(deps.db, key));
-    if (job === null) return;
+    using held = new DisposableStack();
+    const job = await readHeldJob(deps, key, held);
+    // A client that was refused connects again.
+    if (job === null || job === 'refused') return;
     if (job !== undefined) {
       yield* eventsOf(deps, job, sent);
       if (isTerminal(job.state)) return;

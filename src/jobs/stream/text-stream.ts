@@ -1,11 +1,13 @@
 import type { Database } from '../../db/database.ts';
 import type { Runtime } from '../../db/runtime.ts';
+import type { AnswerMemory } from '../../http/route.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import { toText } from '../../rules/jobs/transcript-text.ts';
 import type { Job } from '../job.ts';
 import { findPieces } from '../queue/piece-store.ts';
-import { findJob, type JobKey } from '../store.ts';
+import type { JobKey } from '../store.ts';
+import { readHeldJob } from './held-job.ts';
 import type { JobSubscription } from './job-notifications.ts';
 import { orUndefinedWhileAway } from './while-away.ts';
 
@@ -19,7 +21,7 @@ export type TextEvent =
   | { kind: 'deleted' }
   /** The job was started again, and its text now differs from the deltas. */
   | { kind: 'diverged' }
-  /** The service stops, or the request is over. */
+  /** The service stops, the request is over, or there is no memory for the text. */
   | { kind: 'interrupted' };
 
 // Below the 60 s after which proxies commonly close an idle connection.
@@ -31,17 +33,20 @@ type Attempt = { lease: number; pieces: number; text: string };
 
 /** Follows the text of a job, piece by piece. A slow reader delays only its own stream. */
 export async function* streamText(
-  { db, clock }: Runtime,
+  runtime: Runtime & { memory: AnswerMemory },
   key: JobKey & { accountId: string },
   subscription: JobSubscription,
   signal: AbortSignal,
 ): AsyncGenerator<TextEvent> {
   using _subscription = subscription;
+  const { db, clock } = runtime;
   const attempt: Attempt = { lease: -1, pieces: 0, text: '' };
   let sent = '';
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
-    const job = await orUndefinedWhileAway(findJob(db, key));
+    using held = new DisposableStack();
+    const job = await readHeldJob(runtime, key, held);
+    if (job === 'refused') break;
     if (job === null) return yield { kind: 'deleted' };
     if (job !== undefined) {
       for await (const text of textsOf(db, job, attempt)) {

@@ -1,6 +1,6 @@
-import type { Account } from '../../accounts/account.ts';
 import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { Call } from '../../http/route.ts';
 import { waitAtMost } from '../../platform/clock.ts';
 import { isTerminal } from '../../rules/jobs/job-state.ts';
 import type { Job } from '../job.ts';
@@ -12,6 +12,8 @@ const RETRY_SECONDS = 5;
 
 /** The longest `?wait=`, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
+
+type WaitingCall = Pick<Call<unknown, unknown, unknown>, 'account' | 'signal' | 'memory'>;
 
 /** Requests for one job that are answered at the job's end. */
 export class JobWaits {
@@ -25,18 +27,17 @@ export class JobWaits {
 
   /**
    * The job at its end, or as it is after `seconds`.
-   * @param signal  aborts when the client disconnects
-   * @throws ApiError  404; 429 when the account has as many waiting requests on this node as it may have
+   * @throws ApiError  404; 429 when the account has as many waiting requests on this node, or unread answers, as it may have
    */
-  async read(account: Account, id: string, seconds: number, signal: AbortSignal): Promise<Job> {
+  async read({ account, signal, memory }: WaitingCall, id: string, seconds: number): Promise<Job> {
     const { db, clock, completions } = this.#runtime;
     using _counted = this.#count(account.id);
     // Before the job is read, or its end could be missed.
     using completion = completions.subscribe({ shard: account.shard, id });
-    const job = await jobOr404(db, account, id);
+    const job = await jobOr404(db, account, id, memory);
     if (isTerminal(job.state)) return job;
     await waitAtMost(clock, completion.ended, seconds * 1_000, signal);
-    return signal.aborted ? job : await jobOr404(db, account, id);
+    return signal.aborted ? job : await jobOr404(db, account, id, memory);
   }
 
   #count(accountId: string): Disposable {

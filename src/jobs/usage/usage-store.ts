@@ -2,7 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { msOfUnits } from '../../rules/jobs/price.ts';
 import type { UsageBucket, UsageRange } from '../../rules/jobs/usage-range.ts';
-import type { Job } from '../job.ts';
+import type { Job, JobHead } from '../job.ts';
 
 /**
  * SQL that adds a job that ends to the figures of its hour and of its day. The parameters' values are those of `usageValues`.
@@ -33,7 +33,7 @@ export async function addUsage(tx: Sql, ended: Job, rate: number): Promise<void>
 }
 
 /** The values of `addUsageIf`. @param ended  the job as it is after its end @param rate  credits per minute on its plan */
-export function usageValues(ended: Omit<Job, 'completedAt'>, rate: number) {
+export function usageValues(ended: Omit<JobHead, 'completedAt'>, rate: number) {
   const costUnits = ended.costUnits!;
   return {
     usedPlan: ended.plan,
