@@ -737,6 +737,8 @@ export interface SearchHit {
   channel?: number;
   /**
    * Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.
+   *
+   * @maxItems 100
    */
   highlights: number[][];
 }

@@ -14,9 +14,16 @@ export const OPEN_JOB_COLUMNS = selectColumns('jobs', OPEN);
 export const MAX_LIST_TEXT_CHARS = 500;
 /** The columns of a job without its text. */
 export const JOB_HEAD_COLUMNS = selectColumns('jobs', { ...OPEN, ...SHORT_END });
-/** The columns of a job in a list: the beginning of its text, with one character more than is shown, and no segments. */
+// Of all fields but options, tracks and metadata, whose lengths differ most.
+const OTHER_LIST_BYTES = 2048;
+/**
+ * The columns of a job in a list: the beginning of its text, with one character more than is shown, no segments, and the size
+ * of the row for `firstBytes`.
+ */
 export const LIST_COLUMNS = `${JOB_HEAD_COLUMNS},
-  left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments`;
+  left(jobs.transcript, ${MAX_LIST_TEXT_CHARS + 1}) as transcript, null as segments,
+  octet_length(jobs.options::text) + octet_length(jobs.tracks::text) + coalesce(octet_length(jobs.metadata), 0)
+    + ${OTHER_LIST_BYTES} as "rowBytes"`;
 /** The columns of a job without its words, which are long. */
 export const JOB_COLUMNS = selectColumns('jobs', { ...OPEN, ...ended });
 

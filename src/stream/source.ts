@@ -8,8 +8,10 @@ export type Row = TimePlace & {
 
 /** The rows of a topic of one account, in the order of a time that is set when they are written. */
 export type Source<R extends Row> = {
-  /** Rows after a place, oldest first: all of them when fewer than `limit`. */
+  /** Rows after a place, oldest first, at most `limit`. */
   page(after: TimePlace, limit: number): Promise<R[]>;
+  /** How many of them make a page, where there are more. Absent: `limit`. */
+  countOfPage?(rows: R[]): number;
   /** Tells the row from others, and from earlier states of itself. */
   keyOf(row: R): string;
   /** The frames of rows, each with its row, in order. May leave out rows that are no longer kept. */
@@ -60,9 +62,11 @@ async function* pages<R extends Row>(source: Source<R>, fromMs: number): AsyncGe
   let after: TimePlace = { at: new Date(fromMs).toISOString(), id: '' };
   while (true) {
     const rows = await source.page(after, PAGE_ROWS);
-    yield rows;
-    if (rows.length < PAGE_ROWS) return;
-    after = rows.at(-1)!;
+    const count = source.countOfPage?.(rows) ?? rows.length;
+    const page = rows.slice(0, count);
+    yield page;
+    if (count === rows.length && count < PAGE_ROWS) return;
+    after = page.at(-1)!;
   }
 }
 

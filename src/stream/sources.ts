@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Sql } from '../db/database.ts';
+import { countFitting } from '../db/statements/page-bytes.ts';
 import { type ChangedJob, listJobsChangedAfter } from '../jobs/stream/change-store.ts';
 import { showJobInList } from '../jobs/view.ts';
 import type { AccountRef } from '../rules/shard.ts';
@@ -37,6 +38,7 @@ export function eventSource(sql: Sql, owner: AccountRef, types: readonly string[
 export function jobSource(sql: Sql, owner: AccountRef): Source<ChangedJob> {
   return {
     page: (after, limit) => listJobsChangedAfter(sql, owner, { after, limit }),
+    countOfPage: countFitting,
     keyOf: ({ id, state, lease }) => `${id} ${state} ${lease}`,
     async *frames(rows) {
       for (const row of rows) yield { row, frame: { event: 'job', id: null, data: showJobInList(row) } };

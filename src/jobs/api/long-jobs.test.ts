@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import type { Sql } from '../../db/database.ts';
+import { MAX_PAGE_BYTES } from '../../db/statements/page-bytes.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { AnswerMemory } from '../../http/route.ts';
 import { makeId } from '../../platform/clock.ts';
+import { jobSource } from '../../stream/sources.ts';
 import { findJob } from '../store.ts';
 
 const fixture = await openJobFixture();
@@ -16,17 +18,21 @@ const SEGMENTS = 3_000;
 const LONG = JSON.stringify(
   Array.from({ length: SEGMENTS }, (_, at) => ({ start: at, end: at + 1, text: 'x'.repeat(100), confidence: null })),
 );
+// 60 KB.
+const LONG_OPTIONS = {
+  replacements: Array.from({ length: 145 }, (_, at) => ({ from: `a${at}`, to: '😀'.repeat(100) })),
+};
 const keyOf = (account: Account, id: string) => ({ shard: account.shard, accountId: account.id, id });
 
 /** Completed jobs that are only rows. */
-async function insertJobs(account: Account, count: number, { segments = '[]' } = {}): Promise<string[]> {
+async function insertJobs(account: Account, count: number, { segments = '[]', options = {} } = {}): Promise<string[]> {
   const ids = Array.from({ length: count }, () => makeId('job')).sort();
   await fixture.db.run({
     text: `insert into jobs (shard, id, account_id, state, plan, word_times, format, size_bytes, duration_ms, transcript, segments,
-        cost_units, model, progress, created_at, started_at, completed_at)
-      select $1, id, $2, 'completed', 'lite', false, 'wav', 1, 1000, 'text', $4, 0, 'fake', 1, now(), now(), now()
+        options, cost_units, model, progress, created_at, started_at, completed_at)
+      select $1, id, $2, 'completed', 'lite', false, 'wav', 1, 1000, 'text', $4, $5, 0, 'fake', 1, now(), now(), now()
       from unnest($3::text[]) as id`,
-    values: [account.shard, account.id, ids, segments],
+    values: [account.shard, account.id, ids, segments, JSON.stringify(options)],
   });
   return ids;
 }
@@ -124,4 +130,39 @@ test('the memory for the segments of an event stream counts while its client doe
 
   assert.ok(heldMeanwhile >= 2 * LONG.length, `${heldMeanwhile} bytes were held`);
   assert.deepEqual([held, rest.filter(({ event }) => event === 'segment').length], [0, SEGMENTS]);
+});
+
+test('a page of jobs with long options has at most 1 MiB, and all jobs are on one page', async () => {
+  const account = await fixture.account();
+  const ids = await insertJobs(account, 40, { options: LONG_OPTIONS });
+  const found: string[] = [];
+  const sizes: number[] = [];
+
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json, text } = await fixture.get(account, '/v1/jobs', { query: { limit: 100, ...(cursor && { cursor }) } });
+    found.push(...json.data.map((job: { id: string }) => job.id));
+    sizes.push(Buffer.byteLength(text));
+    cursor = json.next_cursor;
+  }
+
+  assert.deepEqual(found, ids.toReversed());
+  assert.equal(sizes.length, 3);
+  assert.ok(Math.max(...sizes) <= MAX_PAGE_BYTES, `pages have ${sizes} bytes`);
+});
+
+test('a stream reads jobs with long options 1 MiB at a time', async () => {
+  const account = await fixture.account();
+  const ids = await insertJobs(account, 40, { options: LONG_OPTIONS });
+  const source = jobSource(fixture.db, { shard: account.shard, accountId: account.id });
+
+  const rows = await source.page({ at: '-infinity', id: '' }, 500);
+  const onPage = source.countOfPage!(rows);
+  const next = await source.page(rows[onPage - 1]!, 500);
+
+  assert.ok(onPage >= 15 && onPage < 17 && rows.length === onPage + 1, `${onPage} of ${rows.length} rows`);
+  assert.deepEqual(
+    rows.slice(0, onPage).map(({ id }) => id),
+    ids.slice(0, onPage),
+  );
+  assert.equal(next[0]!.id, ids[onPage]);
 });

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
+import { firstBytes, type SizedRow } from '../../db/statements/page-bytes.ts';
 import type { SearchSegment, TranscriptChunk } from '../../rules/search/chunks.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 
@@ -88,27 +89,31 @@ export async function findMatchingJobs(
   });
 }
 
-export type FoundChunk = { jobId: string; firstSegment: number; segments: SearchSegment[] };
+export type FoundChunk = SizedRow & { jobId: string; firstSegment: number; segments: SearchSegment[] };
 
-/** The first chunks that match, at most `limit` of each of the jobs, in the order of the audio. */
+/**
+ * The first chunks that match, at most `limit` of each of the jobs, newest job first, in the order of the audio. Not many more
+ * than fit on a page.
+ */
 export async function readMatchingChunks(
   sql: Sql,
   { shard, accountId }: AccountRef,
   { tsquery, jobIds, limit }: { tsquery: string; jobIds: string[]; limit: number },
 ): Promise<FoundChunk[]> {
-  const rows = await sql.rows<Omit<FoundChunk, 'segments'> & { segments: string }>({
-    text: `
+  const query = `
       with matching as (
         select job_id, number, row_number() over (partition by job_id order by number) as place
         from transcript_chunks
         where shard = $1 and account_id = $2 and job_id = any($3::text[]) and words @@ $4::tsquery
       )
-      select chunk.job_id as "jobId", chunk.first_segment as "firstSegment", chunk.segments
+      select chunk.job_id as "jobId", chunk.number, chunk.first_segment as "firstSegment", chunk.segments,
+        octet_length(chunk.segments) as "rowBytes"
       from matching
       join transcript_chunks as chunk
         on chunk.shard = $1 and chunk.job_id = matching.job_id and chunk.number = matching.number
-      where matching.place <= $5
-      order by chunk.job_id, chunk.number`,
+      where matching.place <= $5`;
+  const rows = await sql.rows<Omit<FoundChunk, 'segments'> & { segments: string }>({
+    text: firstBytes(query, '"jobId" desc, number'),
     values: [shard, accountId, jobIds, tsquery, limit],
   });
   return rows.map((row) => ({ ...row, segments: JSON.parse(row.segments) as SearchSegment[] }));

@@ -1,6 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import type { Runtime } from '../../db/runtime.ts';
+import { countFitting } from '../../db/statements/page-bytes.ts';
 import { csvField, jsonOrCsv, jsonOrCsvAnswer } from '../../http/csv.ts';
 import { decodeCursor, encodeCursor, type Page, pageFields, pageOf } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -55,7 +56,7 @@ export function listRoute({ db }: Runtime): Route {
     bucket: 'jobs',
     summary: 'List jobs, newest first',
     description:
-      'With `query` or `metadata`, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
+      'With `query` or `metadata`, or where jobs have long options, a page may have fewer jobs than `limit`, or none, although `has_more` is true: follow `next_cursor`.',
     tag: 'Transcription',
     schema: { query: listQuery, answers: { 200: jsonOrCsv(jobListSchema) } },
     async handle({ account, query, header }) {
@@ -80,7 +81,7 @@ async function readPage(db: Database, account: Account, query: Static<typeof lis
   const readsAll = filter.filename !== null || pair !== null;
   const fromId = readsAll ? await findListEnd(db, owner, { beforeId, pair, limit: MAX_JOBS_READ }) : null;
   const rows = await listJobs(db, owner, filter, { limit: limit + 1, beforeId, fromId });
-  const page = pageOf(rows, limit, showJobInList);
+  const page = pageOf(rows, Math.min(limit, countFitting(rows)), showJobInList);
   if (page.has_more || fromId === null) return page;
   return { ...page, has_more: true, next_cursor: encodeCursor(fromId) };
 }

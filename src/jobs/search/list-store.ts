@@ -1,10 +1,13 @@
 import type { Sql } from '../../db/database.ts';
+import { firstBytes, type SizedRow } from '../../db/statements/page-bytes.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
 import type { JobState } from '../../rules/jobs/job-state.ts';
 import type { MetadataPair } from '../../rules/search/metadata-pairs.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 import type { Job } from '../job.ts';
 import { LIST_COLUMNS } from '../store.ts';
+
+type ListedJob = Job & SizedRow;
 
 export type JobFilter = {
   status: JobState | null;
@@ -33,16 +36,20 @@ const MATCHES = `
           and ($10::text is null or jobs.id >= $10)
           and ($11::text is null or jobs.id <= $11)`;
 
-const LIST_ALL = `
+const LIST_ALL = firstBytes(
+  `
       select ${LIST_COLUMNS}
       from jobs
       where jobs.shard = $1 and jobs.account_id = $2 and ($3::text is null or jobs.id < $3)
         and ${MATCHES}
       order by jobs.id desc
-      limit $12`;
+      limit $12`,
+  'id desc',
+);
 
 // Reads the jobs with the first pair in order, and looks for the others.
-const LIST_BY_METADATA = `
+const LIST_BY_METADATA = firstBytes(
+  `
       select ${LIST_COLUMNS}
       from job_metadata as pair
       join jobs on jobs.shard = $1 and jobs.id = pair.job_id
@@ -60,22 +67,25 @@ const LIST_BY_METADATA = `
           )
         )
       order by pair.job_id desc
-      limit $12`;
+      limit $12`,
+  'id desc',
+);
 
-/** Jobs that match, newest first, without segments; at most `limit`. */
+/** Jobs that match, newest first, without segments; at most `limit`, and not many more than fit on a page. */
 export async function listJobs(
   sql: Sql,
   { shard, accountId }: AccountRef,
   filter: JobFilter,
   { limit, beforeId, fromId }: JobRange & { limit: number },
-): Promise<Job[]> {
+): Promise<ListedJob[]> {
   const { status, plan, createdAfter, createdBefore, filename, ids } = filter;
   const values = [shard, accountId, beforeId, fromId, status, plan, createdAfter, createdBefore, filename];
   values.push(ids?.first ?? null, ids?.last ?? null, limit);
   const [first, ...others] = filter.metadata;
-  if (first === undefined) return await sql.rows<Job>({ name: 'list_jobs', isBrief: true, text: LIST_ALL, values });
+  if (first === undefined)
+    return await sql.rows<ListedJob>({ name: 'list_jobs', isBrief: true, text: LIST_ALL, values });
   const keys = others.map(({ key }) => key);
-  return await sql.rows<Job>({
+  return await sql.rows<ListedJob>({
     name: 'list_jobs_by_metadata',
     text: LIST_BY_METADATA,
     values: [...values, first.key, first.value, keys, others.map(({ value }) => value)],

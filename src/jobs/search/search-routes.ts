@@ -1,13 +1,15 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import type { Runtime } from '../../db/runtime.ts';
+import { countFitting } from '../../db/statements/page-bytes.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, idSchema, nullable, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { openFairSemaphore } from '../../platform/fair-semaphore.ts';
-import { findHits } from '../../rules/search/hits.ts';
+import { findHits, MAX_HIGHLIGHTS } from '../../rules/search/hits.ts';
 import { parseSearchQuery, type SearchQuery, tsqueryOf } from '../../rules/search/search-query.ts';
 import { baseLanguage, languageTag, ownerTag } from '../../rules/search/tags.ts';
 import { type FoundChunk, type FoundJob, findMatchingJobs, readMatchingChunks } from './chunk-store.ts';
@@ -27,6 +29,7 @@ const hitSchema = Type.Object(
     speaker: Type.Optional(nullable(Type.String(), 'As in the transcript.')),
     channel: Type.Optional(Type.Integer({ minimum: 0 })),
     highlights: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
+      maxItems: MAX_HIGHLIGHTS,
       description: 'Where the words stand in `text`: start and end, in UTF-16 units as in JavaScript.',
     }),
   },
@@ -76,7 +79,8 @@ export function searchRoute({ db, config }: Runtime): Route {
     summary: 'Find transcripts by their words, newest first',
     description:
       'Upper and lower case do not matter. Words match in all their forms, such as meeting and meetings, words in quotes ' +
-      'as they are written. Several words match when they are spoken within some five minutes.',
+      'as they are written. Several words match when they are spoken within some five minutes. A page may have fewer ' +
+      'transcripts than `limit` although `has_more` is true.',
     errors: ['not_found'],
     tag: 'Transcription',
     schema: { query: searchQuery, answers: { 200: pageSchema('SearchResultList', foundSchema) } },
@@ -103,12 +107,30 @@ async function search(db: Database, account: Account, query: Static<typeof searc
     createdAfter,
     createdBefore,
   };
-  const page = { limit: query.limit + 1, beforeId: decodeCursor('job', query.cursor) };
-  const jobs = await findMatchingJobs(db, owner, filter, page);
+  const range = { limit: query.limit + 1, beforeId: decodeCursor('job', query.cursor) };
+  const jobs = await findMatchingJobs(db, owner, filter, range);
   const jobIds = jobs.slice(0, query.limit).map(({ id }) => id);
   const chunks = await readMatchingChunks(db, owner, { tsquery, jobIds, limit: HITS_PER_JOB });
-  const byJob = Map.groupBy(chunks, ({ jobId }) => jobId);
-  return pageOf(jobs, query.limit, (job) => showFound(job, byJob.get(job.id) ?? [], { query: asked, languages }));
+  const fitting = countFitting(chunks);
+  const byJob = Map.groupBy(chunks.slice(0, fitting), ({ jobId }) => jobId);
+  const page = pageOf(jobs, countJobs(jobs, chunks[fitting], query.limit), (job) => job);
+  const data = [];
+  for (const job of page.data) {
+    data.push(showFound(job, byJob.get(job.id) ?? [], { query: asked, languages }));
+    // A page of long chunks takes half a second of processor time.
+    await nextTurn();
+  }
+  return { ...page, data };
+}
+
+/** How many jobs are on the page: those before the one with the first chunk that does not fit, or one. */
+function countJobs(jobs: FoundJob[], unfit: FoundChunk | undefined, limit: number): number {
+  return unfit === undefined
+    ? limit
+    : Math.max(
+        1,
+        jobs.findIndex(({ id }) => id === unfit.jobId),
+      );
 }
 
 function showFound(

@@ -161,6 +161,20 @@ test('pages show each transcript once, also while transcripts are added', async 
   assert.deepEqual(idsOf(await search(account, 'needle', range)), [ids[5]]);
 });
 
+test('a page of long passages ends after 1 MiB of them, and the next page continues', async () => {
+  const account = await fixture.account();
+  const ids = [];
+  for (let index = 0; index < 5; index++) ids.push(await transcribed(account, [`needle ${'a '.repeat(150_000)}`]));
+
+  const first = await search(account, 'needle', { limit: 100 });
+  const second = await search(account, 'needle', { limit: 100, cursor: first.next_cursor });
+  const many = await search(account, 'a', { limit: 1 });
+
+  assert.deepEqual([idsOf(first).length, first.has_more, second.has_more], [3, true, false]);
+  assert.deepEqual([...idsOf(first), ...idsOf(second)], ids.toReversed());
+  assert.equal(many.data[0].hits[0].highlights.length, 100);
+});
+
 test('an account finds its own transcripts only', async () => {
   const one = await fixture.account({ shard: 3 });
   const other = await fixture.account({ shard: 3 });

@@ -1,10 +1,11 @@
 import type { Sql } from '../../db/database.ts';
+import { firstBytes, type SizedRow } from '../../db/statements/page-bytes.ts';
 import type { AccountRef } from '../../rules/shard.ts';
 import type { Job } from '../job.ts';
 import { LIST_COLUMNS } from '../store.ts';
 
 /** A job without segments, and when it got its state: the time as PostgreSQL's text, and in milliseconds. */
-export type ChangedJob = Job & { at: string; atMs: number };
+export type ChangedJob = Job & SizedRow & { at: string; atMs: number };
 
 // When a job got its state, by state; each has an index with this condition. `account` is an expression where the index
 // does not contain the account: without statistics the planner would otherwise read all jobs of the account.
@@ -16,7 +17,10 @@ const CHANGES = [
   { isIn: `jobs.state = 'queued' and jobs.lease > 0`, at: 'jobs.next_at', account: `jobs.account_id || ''` },
 ];
 
-/** Jobs whose state changed after a place, oldest change first; each with the state that it has now. */
+/**
+ * Jobs whose state changed after a place, oldest change first; each with the state that it has now. At most `limit`, and not
+ * many more than fit on a page.
+ */
 export async function listJobsChangedAfter(
   sql: Sql,
   { shard, accountId }: AccountRef,
@@ -36,9 +40,12 @@ export async function listJobsChangedAfter(
   return await sql.rows<ChangedJob>({
     name: 'list_jobs_changed_after',
     isBrief: true,
-    text: `${parts.join(' union all ')}
+    text: firstBytes(
+      `${parts.join(' union all ')}
       order by "atMs", id
       limit $5`,
+      '"atMs", id',
+    ),
     values: [shard, accountId, after.at, after.id, limit],
   });
 }

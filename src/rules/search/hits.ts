@@ -8,9 +8,12 @@ import { wordsIn } from './words.ts';
 export type SearchHit = SearchSegment & {
   /** Its index in the transcript. */
   segment: number;
-  /** Where the words stand in `text`: start and end in UTF-16 units. */
+  /** Where the words stand in `text`, the first 100 of them: start and end in UTF-16 units. */
   highlights: [number, number][];
 };
+
+/** Of a hit. */
+export const MAX_HIGHLIGHTS = 100;
 
 type IndexedWord = TextWord & { segment: number; forms: string[] };
 type Marks = { terms: Set<SearchTerm>; ranges: [number, number][] };
@@ -39,7 +42,11 @@ export function findHits(
     .sort(([left, one], [right, other]) => other.terms.size - one.terms.size || left - right)
     .slice(0, limit)
     .sort(([left], [right]) => left - right)
-    .map(([segment, { ranges }]) => ({ ...segments.get(segment)!, segment, highlights: distinct(ranges) }));
+    .map(([segment, { ranges }]) => ({
+      ...segments.get(segment)!,
+      segment,
+      highlights: distinct(ranges).slice(0, MAX_HIGHLIGHTS),
+    }));
 }
 
 function indexedWords(
