@@ -18,7 +18,7 @@ export async function apiDocument(): Promise<ApiDocument> {
   // Describing a route calls none of its dependencies.
   const runtime = { config: {} } as ApiRuntime;
   const routes = serviceRoutes({
-    documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes({ readiness, metricsText })],
+    documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes(readiness, metricsText)],
     events: eventPayloads,
     version: (JSON.parse(manifest) as { version: string }).version,
     readiness,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import test from 'node:test';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { openLog } from '../../platform/log.ts';
+import type { Database } from '../../db/database.ts';
 import { OpenStreams, type StreamKey } from './open-streams.ts';
 
 // Every sleep ends immediately.
@@ -16,7 +17,7 @@ function openEnvironment() {
     if (fixture.isUnreachable) throw new Error('unreachable');
     return keys.filter(({ id }) => fixture.valid.has(id));
   };
-  const streams = new OpenStreams({ findValidKeys, clock, log: openLog('silent') });
+  const streams = new OpenStreams(runtimeOn({} as Database, { clock }), findValidKeys);
   const add = (id: string) => {
     const open = {
       key: { shard: 1, id, accountId: 'acct_1', sessionId: null },

@@ -1,18 +1,13 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 
 /** The API key of a stream's request. `sessionId`: null for a request that sent the key itself. */
 export type StreamKey = { shard: number; id: string; accountId: string; sessionId: string | null };
 /** An answer that is being streamed; aborting `over` ends it after its current message. */
 type OpenStream = { key: StreamKey; over: AbortController; stream: Readable };
 
-type StreamKeyDeps = {
-  /** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
-  findValidKeys(keys: StreamKey[]): Promise<StreamKey[]>;
-  clock: Clock;
-  log: Log;
-};
+/** Those keys that are neither revoked nor expired, of accounts that are not suspended, by sessions that have not ended. */
+type FindValidKeys = (keys: StreamKey[]) => Promise<StreamKey[]>;
 
 // With the delay below, a stream ends within 2 s of its key.
 const POLL_MS = 500;
@@ -21,13 +16,15 @@ const END_MS = 500;
 
 /** Ends every stream whose key or session is no longer valid: one query for all streams, twice a second. */
 export class OpenStreams {
-  readonly #deps: StreamKeyDeps;
+  readonly #runtime: Runtime;
+  readonly #findValidKeys: FindValidKeys;
   readonly #open = new Set<OpenStream>();
   readonly #closing = new AbortController();
   readonly #polling: Promise<void>;
 
-  constructor(deps: StreamKeyDeps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, findValidKeys: FindValidKeys) {
+    this.#runtime = runtime;
+    this.#findValidKeys = findValidKeys;
     this.#polling = this.#poll();
   }
 
@@ -43,7 +40,7 @@ export class OpenStreams {
   }
 
   async #poll(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     const { signal } = this.#closing;
     while (!signal.aborted) {
       await clock.sleep(POLL_MS, signal);
@@ -55,14 +52,14 @@ export class OpenStreams {
   async #endInvalid(): Promise<void> {
     const checked = [...this.#open];
     const keys = new Map(checked.map(({ key }) => [nameOf(key), key]));
-    const valid = new Set((await this.#deps.findValidKeys([...keys.values()])).map(nameOf));
+    const valid = new Set((await this.#findValidKeys([...keys.values()])).map(nameOf));
     for (const stream of checked) if (!valid.has(nameOf(stream.key))) this.#end(stream);
   }
 
   #end(ended: OpenStream): void {
     this.#open.delete(ended);
     ended.over.abort(new Error('the key of the stream is no longer valid'));
-    void this.#deps.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
+    void this.#runtime.clock.sleep(END_MS, this.#closing.signal).then(() => ended.stream.destroy());
   }
 }
 

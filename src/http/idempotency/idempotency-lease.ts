@@ -1,5 +1,5 @@
-import type { Database, Sql } from '../../db/database.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { evaluateKey, isKeptStatus } from '../../rules/idempotency.ts';
 import { renderAnswer } from '../answer-text.ts';
 import { ApiError } from '../api-error.ts';
@@ -15,7 +15,8 @@ const MAX_SAVED_JOB_ANSWER_BYTES = 16 * 1024;
 /** Encrypts saved answers for the database; `name` binds the ciphertext to its key. */
 export type AnswerBox = { seal(name: string, text: string): Buffer; open(name: string, sealed: Buffer): string };
 
-type LeaseDeps = { db: Database; box: AnswerBox; log: Log };
+/** What Idempotency-Keys run on. */
+export type IdempotencyRuntime = Runtime & { secretBox: AnswerBox };
 
 type LeaseState = {
   name: KeyName;
@@ -31,7 +32,7 @@ type LeaseState = {
 export class IdempotencyLease implements IdempotencyHandle {
   readonly hasKey = true;
   readonly isRepeat: boolean;
-  readonly #deps: LeaseDeps;
+  readonly #runtime: IdempotencyRuntime;
   readonly #state: LeaseState;
   readonly #leases: Set<LeasedKey>;
   #fingerprint: string | null = null;
@@ -39,8 +40,8 @@ export class IdempotencyLease implements IdempotencyHandle {
   #saved: Answer | null = null;
 
   /** @param leases  the process's leases, which are renewed; this one is removed from them at the end */
-  constructor(deps: LeaseDeps, state: LeaseState, leases: Set<LeasedKey>) {
-    this.#deps = deps;
+  constructor(runtime: IdempotencyRuntime, state: LeaseState, leases: Set<LeasedKey>) {
+    this.#runtime = runtime;
     this.#state = state;
     this.#leases = leases;
     this.isRepeat = state.stored !== null;
@@ -87,11 +88,11 @@ export class IdempotencyLease implements IdempotencyHandle {
       // A stream cannot be saved: a repeated request streams the job again.
       const isToSave = this.#fingerprint !== null && isKept && !answer.stream;
       const maxBytes = this.#hasJob ? MAX_SAVED_JOB_ANSWER_BYTES : Number.POSITIVE_INFINITY;
-      if (isToSave) return await this.#save(this.#deps.db, answer, maxBytes);
-      await this.#deps.db.transaction((tx) => store.releaseKey(tx, leased));
+      if (isToSave) return await this.#save(this.#runtime.db, answer, maxBytes);
+      await this.#runtime.db.transaction((tx) => store.releaseKey(tx, leased));
     } catch (error) {
       // The lease expires by itself; what was committed decides the answer to a retry.
-      this.#deps.log.warn({ err: error }, 'could not end the lease of an idempotency key; it expires by itself');
+      this.#runtime.log.warn({ err: error }, 'could not end the lease of an idempotency key; it expires by itself');
     } finally {
       this.#leases.delete(leased);
     }
@@ -106,7 +107,7 @@ export class IdempotencyLease implements IdempotencyHandle {
       status: answer.status,
       contentType: text?.contentType ?? null,
       location: answer.headers?.['location'] ?? null,
-      body: isSmall ? this.#deps.box.seal(this.#boxName, text.body) : null,
+      body: isSmall ? this.#runtime.secretBox.seal(this.#boxName, text.body) : null,
       fingerprint: this.#fingerprint!,
       keepMs: ANSWER_TTL_MS,
     });
@@ -119,7 +120,7 @@ export class IdempotencyLease implements IdempotencyHandle {
     try {
       return asReplay({
         status,
-        ...(body && { body: this.#deps.box.open(this.#boxName, body) }),
+        ...(body && { body: this.#runtime.secretBox.open(this.#boxName, body) }),
         ...(contentType && { contentType }),
         ...(location && { headers: { location } }),
       });

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { callerOf } from '../../../test/fixtures/caller.ts';
 import { openTestDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Account } from '../../accounts/account.ts';
+import { readConfig } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
@@ -19,8 +21,9 @@ const LOG = openLog('silent');
 const ACCOUNT: Account = { id: 'acct_1', shard: 1, name: 'one', plan: 'pro', unlimited: true };
 
 /** A node with one POST route; several nodes may share the database. */
-function openNode(db: Database, handle: Route['handle'], box = BOX, maxKeysPerAccount = 100) {
-  const idempotency = openIdempotencyKeys({ db, box, log: LOG, maxKeysPerAccount });
+function openNode(db: Database, handle: Route['handle'], secretBox = BOX, maxKeys = 100) {
+  const config = readConfig({ MAX_IDEMPOTENCY_KEYS: String(maxKeys) });
+  const idempotency = openIdempotencyKeys(runtimeOn(db, { config, secretBox }));
   const route = {
     method: 'POST',
     path: '/v1/work',

@@ -2,23 +2,14 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Account } from '../../accounts/account.ts';
 import type { Database, Sql } from '../../db/database.ts';
-import type { Log } from '../../platform/log.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { evaluateKey, isIdempotencyKey } from '../../rules/idempotency.ts';
 import { ApiError } from '../api-error.ts';
 import { headerValues } from '../authentication.ts';
-import { ANSWER_TTL_MS, type AnswerBox, IdempotencyLease, otherRequest } from './idempotency-lease.ts';
+import { ANSWER_TTL_MS, IdempotencyLease, type IdempotencyRuntime, otherRequest } from './idempotency-lease.ts';
 import { openKeyQuota } from './idempotency-quota.ts';
 import type { KeyName, LeasedKey, LockedKey } from './idempotency-store.ts';
 import * as store from './idempotency-store.ts';
-
-type IdempotencyDeps = {
-  db: Database;
-  box: AnswerBox;
-  log: Log;
-  /** Stored keys of one account before requests with a new one are answered 429. */
-  maxKeysPerAccount?: number;
-};
 
 export type IdempotencyKeys = {
   /**
@@ -34,16 +25,15 @@ const HEADER = 'Idempotency-Key';
 // A key that is deleted between the INSERT and the SELECT was released: the next attempt inserts it.
 const MAX_ATTEMPTS = 5;
 const QUOTA_RETRY_SECONDS = 60;
-const DEFAULT_MAX_KEYS = 100_000;
 
 /** `leased` is null for an answered key: its answer is only read. `stored` is null for a new key. */
 type Acquired = { leased: LeasedKey | null; stored: LockedKey | null };
 
 /** Keys in the database, so that they hold across processes and crashes; leases are renewed while requests run. */
-export function openIdempotencyKeys(deps: IdempotencyDeps): IdempotencyKeys {
-  const { db, log, maxKeysPerAccount = DEFAULT_MAX_KEYS } = deps;
+export function openIdempotencyKeys(runtime: IdempotencyRuntime): IdempotencyKeys {
+  const { db, log, config } = runtime;
   const leases = new Set<LeasedKey>();
-  const quota = openKeyQuota(maxKeysPerAccount);
+  const quota = openKeyQuota(config.maxIdempotencyKeys);
   const timer = setInterval(() => void renew(), BOUNDS.renewKeysEveryMs).unref();
 
   async function renew(): Promise<void> {
@@ -60,9 +50,9 @@ export function openIdempotencyKeys(deps: IdempotencyDeps): IdempotencyKeys {
       const name = { shard: account?.shard ?? 0, accountId: account?.id ?? 'admin', key };
       const route = routeHash(request);
       const isFull = account !== null && (await quota.isFull(db, name));
-      const acquired = await acquireKey(db, name, { route, fullAt: isFull ? maxKeysPerAccount : null });
+      const acquired = await acquireKey(db, name, { route, fullAt: isFull ? config.maxIdempotencyKeys : null });
       if (acquired.leased) leases.add(acquired.leased);
-      return new IdempotencyLease(deps, { name, route, ...acquired }, leases);
+      return new IdempotencyLease(runtime, { name, route, ...acquired }, leases);
     },
     close: () => clearInterval(timer),
   };

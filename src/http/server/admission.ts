@@ -16,7 +16,8 @@ import type { Route } from '../route.ts';
 import type { WrongTokens } from '../wrong-tokens.ts';
 import type { HttpMetrics } from './request-context.ts';
 
-type AdmissionDeps = {
+/** What requests are admitted by. */
+type Admission = {
   auth: Auth;
   limits: Limits;
   metrics: HttpMetrics;
@@ -44,13 +45,13 @@ export async function admitRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   endpoint: Route,
-  deps: AdmissionDeps,
+  admission: Admission,
 ): Promise<void> {
   if (endpoint.auth === 'none') return;
-  const { auth, wrongTokens, idempotency } = deps;
+  const { auth, wrongTokens, idempotency } = admission;
   const client = clientOf(request.raw.socket.remoteAddress ?? '');
   if (endpoint.auth === 'admin') authenticateAdmin(request.raw.rawHeaders, auth, { client, wrongTokens });
-  else await admitAccount(request, reply, endpoint, deps);
+  else await admitAccount(request, reply, endpoint, admission);
   request.context.idempotency = (await idempotency?.acquire(request.raw, request.context.account)) ?? null;
 }
 
@@ -58,7 +59,7 @@ async function admitAccount(
   request: FastifyRequest,
   reply: FastifyReply,
   endpoint: Route,
-  { auth, limits, metrics }: AdmissionDeps,
+  { auth, limits, metrics }: Admission,
 ): Promise<void> {
   const { method, url, rawHeaders } = request.raw;
   const note = (fields: object) => Object.assign(request.context.notes, fields);

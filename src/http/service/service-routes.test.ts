@@ -46,7 +46,7 @@ function openNode(readiness: { ready: boolean; reasons: string[] }) {
   const metrics = openMetrics();
   const check = async () => ({ ...readiness, details: ['no answer from http://10.0.0.9'] });
   const metricsText = async () => mergeMetrics([await snapshotMetrics(metrics)]);
-  const operator = operatorRoutes({ readiness: { check }, metricsText });
+  const operator = operatorRoutes({ check }, metricsText);
   const app = buildServer({
     routes: [
       ...operator,

@@ -12,7 +12,7 @@ import { referenceRoutes } from './reference.ts';
 export type NodeReadiness = { ready: boolean; reasons: string[]; details: string[] };
 export type Readiness = { check(): Promise<NodeReadiness> };
 
-type ServiceDeps = {
+type ServiceOptions = {
   readiness: Readiness;
   /** The other routes of this node, for /openapi.json and /docs. */
   documented: Route[];
@@ -26,21 +26,19 @@ type ServiceDeps = {
 const TAG = 'Service';
 const NOT_READY_RETRY_SECONDS = '2';
 
-type OperatorDeps = {
-  readiness: Readiness;
-  metricsText(): Promise<{ contentType: string; text: string }>;
-};
+/** The metrics of all processes of the node. */
+type MetricsText = () => Promise<{ contentType: string; text: string }>;
 
 /** Health and the API reference: served by every node on each of its listeners, whatever its roles. */
-export function serviceRoutes(deps: ServiceDeps): Route[] {
-  const routes = [healthRoute(), readyRoute(deps.readiness)];
-  const { documented, events = [], version } = deps;
+export function serviceRoutes(options: ServiceOptions): Route[] {
+  const routes = [healthRoute(), readyRoute(options.readiness)];
+  const { documented, events = [], version } = options;
   const describe = () => describeApi([...documented, ...routes], { version, events });
-  return [...routes, openApiRoute(describe), ...referenceRoutes(describe, deps.framedBy ?? [])];
+  return [...routes, openApiRoute(describe), ...referenceRoutes(describe, options.framedBy ?? [])];
 }
 
 /** Metrics and readiness for operators: served by every node on the listener of /admin, whatever its roles. */
-export function operatorRoutes({ readiness, metricsText }: OperatorDeps): Route[] {
+export function operatorRoutes(readiness: Readiness, metricsText: MetricsText): Route[] {
   return [metricsRoute(metricsText), readinessRoute(readiness)];
 }
 
@@ -89,7 +87,7 @@ function readinessRoute(readiness: Readiness): Route {
   });
 }
 
-function metricsRoute(metricsText: OperatorDeps['metricsText']): Route {
+function metricsRoute(metricsText: MetricsText): Route {
   return defineRoute({
     ...common('/metrics', 'Metrics in the Prometheus text format'),
     schema: { answers: { 200: { media: { 'text/plain': Type.String() } } } },

@@ -7,8 +7,6 @@ import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
-import { openLog } from '../../platform/log.ts';
-import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 type Account = Awaited<ReturnType<Fixture['account']>>;
@@ -65,7 +63,7 @@ test('a repeated cancel request with its Idempotency-Key gets the first answer, 
   await using fixture = await openJobFixture();
   const account = await fixture.account({ credits: 10 });
   const id = await submit(fixture, account);
-  const keys = openIdempotencyKeys({ db: fixture.db, box: openSecretBox(Buffer.alloc(32, 7)), log: openLog('silent') });
+  const keys = openIdempotencyKeys(fixture);
   const rawHeaders = ['Idempotency-Key', 'k'];
   const request = { method: 'POST', url: `/v1/jobs/${id}/cancel`, rawHeaders } as unknown as IncomingMessage;
   const first = await keys.acquire(request, account);

@@ -42,9 +42,9 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   if (context.order.sandbox) showProtections(metrics.sandboxProtection, context.order.sandbox);
   const storage = await openStorage(config);
   const callers = new Callers(context);
-  const api = config.roles.includes('api') ? await openApi(context, { storage, callers }) : NO_API;
+  const api = config.roles.includes('api') ? await openApi(context, storage, callers) : NO_API;
   const readiness = openReadiness(context, storage);
-  const operator = [...api.operator, ...operatorRoutes({ readiness, metricsText: askMetricsOfAll(context) })];
+  const operator = [...api.operator, ...operatorRoutes(readiness, askMetricsOfAll(context))];
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
@@ -108,43 +108,34 @@ type Api = {
   close(): Promise<void>;
 };
 
-async function openApi(
-  { config, order, db, log, clock, metrics }: RoleContext,
-  { storage, callers }: { storage: AudioStorage; callers: Callers },
-): Promise<Api> {
-  const runtime = { config, db, log, clock };
+async function openApi(context: RoleContext, storage: AudioStorage, callers: Callers): Promise<Api> {
+  const { config, order, db, metrics } = context;
   const [completions, notifications, accountChanges] = await Promise.all([
-    openCompletionWaiter(runtime),
-    openJobNotifications(runtime),
-    openAccountChanges(runtime),
+    openCompletionWaiter(context),
+    openJobNotifications(context),
+    openAccountChanges(context),
   ]);
-  const streams = new OpenStreams({ findValidKeys: (keys) => findUsableKeys(db, keys), clock, log });
-  const secretBox = openSecretBoxOf(order.secretsKeysBase64);
-  const idempotency = openIdempotencyKeys({
-    db,
-    box: secretBox,
-    log,
-    maxKeysPerAccount: config.maxIdempotencyKeys,
-  });
-  const live = openLive({ config, order, db, log, clock, metrics }, storage);
-  const api = {
-    ...runtime,
+  const live = openLive(context, storage);
+  const runtime = {
+    ...context,
     host: live.host,
     limits: openLimits(db, limitsOfBuckets(config)),
     storage,
+    tools: { folder: config.toolsDir },
+    callers,
+    secretBox: openSecretBoxOf(order.secretsKeysBase64),
+    audioLinks: openAudioLinks(order.secretsKeysBase64),
     completions,
     notifications,
-    callers,
-    secretBox,
     accountChanges,
-    audioLinks: openAudioLinks(order.secretsKeysBase64),
     version,
-    tools: { folder: config.toolsDir },
     metrics: jobMetrics(metrics),
   };
+  const streams = new OpenStreams(context, (keys) => findUsableKeys(db, keys));
+  const idempotency = openIdempotencyKeys(runtime);
   return {
-    routes: apiRoutes(api),
-    operator: adminApiRoutes(api),
+    routes: apiRoutes(runtime),
+    operator: adminApiRoutes(runtime),
     idempotency,
     streams,
     async close() {
