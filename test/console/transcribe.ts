@@ -135,7 +135,9 @@ export const flows: Flow[] = [
       // The page may have the models of another flow.
       await page.reload();
 
-      await page.getByText(/pocketsphinx, mishears many words\..* by bin\/verbatim models pull it and a restart/).waitFor();
+      await page
+        .getByText(/pocketsphinx, mishears many words\..* by bin\/verbatim models pull it and a restart/)
+        .waitFor();
     },
   },
   {
