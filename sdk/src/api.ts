@@ -526,7 +526,7 @@ export interface JobInList {
   /**
    * The text has more than the 500 characters that lists show; GET the job for all.
    */
-  text_cut?: true;
+  text_cut?: boolean;
   /**
    * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
    */
@@ -1908,15 +1908,15 @@ export interface JobInEvent {
   /**
    * The segments were left out, because the body would be over 256 KiB.
    */
-  segments_omitted?: true;
+  segments_omitted?: boolean;
   /**
    * The text was left out too, because the body would still be over 1 MiB.
    */
-  text_omitted?: true;
+  text_omitted?: boolean;
   /**
    * The job was erased since.
    */
-  deleted?: true;
+  deleted?: boolean;
   /**
    * In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found.
    */

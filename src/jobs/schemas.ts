@@ -312,7 +312,7 @@ export const jobInListSchema = Type.Object(
   {
     ...jobHead,
     text_cut: Type.Optional(
-      Type.Literal(true, {
+      Type.Boolean({
         description: 'The text has more than the 500 characters that lists show; GET the job for all.',
       }),
     ),
@@ -328,12 +328,12 @@ export const jobInEventSchema = Type.Object(
     text: Type.Optional(jobHead.text),
     segments: Type.Optional(segments),
     segments_omitted: Type.Optional(
-      Type.Literal(true, { description: 'The segments were left out, because the body would be over 256 KiB.' }),
+      Type.Boolean({ description: 'The segments were left out, because the body would be over 256 KiB.' }),
     ),
     text_omitted: Type.Optional(
-      Type.Literal(true, { description: 'The text was left out too, because the body would still be over 1 MiB.' }),
+      Type.Boolean({ description: 'The text was left out too, because the body would still be over 1 MiB.' }),
     ),
-    deleted: Type.Optional(Type.Literal(true, { description: 'The job was erased since.' })),
+    deleted: Type.Optional(Type.Boolean({ description: 'The job was erased since.' })),
     ...jobTail,
   },
   component('JobInEvent'),

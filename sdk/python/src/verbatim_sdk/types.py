@@ -294,7 +294,7 @@ class JobInList(TypedDict):
     options: JobOptions
     text: str | None
     """Null until completed."""
-    text_cut: NotRequired[Literal[True]]
+    text_cut: NotRequired[bool]
     """The text has more than the 500 characters that lists show; GET the job for all."""
     speakers: list[Speaker] | None
     """In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found."""
@@ -1346,11 +1346,11 @@ class JobInEvent(TypedDict):
     """Null until completed."""
     segments: NotRequired[list[Segment] | None]
     """Null until completed."""
-    segments_omitted: NotRequired[Literal[True]]
+    segments_omitted: NotRequired[bool]
     """The segments were left out, because the body would be over 256 KiB."""
-    text_omitted: NotRequired[Literal[True]]
+    text_omitted: NotRequired[bool]
     """The text was left out too, because the body would still be over 1 MiB."""
-    deleted: NotRequired[Literal[True]]
+    deleted: NotRequired[bool]
     """The job was erased since."""
     speakers: list[Speaker] | None
     """In the order of their first words. Null unless asked for with diarize, until completed, and where they were not found."""
