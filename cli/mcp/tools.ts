@@ -3,6 +3,7 @@ import { fromJsonSchema } from '@modelcontextprotocol/server';
 import type { GetJobsQuery, GetSearchQuery } from '#sdk/api.ts';
 import { ApiError } from '#sdk/client/index.ts';
 import { DATA_NOTICE, json, summaryOf } from './answers.ts';
+import { argumentValidator } from './argument-errors.ts';
 import type { ReadArguments } from './read-tool.ts';
 import { READ_SCHEMA, readTranscript } from './read-tool.ts';
 import type { ToolDeps, TranscribeArguments } from './transcribe-tool.ts';
@@ -99,7 +100,8 @@ type Tool<Arguments> = {
 
 function addTool<Arguments>(server: McpServer, name: string, tool: Tool<Arguments>): void {
   const { title, description, properties, required = [], annotations, run } = tool;
-  const inputSchema = fromJsonSchema<Arguments>({ type: 'object', properties, required, additionalProperties: false });
+  const schema = { type: 'object', properties, required, additionalProperties: false } as const;
+  const inputSchema = fromJsonSchema<Arguments>(schema, argumentValidator());
   server.registerTool(name, { title, description, annotations, inputSchema }, async (given, context) => {
     try {
       return await run(given, context);

@@ -175,16 +175,36 @@ test('only regular files inside of the root are read, and symbolic links to othe
   }
 });
 
-test('errors of the service come with the id of the request, and wrong arguments are refused', async () => {
+test('errors of the service come with the id of the request', async () => {
   const unknown = await call('get_job', { job_id: `job_${'0'.repeat(26)}` });
   const forbidden = await call('transcribe', { url: 'http://127.0.0.1/a.mp3' });
 
   assert.ok(unknown.isError && forbidden.isError);
   assert.match(unknown.texts[0]!, /\(req_\w+\)$/);
   assert.match(forbidden.texts[0]!, /https/);
-  assert.equal((await call('get_job', { job_id: 5 })).isError, true);
-  assert.equal((await call('balance', { more: true })).isError, true);
 });
+
+const WRONG: [tool: string, given: Record<string, unknown>, says: RegExp][] = [
+  ['get_job', { job_id: 5 }, /: job_id must be string$/],
+  ['get_job', {}, /: job_id is missing$/],
+  ['balance', { more: true }, /: there is no argument "more"$/],
+  [
+    'transcribe',
+    { file: 'call.wav', lang: 'en', plan: 'max' },
+    /: there is no argument "lang"; plan must be one of lite, pro$/,
+  ],
+  ['transcribe', { file: 'call.wav', keywords: ['a', 1] }, /: keywords\.1 must be string$/],
+  ['list_transcripts', { limit: 0 }, /: limit must be >= 1$/],
+  ['search_transcripts', { q: 'a', limit: 500 }, /: limit must be <= 100$/],
+];
+for (const [tool, given, says] of WRONG) {
+  test(`${tool} refuses ${JSON.stringify(given)} and names each argument at fault`, async () => {
+    const { isError, texts } = await call(tool, given);
+
+    assert.equal(isError, true);
+    assert.match(texts[0]!, says);
+  });
+}
 
 test('without a key the server does not start', async () => {
   const { code, stdout, stderr } = await runVerbatim('mcp', { env: { ...env, VERBATIM_API_KEY: '' } });
