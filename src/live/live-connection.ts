@@ -133,6 +133,7 @@ export class LiveConnection implements SocketUser {
       stopped: (reason) => void this.#stopped(reason),
       ended: (ended) => this.#sendDone(showJob(ended)),
       replaced: () => this.#close(CLOSE.replaced, 'another connection has the session'),
+      keyEnded: () => void this.#leave(CLOSE.unauthenticated, 'the key of the session has ended'),
       restarting: () => this.#restart(),
     };
   }
@@ -274,9 +275,14 @@ export class LiveConnection implements SocketUser {
 
   async #restart(): Promise<void> {
     this.#socket.send({ type: 'going_away', reconnect_after_ms: RECONNECT_AFTER_MS });
+    await this.#leave(CLOSE.restart, 'the node restarts');
+  }
+
+  /** Leaves the session to whoever takes it over. */
+  async #leave(code: number, reason: string): Promise<void> {
     await this.#session.leave();
     this.#isFinishing = true;
-    this.#close(CLOSE.restart, 'the node restarts');
+    this.#close(code, reason);
   }
 
   #close(code: number, reason: string): void {

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account.ts';
+import { findUsableKeys } from '../accounts/keys/usable-keys.ts';
 import { insufficientBalance } from '../accounts/ledger/insufficient-balance.ts';
 import { missingUnits } from '../accounts/ledger/ledger-store.ts';
 import { lockAccount } from '../accounts/store.ts';
@@ -27,6 +28,8 @@ export type LiveHostDeps = RunningDeps & {
 /** A client that has not connected for so long will not. */
 export const CONNECT_WITHIN_MS = 60_000;
 const RESTART_RETRY_SECONDS = '1';
+// A session ends within 2 s of its key.
+const KEY_CHECK_MS = 1_000;
 
 export type NewSession = {
   account: Account;
@@ -44,6 +47,8 @@ export type Taken = TakenSession & { engine: LiveEngine; free(): void };
 export type HostedUser = SessionUser & {
   /** Another connection has the session now. */
   replaced(): void;
+  /** The key that began the session was revoked or has expired, or its account is suspended. */
+  keyEnded(): void;
   /** The process stops: the client is told to connect again. The session is left when it resolves. */
   restarting(): Promise<void>;
 };
@@ -53,6 +58,7 @@ export class LiveHost {
   readonly #deps: LiveHostDeps;
   readonly #running = new Map<string, { session: RunningSession; user: HostedUser }>();
   #isClosing = false;
+  #checkingKeys: Promise<void> | null = null;
 
   constructor(deps: LiveHostDeps) {
     this.#deps = deps;
@@ -120,6 +126,9 @@ export class LiveHost {
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
     this.#running.set(id, { session, user });
+    this.#checkingKeys ??= this.#checkKeys().finally(() => {
+      this.#checkingKeys = null;
+    });
     return session;
   }
 
@@ -128,6 +137,25 @@ export class LiveHost {
     free();
     // After a failure the lease of the job ends by itself.
     await this.#deps.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
+  }
+
+  /** Ends the sessions whose keys have ended: one statement a second for all, while there are any. */
+  async #checkKeys(): Promise<void> {
+    const { db, clock, log } = this.#deps;
+    while (this.#running.size > 0 && !this.#isClosing) {
+      await clock.sleep(KEY_CHECK_MS);
+      const held = [...this.#running.values()].flatMap(({ session: { job }, user }) =>
+        job.keyId === null
+          ? []
+          : [{ shard: job.shard, id: job.keyId, accountId: job.accountId, sessionId: null, user }],
+      );
+      try {
+        const usable = new Set(await findUsableKeys(db, held));
+        for (const key of held) if (!usable.has(key)) key.user.keyEnded();
+      } catch (cause) {
+        log.warn({ err: cause }, 'could not check the keys of live sessions');
+      }
+    }
   }
 
   /** Sends all clients to other processes. Their sessions are durable when it resolves. */

@@ -183,6 +183,20 @@ test('what cannot be served is refused before the session, and a bad message doe
   assert.equal(job.status, 'canceled');
 });
 
+test('a session ends within seconds of the key that began it', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const account = await service.account();
+  const { begin, call } = apiOf(service, account);
+  const { client } = await begin();
+  await client.connect();
+  const closed = client.next('closed');
+  const { json: keys } = await call('GET', '/v1/keys');
+
+  await call('DELETE', `/v1/keys/${keys.data[0].id}`);
+
+  assert.equal((await closed).code, 4009);
+});
+
 test('a gap is silence that is not charged, and a cut-off engine costs the text of its segment only', async () => {
   const engine = await openStubEngine();
   await using service = await openService({ ENGINE_LITE: engine.spec, ENGINE_PRO: engine.spec });

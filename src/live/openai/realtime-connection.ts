@@ -192,6 +192,10 @@ export class RealtimeConnection implements SocketUser {
         this.#socket.close(job.state === 'failed' ? CLOSE.refused : CLOSE.done, job.state);
       },
       replaced: () => this.#socket.close(CLOSE.refused, 'replaced'),
+      keyEnded: () => {
+        this.#error({ code: 'unauthenticated', message: 'The key of the session was revoked or has expired.' });
+        this.#socket.close(CLOSE.refused, 'unauthenticated');
+      },
       restarting: async () => {
         // Its client cannot come back: a transcriber ends the job.
         await this.#session?.leave();
