@@ -4,7 +4,7 @@ import type { JobInList } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { problemOf } from '../../api/problem.ts';
 import { jobName } from '../../parts/job-state.tsx';
-import { FILE_FORMATS, type FileFormat, transcriptFile } from '../../parts/transcript-file.ts';
+import type { FileFormat } from '../../parts/transcript-file.ts';
 import { saveFile } from '../../text/save-file.ts';
 import { writeZip } from '../../text/zip.ts';
 import { ActionButton, ConfirmButton } from '../../ui/action-button.tsx';
@@ -12,6 +12,7 @@ import type { Selection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
 
 const AT_ONCE = 4;
+const FORMATS: readonly FileFormat[] = ['txt', 'srt', 'vtt', 'json'];
 const isOpen = ({ status }: JobInList) => status === 'queued' || status === 'processing';
 
 /** What can be done with the selected jobs; each button says for how many of them. */
@@ -66,7 +67,7 @@ export function BulkActions({
             <label className="filter">
               <span>Format</span>
               <select value={format} onChange={(event) => setFormat(event.target.value as FileFormat)}>
-                {FILE_FORMATS.map((name) => (
+                {FORMATS.map((name) => (
                   <option key={name}>{name}</option>
                 ))}
               </select>
@@ -81,6 +82,8 @@ export function BulkActions({
 
 /** Saves the transcripts as one archive, which the browser makes. */
 async function downloadAll(jobs: readonly JobInList[], format: FileFormat): Promise<void> {
+  // Loaded when it is used: the list of jobs is the first page.
+  const { transcriptFile } = await import('../../parts/transcript-file.ts');
   const files: { name: string; text: string }[] = [];
   const problems = await eachOf(jobs, async (job) => {
     files.push({ name: fileName(job, format), text: await transcriptFile(api, job.id, { format }) });

@@ -220,7 +220,15 @@ def test_a_job_is_canceled(service: Caller, audio: Path) -> None:
 
 
 # For clients of another API, with libraries of their own; and a link that needs no key.
-ELSEWHERE = {"/v1/audio/transcriptions", "/v1/audio/translations", "/v1/audio-links/{}"}
+ELSEWHERE = {
+    "/v1/audio/transcriptions",
+    "/v1/audio/translations",
+    "/v1/audio-links/{}",
+    # Of browsers, and followed by a WebSocket.
+    "/v1/session",
+    "/v1/live",
+    "/v1/realtime/client_secrets",
+}
 
 
 def test_every_operation_of_the_api_has_a_method() -> None:
