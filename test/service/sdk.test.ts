@@ -19,6 +19,9 @@ const TEXT = 'hello quiet world';
 const LEFT_OUT = [
   ...['POST /v1/audio/transcriptions', 'POST /v1/audio/translations', 'GET /v1/audio-links/{link}'],
   ...['GET /metrics', 'GET /healthz', 'GET /readyz'],
+  // Of browsers, and followed by a WebSocket.
+  ...['POST /v1/session', 'GET /v1/session', 'DELETE /v1/session'],
+  ...['POST /v1/live', 'POST /v1/realtime/client_secrets'],
 ];
 
 test('the client of the SDK, on a running service', { timeout: 170_000 }, async (t) => {
