@@ -14,6 +14,10 @@ const ADVICE: Record<Warning['code'], string> = {
   audio_truncated: 'Send the whole file: an upload, a download or a recording of it was interrupted.',
   no_speech: 'Listen to the recording: it may be silent, or hold music or noise only.',
   text_cut: 'Listen to this part and complete its text here, or transcribe again on another plan.',
+  connection_lost: 'If more was said, begin another session; a client can connect again within resume_seconds.',
+  audio_gap: 'Nothing to do: the client kept too little of its audio while it was cut off.',
+  behind: 'The text is complete. The operator can allow fewer sessions, or choose a faster engine.',
+  segment_failed: 'Transcribe again while the audio is kept.',
   more_warnings: 'The other warnings are of the same kinds.',
 };
 
