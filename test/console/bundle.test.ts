@@ -15,7 +15,7 @@ import { codeOf, importsOf, readSources } from '../structure/sources.ts';
 const FIRST_SCRIPTS_BYTES = 135_000;
 const STYLE_BYTES = 12_000;
 const VIEW_BYTES = 35_000;
-const FIRST_REQUESTS = 5;
+const FIRST_REQUESTS = 6;
 
 const sources = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')];
 const bundle = await bundleConsole();
