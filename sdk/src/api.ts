@@ -2164,11 +2164,11 @@ export interface PostLiveBody {
    */
   plan?: 'lite' | 'pro';
   /**
-   * BCP 47 code such as en; default: detected where the model can.
+   * BCP 47 code such as en; absent: detected where the model can.
    */
   language?: string;
   /**
-   * A string containing JSON, at most 4,096 bytes.
+   * A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.
    */
   metadata?: string;
   timestamps?: 'segment' | 'word';

@@ -3,6 +3,7 @@ import { oneOf, type Static, Type } from '../http/schema.ts';
 import { type JobRequest, readJobRequest } from '../jobs/api/request.ts';
 import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
 import { optionJsonFields } from '../jobs/options.ts';
+import { transcribeJson } from '../jobs/schemas.ts';
 import { PLANS, type Plan } from '../rules/accounts/plan.ts';
 import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
 
@@ -11,10 +12,8 @@ const NOT_LIVE = ['diarize', 'multichannel', 'translate_to'] as const;
 /** The body of POST /v1/live. */
 export const liveBody = Type.Object({
   plan: Type.Optional(oneOf(PLANS, { description: "Default: the account's plan." })),
-  language: Type.Optional(
-    Type.String({ description: 'BCP 47 code such as en; default: detected where the model can.' }),
-  ),
-  metadata: Type.Optional(Type.String({ description: 'A string containing JSON, at most 4,096 bytes.' })),
+  language: transcribeJson.properties.language,
+  metadata: transcribeJson.properties.metadata,
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
   prompt: optionJsonFields.prompt,
   keywords: optionJsonFields.keywords,

@@ -1523,9 +1523,9 @@ class PostLiveBody(TypedDict):
     plan: NotRequired[Literal["lite", "pro"]]
     """Default: the account's plan."""
     language: NotRequired[str]
-    """BCP 47 code such as en; default: detected where the model can."""
+    """BCP 47 code such as en; absent: detected where the model can."""
     metadata: NotRequired[str]
-    """A string containing JSON, at most 4,096 bytes."""
+    """A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged."""
     timestamps: NotRequired[Literal["segment", "word"]]
     prompt: NotRequired[str]
     """Context for the engine, such as the subject or a text in the wanted style."""
