@@ -43,3 +43,19 @@ test('no warnings are an empty list, and what was found stays unchanged', () => 
   assert.deepEqual([toWarnings([]), toWarnings(found).length], [[], 1]);
   assert.deepEqual(found, [cut(0, 1), cut(1, 2)]);
 });
+
+test('a part of a live session whose text is missing is named by its times, and being behind is said once', () => {
+  const shown = toWarnings([
+    { code: 'segment_failed', startSeconds: 1, endSeconds: 2.5 },
+    { code: 'behind' },
+    { code: 'behind' },
+  ]);
+
+  assert.deepEqual(
+    shown.map(({ code, start, end }) => [code, start, end]),
+    [
+      ['segment_failed', 1, 2.5],
+      ['behind', undefined, undefined],
+    ],
+  );
+});
