@@ -10,6 +10,7 @@ const PAGE_ROWS = 100;
 const CHANGES = 200;
 const MAX_CHANGES_CPU_MS = 1_000;
 const REOPENINGS = 5;
+const STEPS = 12;
 
 const report = (text: string) => void (process.env['CONSOLE_FIGURES'] && process.stderr.write(`${text}\n`));
 
@@ -78,7 +79,7 @@ export const flows: Flow[] = [
       await showTop();
       await page.mouse.move(700, 700);
       const steps: { nodes: number; ms: number }[] = [];
-      for (let step = 0; step < 12; step++) {
+      for (let step = 0; step < STEPS; step++) {
         const before = await cpuMs(devtools);
         await page.mouse.wheel(0, 2_000);
         await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
@@ -86,9 +87,12 @@ export const flows: Flow[] = [
       }
       report(`steps through 1,000 rows: ${steps.map(({ ms }) => ms.toFixed(0)).join(', ')} ms`);
       assert.deepEqual(
-        steps.filter((step) => step.nodes > MAX_NODES || step.ms > MAX_STEP_CPU_MS),
+        steps.filter((step) => step.nodes > MAX_NODES),
         [],
       );
+      // A single step may fall into a collection of garbage, or wait for a busy machine.
+      const median = steps.map((step) => step.ms).toSorted((a, b) => a - b)[STEPS / 2]!;
+      assert.ok(median <= MAX_STEP_CPU_MS, `${median} ms`);
 
       await showTop();
       const before = await cpuMs(devtools);

@@ -95,8 +95,8 @@ function bestDivision(words: CaptionWord[], options: CaptionOptions): number[] {
     }
   }
   const ends: number[] = [];
-  for (let end = words.length; end > 0; end = best[end]!.from) ends.unshift(end);
-  return ends;
+  for (let end = words.length; end > 0; end = best[end]!.from) ends.push(end);
+  return ends.reverse();
 }
 
 /** Counts the lines that words need when each line is filled before the next begins. */
@@ -187,8 +187,8 @@ function linesOf(own: CaptionWord[], { maxLineLength }: CaptionOptions): string[
     }
   }
   const lines: string[] = [];
-  for (let end = own.length; end > 0; end = best[end]!.from) lines.unshift(lineOf(own.slice(best[end]!.from, end)));
-  return lines;
+  for (let end = own.length; end > 0; end = best[end]!.from) lines.push(lineOf(own.slice(best[end]!.from, end)));
+  return lines.reverse();
 }
 
 function lineOf(words: CaptionWord[]): string {
