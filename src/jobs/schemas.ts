@@ -96,18 +96,16 @@ const transcribeFields = {
 };
 
 /**
- * The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. That `response_format` is for
- * synchronous requests stands in its description: generators make types that do not compile of a second union.
+ * The form of POST /v1/transcribe, for the API reference; `api/request.ts` reads the form. That there is either a file or a
+ * URL, and that `response_format` is for synchronous requests, stands in their descriptions: of a union of required fields
+ * generators make a type that cannot be sent, or that does not compile.
  */
-export const transcribeForm = Type.Object(
-  {
-    file: Type.Optional(fileSchema),
-    audio_url: Type.Optional(audioUrlSchema),
-    audio_url_headers: Type.Optional(audioUrlHeadersSchema),
-    ...transcribeFields,
-  },
-  { oneOf: [{ required: ['file'] }, { required: ['audio_url'] }] },
-);
+export const transcribeForm = Type.Object({
+  file: Type.Optional(fileSchema),
+  audio_url: Type.Optional(audioUrlSchema),
+  audio_url_headers: Type.Optional(audioUrlHeadersSchema),
+  ...transcribeFields,
+});
 
 /** The JSON body of POST /v1/transcribe with `audio_url`, for the API reference. */
 export const transcribeJson = Type.Object(
