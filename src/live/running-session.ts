@@ -316,6 +316,7 @@ export class RunningSession {
     const { clock, log } = this.#deps;
     try {
       await this.#growing;
+      this.#look();
       await this.#session.finish();
       if (this.#closed.signal.aborted) return;
       if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#warnings.push({ code: 'behind' });
@@ -345,9 +346,13 @@ export class RunningSession {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await this.#deps.clock.sleep(CHECK_EVERY_MS, signal);
-      this.#mostBehindSeconds = Math.max(this.#mostBehindSeconds, this.#session.behindSeconds());
+      this.#look();
       if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
     }
+  }
+
+  #look(): void {
+    this.#mostBehindSeconds = Math.max(this.#mostBehindSeconds, this.#session.behindSeconds());
   }
 
   #close(): void {

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
+import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
 import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -212,4 +213,37 @@ test('a gap is silence that is not charged', async () => {
   assert.deepEqual([job.text, job.audio.duration_seconds], ['hello', 100]);
   const chargedMs = Math.floor((client.audio.length / 32_000) * 1000);
   assert.equal(job.cost, Math.round((chargedMs / 60_000) * 1e6) / 1e6);
+});
+
+const HEARD = {
+  body: JSON.stringify({ text: 'heard', language: 'en', segments: [{ start: 0, end: 1, text: 'heard' }] }),
+};
+
+test('a speech server that refuses costs the text of one segment, and one that is slow makes the session late', async () => {
+  await using engine = await openSpeechServer({ status: 400, body: '{}' });
+  await using service = await openService({ ENGINE_LITE: `openai:${engine.baseUrl}`, AUDIO_RETENTION_HOURS: '0' });
+  const { begin } = apiOf(service, await service.account({ plan: 'lite' }));
+  const { client } = await begin();
+  await client.connect();
+  const failed = client.next('warning', ({ code }) => code === 'segment_failed');
+  client.send(tone('hello world'));
+  client.send(SILENCE);
+  const { start, end } = await failed;
+
+  engine.answerAll('hold');
+  const calls = engine.requests.length;
+  client.send(tone('a second segment that is long enough to be far behind'));
+  client.send(SILENCE);
+  await until('a call', () => engine.requests.length > calls);
+  const done = client.finish();
+  const answered = client.next('error');
+  client.say({ type: 'is finish read?' });
+  await answered;
+  engine.answerAll(HEARD);
+  engine.answerHeld(HEARD);
+  const { job } = await done;
+
+  assert.ok(start < 0.1 && end > 2);
+  assert.deepEqual(job.warnings.map(({ code }: { code: string }) => code).sort(), ['behind', 'segment_failed']);
+  assert.deepEqual([job.status, job.text], ['completed', 'heard']);
 });
