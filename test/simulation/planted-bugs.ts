@@ -10,10 +10,10 @@ export type PlantedBug = {
 
 const QUEUE = 'src/jobs/queue/queue-store.ts';
 const LEASE = 'src/jobs/queue/lease-store.ts';
-const END = 'src/jobs/execution/end-store.ts';
+const END = 'src/jobs/end/end-store.ts';
 const ACCEPT = 'src/jobs/api/accept-store.ts';
 const CANCEL = 'src/jobs/api/control-store.ts';
-const HOLD = 'src/jobs/execution/hold.ts';
+const HOLD = 'src/jobs/end/hold.ts';
 
 /** Every `find` in the file is replaced; a test fails when the file no longer contains it. */
 export const PLANTED_BUGS: PlantedBug[] = [
