@@ -2168,9 +2168,14 @@ export interface PostLiveBody {
    */
   language?: string;
   /**
-   * A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged.
+   * JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged.
    */
-  metadata?: string;
+  metadata?:
+    | string
+    | {
+        [k: string]: unknown;
+      }
+    | unknown[];
   timestamps?: 'segment' | 'word';
   /**
    * Context for the engine, such as the subject or a text in the wanted style.
@@ -2182,15 +2187,12 @@ export interface PostLiveBody {
    * @maxItems 100
    */
   keywords?: string[];
-  /**
-   * Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out.
-   *
-   * @maxItems 200
-   */
-  replacements?: {
-    from: string;
-    to: string;
-  }[];
+  replacements?:
+    | {
+        from: string;
+        to: string;
+      }[]
+    | string;
   /**
    * The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS.
    */

@@ -61,7 +61,6 @@ const REFUSED: [name: string, values: string[]][] = [
   ['replacements', ['']],
   ['replacements', ['a=b']],
   ['replacements', ['null']],
-  ['replacements', ['[]']],
   ['replacements', ['{"from":"a","to":"b"}']],
   ['replacements', ['[null]']],
   ['replacements', ['["a"]']],
@@ -108,8 +107,8 @@ for (const [name, values, entry] of ENTRIES) {
   });
 }
 
-test('an empty list of keywords, as a JSON body may have, is none', () => {
-  assert.deepEqual(read({ keywords: '' }, { keywords: [] }), {});
+test('an empty list, as a JSON body may have, is none', () => {
+  assert.deepEqual(read({ keywords: '', replacements: '[]' }, { keywords: [] }), {});
 });
 
 test('the longest keyword is accepted', () => {

@@ -232,10 +232,11 @@ function readDeleteAfter(text: string): number {
   return readNumber(new Map([[name, text]]), name, { min: 0, max: MAX_DELETE_AFTER_SECONDS, isWhole: true })!;
 }
 
-function readReplacements(text: string): Replacement[] {
+function readReplacements(text: string): Replacement[] | undefined {
   const list = readReplacementList(text);
   if (list.kind === 'invalid') throw refusal('replacements', list.message);
-  return list.replacements;
+  // As for keywords, a client may send its list when it is empty.
+  return list.replacements.length === 0 ? undefined : list.replacements;
 }
 
 function readTrack(text: string): TrackChoice {

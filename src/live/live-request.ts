@@ -1,23 +1,33 @@
+import { memberText } from '#sdk/client/metadata-text.ts';
+import { readJsonFields } from '../audio/upload/json-form.ts';
 import { ApiError } from '../http/api-error.ts';
 import { oneOf, type Static, Type } from '../http/schema.ts';
-import { type JobRequest, readJobRequest } from '../jobs/api/request.ts';
+import { FIELD_BYTES, type JobRequest, readJobRequest, TEXT_FIELDS } from '../jobs/api/request.ts';
 import type { LiveOptions } from '../jobs/live/rows/live-store.ts';
-import { optionJsonFields } from '../jobs/options.ts';
+import { optionFormFields, optionJsonFields, REPEATED_OPTIONS } from '../jobs/options.ts';
 import { transcribeJson } from '../jobs/schemas.ts';
 import { PLANS, type Plan } from '../rules/accounts/plan.ts';
 import { LIVE_ENCODINGS, LIVE_SAMPLE_RATES, type LiveSampleRate } from '../rules/live/encoding.ts';
 
+const LIVE_OPTIONS = ['prompt', 'keywords', 'replacements', 'delete_after_seconds'] as const;
 const NOT_LIVE = ['diarize', 'multichannel', 'translate_to'] as const;
 
 /** The body of POST /v1/live. */
 export const liveBody = Type.Object({
   plan: Type.Optional(oneOf(PLANS, { description: "Default: the account's plan." })),
   language: transcribeJson.properties.language,
-  metadata: transcribeJson.properties.metadata,
+  metadata: Type.Optional(
+    Type.Union(
+      [transcribeJson.properties.metadata, Type.Object({}, { additionalProperties: true }), Type.Array(Type.Unknown())],
+      {
+        description: 'JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged.',
+      },
+    ),
+  ),
   timestamps: Type.Optional(oneOf(['segment', 'word'], { default: 'segment' })),
   prompt: optionJsonFields.prompt,
   keywords: optionJsonFields.keywords,
-  replacements: optionJsonFields.replacements,
+  replacements: Type.Optional(Type.Union([optionJsonFields.replacements, optionFormFields.replacements])),
   delete_after_seconds: optionJsonFields.delete_after_seconds,
   encoding: Type.Optional(oneOf(LIVE_ENCODINGS, { default: 'pcm_s16le' })),
   sample_rate: Type.Optional(
@@ -60,14 +70,17 @@ export type LiveBody = Static<typeof liveBody>;
  * What a session is asked for.
  * @throws ApiError  400 or 403, naming the field
  */
-export function readLiveRequest(body: LiveBody, accountPlan: Plan): { request: JobRequest; options: LiveOptions } {
+export function readLiveRequest(
+  { body, bodyText }: { body: LiveBody; bodyText: string },
+  accountPlan: Plan,
+): { request: JobRequest; options: LiveOptions } {
   const notLive = NOT_LIVE.find((name) => body[name]);
   if (notLive) throw invalid(notLive, `${notLive} is not offered for live sessions; retry the stored audio with it.`);
   const endpointingMs = body.endpointing_ms ?? 600;
   if (endpointingMs > 0 && endpointingMs < 100)
     throw invalid('endpointing_ms', 'endpointing_ms must be 0, or 100 to 5000.');
   return {
-    request: readJobRequest(fieldsOf(body), accountPlan),
+    request: readJobRequest(fieldsOf(body, bodyText), accountPlan),
     options: {
       encoding: body.encoding ?? 'pcm_s16le',
       sampleRate: body.sample_rate ?? 16_000,
@@ -80,20 +93,16 @@ export function readLiveRequest(body: LiveBody, accountPlan: Plan): { request: J
   };
 }
 
-const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', 'prompt', 'delete_after_seconds'] as const;
+const JOB_FIELDS = ['plan', 'language', 'metadata', 'timestamps', ...LIVE_OPTIONS] as const;
 
 /** The fields that any job has, as those of a form. */
-function fieldsOf(body: LiveBody) {
-  const fields = new Map<string, string>();
-  for (const name of JOB_FIELDS) if (body[name] !== undefined) fields.set(name, String(body[name]));
-  const { keywords, replacements } = body as { keywords?: string[]; replacements?: unknown };
-  if (replacements !== undefined) fields.set('replacements', JSON.stringify(replacements));
-  const lists = new Map<string, readonly string[]>();
-  if (keywords !== undefined && keywords.length > 0) {
-    fields.set('keywords', keywords.at(-1)!);
-    lists.set('keywords', keywords);
-  }
-  return { fields, lists };
+function fieldsOf(body: LiveBody, bodyText: string) {
+  const given = Object.fromEntries(
+    JOB_FIELDS.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+  );
+  // The text as it was written, in which numbers keep their digits.
+  if (typeof body.metadata === 'object') given['metadata'] = memberText(bodyText, 'metadata');
+  return readJsonFields(given, { fieldBytes: FIELD_BYTES, listFields: REPEATED_OPTIONS, textFields: TEXT_FIELDS });
 }
 
 function invalid(param: string, message: string): ApiError {

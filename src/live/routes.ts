@@ -76,8 +76,8 @@ function createRoute(deps: LiveRoutesDeps): Route {
     schema: { body: liveBody, answers: { 201: createdSchema } },
     errors: ['insufficient_balance', 'plan_limit', 'unavailable'],
     async handle(call) {
-      const { account, actor, body, idempotency } = call;
-      const { request, options } = readLiveRequest(body, account.plan);
+      const { account, actor, idempotency } = call;
+      const { request, options } = readLiveRequest(call, account.plan);
       await permitByEngine(deps, request, { translate_to: 'translate_to', diarize: 'diarize' });
       deps.host.requirePlace();
       const id = makeId('job', deps.clock);

@@ -23,7 +23,10 @@ export async function openFuzzEnvironment(): Promise<FuzzEnvironment> {
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
-  const limits = ['TRANSCRIBE', 'BALANCE', 'JOBS', 'DEFAULT', 'RESEND'].map((name) => [`RATE_LIMIT_${name}`, 'off']);
+  const limits = ['TRANSCRIBE', 'BALANCE', 'JOBS', 'DEFAULT', 'RESEND', 'LIVE'].map((name) => [
+    `RATE_LIMIT_${name}`,
+    'off',
+  ]);
   const service = await openService(
     {
       ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,

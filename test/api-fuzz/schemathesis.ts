@@ -62,10 +62,15 @@ function configText({ key, adminToken, ids }: FuzzEnvironment): string {
   const accepted = '"2xx", 401, 403, 404, 409';
   lines.push(
     // Nor which words an engine can be told, and whether it translates.
-    ...['[[operations]]', 'include-path-regex = "^/v1/(transcribe$|audio/)"'],
+    ...['[[operations]]', 'include-path-regex = "^/v1/((transcribe|live)$|audio/)"'],
     TOO_LARGE,
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400, 422]`,
     ...['[[operations]]', 'include-path-regex = "^/v1/jobs/.*/transcript$"', TOO_LARGE],
+    `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
+  );
+  // Nor what a session of another API may say.
+  lines.push(
+    ...['[[operations]]', 'include-operation-id-regex = "^post_realtime_client_secrets$"'],
     `checks.positive_data_acceptance.expected-statuses = [${accepted}, 400]`,
   );
   // Nor whether a time lies ahead.

@@ -182,6 +182,48 @@ test('what cannot be served is refused before the session, and a bad message doe
   assert.equal(job.status, 'canceled');
 });
 
+test('a session takes lists and objects as JSON, or as the text that a form has', async () => {
+  await using service = await openService({ ...TONE_ENGINES, MAX_LIVE_SESSIONS_PER_ACCOUNT: '10' });
+  const { call } = apiOf(service, await service.account());
+  const headers = { 'x-api-key': (await service.account()).key, 'content-type': 'application/json' };
+  const replacements = [{ from: 'hello', to: 'Hello' }];
+  const accepted = [
+    await call('POST', '/v1/live', { replacements: [], keywords: [] }),
+    await call('POST', '/v1/live', { replacements, keywords: ['world', 'Anna'], metadata: [1] }),
+    await call('POST', '/v1/live', { replacements: JSON.stringify(replacements), metadata: '"a"' }),
+  ];
+  const exact = await fetch(`${service.baseUrl}/v1/live`, {
+    method: 'POST',
+    headers,
+    body: '{"metadata": {"n": 12345678901234567890, "z": "\\u0000"}}',
+  });
+  const refused = [
+    await call('POST', '/v1/live', { metadata: 'x' }),
+    await call('POST', '/v1/live', { metadata: 7 }),
+    await call('POST', '/v1/live', { metadata: { text: 'x'.repeat(4_096) } }),
+    await call('POST', '/v1/live', { replacements: '[{"from":1}]' }),
+  ];
+
+  assert.deepEqual(
+    accepted.map(({ status, json }) => [status, json.job?.options, json.job?.metadata]),
+    [
+      [201, {}, null],
+      [201, { replacements, keywords: ['world', 'Anna'] }, [1]],
+      [201, { replacements }, 'a'],
+    ],
+  );
+  assert.match(await exact.text(), /"metadata":\{"n": 12345678901234567890, "z": "\\u0000"\}/);
+  assert.deepEqual(
+    refused.map(({ status, json }) => [status, json.error?.param]),
+    [
+      [400, 'metadata'],
+      [400, 'metadata'],
+      [413, 'metadata'],
+      [400, 'replacements'],
+    ],
+  );
+});
+
 test('a session ends within seconds of the key that began it', async () => {
   await using service = await openService(TONE_ENGINES);
   const account = await service.account();

@@ -5,11 +5,14 @@ import { parseJson, readBody } from '../../http/server/body.ts';
 import { unknownField } from '../../http/server/validation-errors.ts';
 import { fieldTooLarge, type Upload, type UploadLimits } from './upload.ts';
 
-type JsonLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
-  /** The field that says where the audio is. */
-  insteadOfFile: string;
+type FieldLimits = Pick<UploadLimits, 'fieldBytes' | 'listFields'> & {
   /** The fields whose values are strings only. */
   textFields: readonly string[];
+};
+
+type JsonLimits = FieldLimits & {
+  /** The field that says where the audio is. */
+  insteadOfFile: string;
   /** Time for the body to arrive. */
   timeoutMs: number;
 };
@@ -20,8 +23,7 @@ export function isJsonForm({ contentType }: Pick<IncomingUpload, 'contentType'>)
 }
 
 /**
- * The fields of a JSON body, as a form without a file would have them: numbers and booleans as text, lists of strings as
- * repeated fields, other lists and objects as JSON text. The fields in `textFields` take strings only.
+ * The fields of a JSON body, as a form without a file would have them.
  * @throws ApiError  that names the first field at fault
  * @throws BodyTimeoutError
  */
@@ -31,8 +33,8 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ApiError('invalid_request', `The body must be a JSON object with ${limits.insteadOfFile}.`);
   }
-  const form: Upload = { fields: new Map(), lists: new Map(), file: null, fingerprint: fingerprintOf(bytes) };
-  for (const [name, value] of Object.entries(body)) readField(name, value, form, limits);
+  const { fields, lists } = readJsonFields(body, limits);
+  const form: Upload = { fields, lists, file: null, fingerprint: fingerprintOf(bytes) };
   if (!form.fields.has(limits.insteadOfFile)) {
     const message = `A JSON body needs ${limits.insteadOfFile}. Send a file as multipart/form-data.`;
     throw new ApiError('invalid_request', message, { param: limits.insteadOfFile });
@@ -40,7 +42,20 @@ export async function readJsonForm(upload: IncomingUpload, limits: JsonLimits): 
   return form;
 }
 
-function readField(name: string, value: unknown, { fields, lists }: Upload, limits: JsonLimits): void {
+type JsonFields = Pick<Upload, 'fields' | 'lists'>;
+
+/**
+ * The fields of an object as a form has them: numbers and booleans as text, lists of strings as repeated fields, other lists
+ * and objects as JSON text. The fields in `textFields` take strings only.
+ * @throws ApiError  that names the first field at fault
+ */
+export function readJsonFields(body: object, limits: FieldLimits): JsonFields {
+  const form: JsonFields = { fields: new Map(), lists: new Map() };
+  for (const [name, value] of Object.entries(body)) readField(name, value, form, limits);
+  return form;
+}
+
+function readField(name: string, value: unknown, { fields, lists }: JsonFields, limits: FieldLimits): void {
   if (!Object.hasOwn(limits.fieldBytes, name)) throw unknownField(name, Object.keys(limits.fieldBytes));
   const values = limits.listFields?.includes(name) && Array.isArray(value) ? value : [value];
   const isText = limits.textFields.includes(name);

@@ -13,7 +13,7 @@ type Invalid = { kind: 'invalid'; message: string };
 /** The replacements in a JSON text, trimmed and in the form of Unicode that engines write. */
 export function readReplacementList(text: string): { kind: 'valid'; replacements: Replacement[] } | Invalid {
   const given = parseArray(text);
-  if (given === null || given.length === 0) {
+  if (given === null) {
     return invalid('replacements must be a JSON array such as [{"from": "cooper netties", "to": "Kubernetes"}].');
   }
   if (given.length > MAX_REPLACEMENTS) return invalid(`Send at most ${MAX_REPLACEMENTS} replacements.`);

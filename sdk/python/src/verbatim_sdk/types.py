@@ -1524,15 +1524,14 @@ class PostLiveBody(TypedDict):
     """Default: the account's plan."""
     language: NotRequired[str]
     """BCP 47 code such as en; absent: detected where the model can."""
-    metadata: NotRequired[str]
-    """A string that contains JSON, at most 4,096 bytes of UTF-8; its text comes back unchanged."""
+    metadata: NotRequired[str | dict[str, Any] | list[Any]]
+    """JSON, or a string that contains it; at most 4,096 bytes of UTF-8; its text comes back unchanged."""
     timestamps: NotRequired[Literal["segment", "word"]]
     prompt: NotRequired[str]
     """Context for the engine, such as the subject or a text in the wanted style."""
     keywords: NotRequired[list[str]]
     """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
-    replacements: NotRequired[list[PostLiveBodyReplacementsItem]]
-    """Words and phrases of the transcript to replace: whole words, in any case, of several the longest, each once; an empty `to` leaves them out."""
+    replacements: NotRequired[list[PostLiveBodyReplacementsItem] | str]
     delete_after_seconds: NotRequired[int]
     """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
     encoding: NotRequired[Literal["pcm_s16le", "mulaw", "alaw"]]
