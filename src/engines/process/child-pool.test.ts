@@ -56,6 +56,23 @@ test('a process that the pool kills does not count as a restart', async () => {
   assert.equal(fixture.restarts(), 0);
 });
 
+test('a process that answers while it is killed fails no later call', async () => {
+  await using fixture = openEnvironment();
+  await fixture.pool.transcribe(short, asked());
+  const aborted = new AbortController();
+  const given = fixture.pool.transcribe(short, asked({ signal: aborted.signal }));
+  await new Promise(process.nextTick);
+
+  // The answer arrives meanwhile, and is read after the abort.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  aborted.abort(new Error('no longer wanted'));
+  const next = fixture.pool.transcribe(short, asked());
+
+  await assert.rejects(given, /no longer wanted/);
+  assert.equal((await next).language, 'en');
+  assert.equal(fixture.restarts(), 0);
+});
+
 // `spawn` emits an event for the first path and throws for the second.
 for (const { node, what } of [
   { node: '/nowhere/node', what: 'later' },

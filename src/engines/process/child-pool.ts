@@ -125,7 +125,7 @@ async function runCall(child: Child, call: Call, log: Log): Promise<'answered' |
   let end: 'answered' | 'killed' | 'crashed' | null = null;
   const response = child.request(call.request, new Uint8Array(buffer, byteOffset, byteLength)).then(
     (answer) => {
-      end = 'answered';
+      end ??= 'answered';
       if (answer.kind === 'done') call.succeed(answer.transcript);
       else call.fail(failedOnAudio(answer));
     },

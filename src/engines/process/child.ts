@@ -32,6 +32,7 @@ export type Child<Answer = ChildAnswer> = {
   request(header: unknown, body: Uint8Array): Promise<Answer>;
   /** The next answer, of a process that gives several. @throws ChildEnded */
   next(): Promise<Answer>;
+  /** False once it has exited or was killed. */
   isAlive(): boolean;
   kill(): void;
   exited: Promise<void>;
@@ -118,7 +119,11 @@ function followChild<Answer>(
     },
     next: nextAnswer,
     isAlive: () => isAlive,
-    kill: () => killGroup(child),
+    kill() {
+      // It may still answer what it was asked before; it takes nothing more.
+      isAlive = false;
+      killGroup(child);
+    },
     exited: ended.then(() => undefined),
   };
 }
