@@ -67,7 +67,10 @@ export class RunningSession {
   readonly #lease: Disposable;
   readonly #closed = new AbortController();
   readonly #warnings: FoundWarning[] = [];
-  #unpaid: Uint8Array[] = [];
+  /** Audio that is not paid for yet, and what came after it. */
+  #unpaid: (Uint8Array | (() => void))[] = [];
+  /** Bytes that came, gaps included: those that are not paid for too. */
+  #offset: number;
   #growing: Promise<void> | null = null;
   #shortMs: number | null = null;
   #gapBytes: number;
@@ -88,6 +91,7 @@ export class RunningSession {
     this.#engine = taken.engine;
     this.#taken = taken;
     this.#gapBytes = row.gapBytes;
+    this.#offset = row.durableBytes;
     this.#meter = new Meter({
       db: deps.db,
       job,
@@ -152,31 +156,37 @@ export class RunningSession {
 
   write(bytes: Uint8Array): void {
     if (this.#isEnding || bytes.length === 0) return;
+    this.#offset += bytes.length;
     this.#unpaid.push(bytes);
     this.#takePaid();
   }
 
   /** False when the offset was received already. */
   gap(to: number): boolean {
-    if (this.#unpaid.length > 0) return false;
-    const bytes = to - this.#session.receivedBytes;
+    const bytes = to - this.#offset;
     if (bytes < 0 || this.#isEnding) return bytes >= 0;
-    this.#gapBytes += bytes;
-    this.#warnings.push({ code: 'audio_gap' });
-    return this.#session.gap(to);
+    this.#offset = to;
+    this.#afterPaid(() => {
+      this.#gapBytes += bytes;
+      this.#warnings.push({ code: 'audio_gap' });
+      this.#session.gap(to);
+    });
+    return true;
   }
 
   finalize(id: string | null): void {
-    if (!this.#isEnding) this.#session.finalize(id);
+    this.#afterPaid(() => this.#session.finalize(id));
   }
 
   /** Gives the open segment up: its audio has no text. */
   discard(): void {
-    if (!this.#isEnding) this.#session.discard();
+    this.#afterPaid(() => this.#session.discard());
   }
 
   /** The client has no more audio: everything is decoded, and the job ends. */
   async finish(warnings: readonly FoundWarning[] = []): Promise<void> {
+    if (this.#isEnding) return;
+    await new Promise<void>((resolve) => this.#afterPaid(resolve));
     await this.#end({ warnings });
   }
 
@@ -248,14 +258,26 @@ export class RunningSession {
   /** Takes as much of what came as is paid for. */
   #takePaid(): void {
     while (this.#unpaid.length > 0) {
+      const next = this.#unpaid[0]!;
+      if (typeof next === 'function') {
+        this.#unpaid.shift();
+        next();
+        continue;
+      }
       const allowed = this.#allowedBytes() - this.#session.receivedBytes;
       if (allowed <= 0) break;
-      const bytes = this.#unpaid.shift()!;
-      if (bytes.length > allowed) this.#unpaid.unshift(bytes.subarray(allowed));
-      this.#session.write(bytes.subarray(0, allowed));
+      this.#unpaid.shift();
+      if (next.length > allowed) this.#unpaid.unshift(next.subarray(allowed));
+      this.#session.write(next.subarray(0, allowed));
     }
     if (this.#unpaid.length > 0 && this.#meter.isAtLength) return void this.#stopAt('too_long');
     if (this.#meter.isLow(this.#takenMs())) this.#grow();
+  }
+
+  #afterPaid(act: () => void): void {
+    if (this.#isEnding) return;
+    if (this.#unpaid.length === 0) act();
+    else this.#unpaid.push(act);
   }
 
   #allowedBytes(): number {

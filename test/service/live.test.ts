@@ -289,3 +289,20 @@ test('a speech server that refuses costs the text of one segment, and one that i
   assert.deepEqual(job.warnings.map(({ code }: { code: string }) => code).sort(), ['behind', 'segment_failed']);
   assert.deepEqual([job.status, job.text], ['completed', 'heard']);
 });
+
+test('what comes while more of the balance is held is taken in order before the end', async () => {
+  await using service = await openService(TONE_ENGINES);
+  const { begin } = apiOf(service, await service.account({ plan: 'lite', credits: 100 }));
+  const { client } = await begin({ sample_rate: 8_000, encoding: 'mulaw' });
+  await client.connect();
+  const finalized = client.next('finalized');
+
+  // A minute is held.
+  client.send(new Uint8Array(61 * 8_000).fill(0xff));
+  client.say({ type: 'gap', to: 62 * 8_000 });
+  client.say({ type: 'finalize', id: 'last' });
+  const { job } = await client.finish();
+
+  assert.deepEqual([(await finalized).offset, job.audio.duration_seconds], [62 * 8_000, 62]);
+  assert.equal(job.cost, Math.round((61 / 60) * 1e6) / 1e6);
+});
