@@ -6,6 +6,7 @@ import { apiDocument } from '../../scripts/api-document.ts';
 import type { RequestReport, StreamedEvent, StreamFrame, TranscribeProgress } from '../../sdk/src/index.ts';
 import * as sdk from '../../sdk/src/index.ts';
 import { channelsWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { openAudioServer, serveFile } from '../fixtures/servers/audio-server.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
@@ -19,9 +20,9 @@ const TEXT = 'hello quiet world';
 const LEFT_OUT = [
   ...['POST /v1/audio/transcriptions', 'POST /v1/audio/translations', 'GET /v1/audio-links/{link}'],
   ...['GET /metrics', 'GET /healthz', 'GET /readyz'],
-  // Of browsers, and followed by a WebSocket.
+  // Of browsers.
   ...['POST /v1/session', 'GET /v1/session', 'DELETE /v1/session'],
-  ...['POST /v1/live', 'POST /v1/realtime/client_secrets'],
+  'POST /v1/realtime/client_secrets',
 ];
 
 test('the client of the SDK, on a running service', { timeout: 170_000 }, async (t) => {
@@ -75,6 +76,15 @@ test('the client of the SDK, on a running service', { timeout: 170_000 }, async 
       jobs.map(({ text, audio }) => [text, audio.filename]),
       ['audio', 'b.wav', 'c.wav'].map((name) => [TEXT, name]),
     );
+  });
+
+  await t.test('live audio does too', async () => {
+    const session = await client.live({ metadataText: METADATA });
+    await session.write(toneSpeech(TEXT));
+
+    const job = await session.finish();
+
+    assert.deepEqual([job.text, job.metadataText], [TEXT, METADATA]);
   });
 
   await t.test('the service fetches audio itself; a job that fails is an error with the job', async () => {

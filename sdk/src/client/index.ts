@@ -38,6 +38,16 @@ export type { RawAnswer, RawCall } from './http/raw-request.ts';
 export type { ClientOptions, Credential, RequestOptions, RequestReport } from './http/settings.ts';
 export type { CompletedJob, Job } from './job.ts';
 export type { TranscribeProgress, UploadOptions, WaitOptions } from './jobs.ts';
+export type {
+  LiveAudioLost,
+  LiveParams,
+  LivePartial,
+  LiveSegment,
+  LiveUpdate,
+  LiveWarning,
+} from './live/live-messages.ts';
+export type { LiveConnectionState, LiveOptions, LiveSession } from './live/live-session.ts';
+export type { SocketClass, SocketLike } from './live/live-socket.ts';
 export type { TranscribeParams } from './transcribe-params.ts';
 export type { VerbatimOptions } from './verbatim.ts';
 export { Verbatim } from './verbatim.ts';

@@ -23,6 +23,8 @@ import type { CompletedJob } from './job.ts';
 import type { WaitOptions } from './jobs.ts';
 import { Jobs } from './jobs.ts';
 import { Keys, Models } from './keys.ts';
+import type { LiveParams } from './live/live-messages.ts';
+import type { LiveOptions, LiveSession } from './live/live-session.ts';
 import type { TranscribeParams } from './transcribe-params.ts';
 import { Deliveries, Webhooks } from './webhooks.ts';
 
@@ -69,6 +71,16 @@ export class Verbatim {
    */
   async transcribe(audio: AudioInput, params?: TranscribeParams & WaitOptions): Promise<CompletedJob> {
     return await this.jobs.transcribe(audio, params);
+  }
+
+  /**
+   * Begins a live session: write audio to it, and iterate over it for its text. It connects again after each cut, and no audio
+   * that was written is lost.
+   */
+  async live(params: LiveParams = {}, options: LiveOptions = {}): Promise<LiveSession> {
+    // A chunk of its own: most programs have no live audio.
+    const { beginLive } = await import('./live/begin.ts');
+    return await beginLive(this.#http, params, options);
   }
 
   /** The account of the key: its plan, its limits, and what the key may do. */

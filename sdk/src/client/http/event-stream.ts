@@ -1,14 +1,10 @@
 import type { Clock } from './clock.ts';
 import { ConnectionError } from './errors.ts';
+import { watchIdle } from './idle.ts';
 
 /** A server-sent event. `id` is the last one that the stream has named. */
 export type ServerSentEvent = { event: string; id: string | null; data: string };
 
-// The service sends a comment every 15 s.
-const IDLE_MS = 38_000;
-const TICK_MS = 4_000;
-// The machine was asleep: the connection is most likely gone, and nobody told.
-const CLOCK_JUMP_MS = 10_000;
 const MAX_FRAME_CHARS = 64 * 1024 * 1024;
 
 /**
@@ -68,31 +64,4 @@ function readBlock(block: string, id: string | null): ServerSentEvent {
   }
   event.data = data.join('\n');
   return event;
-}
-
-/** Calls `onIdle` once when nothing came for too long while it was waited for, or when the clock jumped. */
-function watchIdle(clock: Clock, onIdle: () => void) {
-  const stopped = new AbortController();
-  let waitingSince: number | null = null;
-  let isIdle = false;
-  void (async () => {
-    while (!stopped.signal.aborted && !isIdle) {
-      const before = clock.now();
-      await clock.sleep(TICK_MS, stopped.signal);
-      const now = clock.now();
-      const isLate = waitingSince !== null && now - waitingSince > IDLE_MS;
-      isIdle = isLate || now - before > TICK_MS + CLOCK_JUMP_MS;
-    }
-    if (!stopped.signal.aborted) onIdle();
-  })();
-  return {
-    isIdle: () => isIdle,
-    begin: () => {
-      waitingSince = clock.now();
-    },
-    pause: () => {
-      waitingSince = null;
-    },
-    stop: () => stopped.abort(),
-  };
 }
