@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const PACKAGE = path.join(import.meta.dirname, '../sdk/python/src/verbatim_sdk');
 // Written by hand for each of the clients.
-const BY_HAND = 'io.py';
+const BY_HAND = ['io.py', 'live.py'];
 const HEADER = '# Made from ../_async by `node scripts/docs.ts`; do not edit.\n';
 
 /** What the synchronous client has in place of words of the asynchronous one; the longer ones first. */
@@ -22,7 +22,9 @@ const REPLACEMENTS: [asynchronous: RegExp, synchronous: string][] = [
 
 /** The modules of the synchronous Python client, made from those of the asynchronous one: path from the root, and text. */
 export function writeSyncClient(): Record<string, string> {
-  const names = fs.readdirSync(path.join(PACKAGE, '_async')).filter((name) => name.endsWith('.py') && name !== BY_HAND);
+  const names = fs
+    .readdirSync(path.join(PACKAGE, '_async'))
+    .filter((name) => name.endsWith('.py') && !BY_HAND.includes(name));
   return Object.fromEntries(
     names.map((name) => {
       const text = fs.readFileSync(path.join(PACKAGE, '_async', name), 'utf8');

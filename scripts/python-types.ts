@@ -52,6 +52,9 @@ const NOT_OF_JOBS = [
   ...['max_chars_per_second', 'min_gap'],
 ];
 
+// Fields of a live session that the client has in another form, or that are refused.
+const NOT_OF_SESSIONS = ['metadata', 'diarize', 'multichannel', 'translate_to'];
+
 /**
  * The Python module with a type for each schema, by name. Nested objects become types of their own.
  * @param events  names of the payloads of events
@@ -67,9 +70,16 @@ type Schemas = Record<string, Schema>;
 
 /** Types that the API document does not name. */
 function typesForArguments(schemas: Schemas, events: string[]): Schemas {
-  const { Job, Webhook, GetJobsIdTranscriptQuery: transcript, TranscribeByUrl: transcribe } = schemas;
+  const {
+    Job,
+    Webhook,
+    GetJobsIdTranscriptQuery: transcript,
+    TranscribeByUrl: transcribe,
+    PostLiveBody: live,
+  } = schemas;
   const { format, version, ...captions } = transcript!.properties!;
   const params = Object.entries(transcribe!.properties!).filter(([name]) => !NOT_OF_JOBS.includes(name));
+  const liveParams = Object.entries(live!.properties!).filter(([name]) => !NOT_OF_SESSIONS.includes(name));
   return {
     Plan: Job!.properties!['plan']!,
     JobStatus: Job!.properties!['status']!,
@@ -79,6 +89,10 @@ function typesForArguments(schemas: Schemas, events: string[]): Schemas {
     TranscribeParams: {
       description: 'What a job is asked for, in the names of the API.',
       properties: Object.fromEntries(params),
+    },
+    LiveParams: {
+      description: 'What a live session is asked for, in the names of the API.',
+      properties: Object.fromEntries(liveParams),
     },
     TranscriptParams: { properties: { ...captions, version: version! } },
     AnyEvent: { description: 'What a receiver is sent.', anyOf: events.map((name) => ({ $ref: `/${name}` })) },

@@ -41,7 +41,10 @@ async function openEnvironment() {
   writeFileSync(caFile, testAuthority.cert);
   const audio = path.join(dataDir, 'tone.wav');
   writeFileSync(audio, toneWav('hello quiet world'));
-  const limits = ['TRANSCRIBE', 'BALANCE', 'JOBS', 'DEFAULT', 'RESEND'].map((name) => [`RATE_LIMIT_${name}`, 'off']);
+  const limits = ['TRANSCRIBE', 'BALANCE', 'JOBS', 'DEFAULT', 'RESEND', 'LIVE'].map((name) => [
+    `RATE_LIMIT_${name}`,
+    'off',
+  ]);
   const service = await openService(
     {
       ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,

@@ -21,8 +21,8 @@ const WITHOUT_METHOD = [
   ...['get_audio_links_link', 'get_metrics', 'get_admin_readiness', 'get_healthz', 'get_readyz'],
   // The console signs in by them.
   ...['post_session', 'get_session', 'delete_session'],
-  // WebSockets follow them.
-  ...['post_live', 'post_realtime_client_secrets'],
+  // Of clients of OpenAI's API.
+  'post_realtime_client_secrets',
 ];
 const PYTHON = path.join(ROOT, 'sdk/python/src/verbatim_sdk/_sync');
 const TSC = path.join(ROOT, 'node_modules/typescript/bin/tsc');

@@ -52,7 +52,8 @@ def test_the_wheel_has_the_package_its_types_and_one_dependency(wheel: Path) -> 
     assert {"verbatim_sdk/py.typed", "verbatim_sdk/types.py", "verbatim_sdk/_sync/client.py"} <= set(names)
     assert all(name.startswith("verbatim_sdk") for name in names)
     assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist")] == [
-        "Requires-Dist: httpx<1,>=0.27"
+        "Requires-Dist: httpx<1,>=0.27",
+        "Requires-Dist: websockets>=14; extra == 'live'",
     ]
     assert "Requires-Python: >=3.10" in metadata
     assert "pip install verbatim-sdk" in metadata

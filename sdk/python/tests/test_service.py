@@ -224,9 +224,8 @@ ELSEWHERE = {
     "/v1/audio/transcriptions",
     "/v1/audio/translations",
     "/v1/audio-links/{}",
-    # Of browsers, and followed by a WebSocket.
+    # Of browsers.
     "/v1/session",
-    "/v1/live",
     "/v1/realtime/client_secrets",
 }
 

@@ -1,13 +1,16 @@
 """Python client of Verbatim, a self-hosted transcription service with signed webhooks."""
 
 from ._async.client import AsyncVerbatim
+from ._async.live import AsyncLiveSession
 from ._async.pages import AsyncCsvPages, AsyncPages
 from ._core.audio import AudioInput
 from ._core.following import JobUpdate, StreamedEvent, StreamFrame
+from ._core.live import LiveUpdate
 from ._core.page import Page
 from ._core.settings import RequestOptions
 from ._core.transcribing import Progress
 from ._sync.client import Verbatim
+from ._sync.live import LiveSession
 from ._sync.pages import CsvPages, Pages
 from ._version import __version__
 from .errors import (
@@ -43,6 +46,7 @@ __all__ = [
     "ApiError",
     "ApiTimeoutError",
     "AsyncCsvPages",
+    "AsyncLiveSession",
     "AsyncPages",
     "AsyncVerbatim",
     "AudioFetchFailedError",
@@ -55,6 +59,8 @@ __all__ = [
     "InvalidRequestError",
     "JobFailedError",
     "JobUpdate",
+    "LiveSession",
+    "LiveUpdate",
     "MethodNotAllowedError",
     "MissingScopeError",
     "NotFoundError",

@@ -1894,6 +1894,43 @@ class TranscribeParams(TypedDict):
     """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
 
 
+LiveParamsReplacementsItem = TypedDict(
+    "LiveParamsReplacementsItem",
+    {
+        "from": "str",
+        "to": "str",
+    },
+)
+
+
+class LiveParams(TypedDict):
+    """What a live session is asked for, in the names of the API."""
+
+    plan: NotRequired[Literal["lite", "pro"]]
+    """Default: the account's plan."""
+    language: NotRequired[str]
+    """BCP 47 code such as en; absent: detected where the model can."""
+    timestamps: NotRequired[Literal["segment", "word"]]
+    prompt: NotRequired[str]
+    """Context for the engine, such as the subject or a text in the wanted style."""
+    keywords: NotRequired[list[str]]
+    """Words that the engine should know, each of at most 6 words; letters, digits, spaces, ' - and a full stop."""
+    replacements: NotRequired[list[LiveParamsReplacementsItem] | str]
+    delete_after_seconds: NotRequired[int]
+    """The job is erased so many seconds after its end, once its deliveries have ended; at most JOB_RETENTION_DAYS."""
+    encoding: NotRequired[Literal["pcm_s16le", "mulaw", "alaw"]]
+    sample_rate: NotRequired[Literal[8000, 16000, 24000, 32000, 44100, 48000]]
+    partials: NotRequired[bool]
+    """Send the words of the open segment."""
+    endpointing_ms: NotRequired[int]
+    """Silence that ends a segment, from 100; 0: none does."""
+    max_segment_seconds: NotRequired[int]
+    resume_seconds: NotRequired[int]
+    """How long a session waits for a client that was cut off."""
+    idle_seconds: NotRequired[int]
+    """Without audio for so long the session finishes."""
+
+
 class TranscriptParams(TypedDict):
     max_line_length: NotRequired[int]
     """Characters of a line. With srt and vtt; 42 where another of these is given."""

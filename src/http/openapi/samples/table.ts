@@ -40,6 +40,13 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     result: 'job',
     shows: 'text',
   },
+  post_live: {
+    call: 'live',
+    params: { sample_rate: 16_000, language: 'en' },
+    result: 'session',
+    shows: 'id',
+    isContextInPython: true,
+  },
   get_jobs: { call: 'jobs.list', params: { status: 'completed' }, each: 'job', shows: 'id' },
   get_jobs_id: { call: 'jobs.get', args: [JOB], result: 'job', shows: 'status' },
   patch_jobs_id: { call: 'jobs.update', args: [JOB], params: { metadata: { order: 43 } }, result: 'job' },

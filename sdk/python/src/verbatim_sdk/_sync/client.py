@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import httpx
 
+from .._core.live import BUFFER_BYTES
 from .._core.request import Request, get, path
 from .._core.settings import CONNECTION_LIMITS, DEFAULT_MAX_RETRIES, DEFAULT_TIMEOUT_SECONDS, read_settings
 from .._core.waiting import DEFAULT_WAIT_SECONDS
@@ -14,18 +16,21 @@ from .events import Events
 from .following import follow_account
 from .jobs import Jobs
 from .keys import Keys, Models
+from .live import begin_live
 from .pages import CsvPages, Pages
 from .transport import Transport
 from .webhooks import Deliveries, Webhooks
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Callable, Mapping, Sequence
+    import ssl
+    from collections.abc import Generator, Iterator, Callable, Mapping, Sequence
     from types import TracebackType
 
     from typing_extensions import Self, Unpack
 
     from .._core.audio import AudioInput
     from .._core.following import StreamFrame
+    from .._core.live import LiveSettings
     from .._core.settings import RequestOptions
     from .._core.transcribing import Progress
     from ..types import (
@@ -35,11 +40,13 @@ if TYPE_CHECKING:
         GetUsageQuery,
         Job,
         LedgerEntry,
+        LiveParams,
         OwnAccount,
         SearchResult,
         TranscribeParams,
         Usage,
     )
+    from .live import LiveSession
 
 
 class Verbatim:
@@ -130,6 +137,41 @@ class Verbatim:
             options=options,
             **params,
         )
+
+    @contextmanager
+    def live(
+        self,
+        *,
+        metadata: Any = None,
+        on_connection: Callable[[bool], None] | None = None,
+        max_buffer_bytes: int = BUFFER_BYTES,
+        ssl_context: ssl.SSLContext | None = None,
+        options: RequestOptions | None = None,
+        **params: Unpack[LiveParams],
+    ) -> Iterator[LiveSession]:
+        """
+        A live session: write audio to it, and iterate over it for its text. It needs `pip install verbatim-sdk[live]`.
+
+            with client.live(sample_rate=16000) as session:
+                session.write(pcm)
+            print(session.job["text"])
+
+        - `metadata`: any JSON value, of at most 4 KB; it comes back with the job and its events
+        - `on_connection`: called with True when the service has answered, and with False when the connection is lost
+        - `max_buffer_bytes`: audio that is kept while the service is away; beyond it the oldest is given up
+        - `ssl_context`: for certificates of your own
+
+        After each cut the session connects again, and sends what the service does not have durably. The end of the
+        block finishes it, and raises JobFailedError when its job fails; an error in the block leaves it, and the
+        service completes its job after `resume_seconds`.
+        """
+        settings: LiveSettings = {
+            "on_connection": on_connection,
+            "max_buffer_bytes": max_buffer_bytes,
+            "ssl_context": ssl_context,
+        }
+        with begin_live(self._transport, params, metadata, settings, options) as session:
+            yield session
 
     def balance(self, *, options: RequestOptions | None = None) -> Balance:
         """What the account can spend."""
