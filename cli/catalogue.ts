@@ -9,6 +9,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: () => import('./commands/transcription/transcribe.ts'),
   },
   {
+    name: 'live',
+    group: 'Transcribe:',
+    summary: 'transcribe the microphone or a file while it is heard',
+    load: () => import('./live/live.ts'),
+  },
+  {
     name: 'jobs',
     group: 'Transcribe:',
     summary: 'list, follow, cancel and delete jobs; get transcripts',

@@ -25,6 +25,7 @@ export async function describeCommandLine(): Promise<string[]> {
       '```sh',
       'verbatim init                              # asks for URL and key, writes a profile',
       'verbatim transcribe *.mp3 -o srt --out subs',
+      'verbatim live                              # the microphone, until Ctrl-C',
       'verbatim jobs list --all --json | jq -r .id',
       'verbatim doctor                            # looks for what is wrong',
       '```',

@@ -26,28 +26,31 @@ export type RequestFlags = {
   webhookSecret?: string;
 };
 
-/** Adds the options that go to the API. */
-export function addRequestOptions(command: Command): Command {
+/** Adds the options that go to the API. @param left  the long names of those that the command does not have */
+export function addRequestOptions(command: Command, left: readonly string[] = []): Command {
   const option = (flags: string, help: string) => new Option(flags, help).helpGroup('Transcription:');
-  return command
-    .addOption(option('--plan <plan>', "the plan; without it, the account's").choices(['lite', 'pro']))
-    .addOption(option('--language <code>', 'spoken language, such as en; without it, detected where the model can'))
-    .addOption(option('--words', 'times of words'))
-    .addOption(option('--diarize', 'label who says what'))
-    .addOption(option('--speakers <number>', 'the exact number of speakers, with --diarize').argParser(wholeNumber))
-    .addOption(option('--min-speakers <number>', 'the smallest number of speakers').argParser(wholeNumber))
-    .addOption(option('--max-speakers <number>', 'the largest number of speakers').argParser(wholeNumber))
-    .addOption(option('--multichannel', 'each channel on its own'))
-    .addOption(option('--audio-track <track>', 'an index from 0, or a language'))
-    .addOption(option('--translate-to <language>', 'language of the text').choices(['en']))
-    .addOption(option('--prompt <text>', 'context for the engine'))
-    .addOption(option('--keyword <word>', 'a word that the engine should know; repeatable').argParser(repeated))
-    .addOption(option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement))
-    .addOption(option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText))
-    .addOption(option('--metadata-file <file>', 'the same from a file').conflicts('metadata'))
-    .addOption(option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber))
-    .addOption(option('--webhook-url <url>', 'where the events of this job go too'))
-    .addOption(option('--webhook-secret <secret>', 'signs them; without it one is made that is not shown'));
+  const options = [
+    option('--plan <plan>', "the plan; without it, the account's").choices(['lite', 'pro']),
+    option('--language <code>', 'spoken language, such as en; without it, detected where the model can'),
+    option('--words', 'times of words'),
+    option('--diarize', 'label who says what'),
+    option('--speakers <number>', 'the exact number of speakers, with --diarize').argParser(wholeNumber),
+    option('--min-speakers <number>', 'the smallest number of speakers').argParser(wholeNumber),
+    option('--max-speakers <number>', 'the largest number of speakers').argParser(wholeNumber),
+    option('--multichannel', 'each channel on its own'),
+    option('--audio-track <track>', 'an index from 0, or a language'),
+    option('--translate-to <language>', 'language of the text').choices(['en']),
+    option('--prompt <text>', 'context for the engine'),
+    option('--keyword <word>', 'a word that the engine should know; repeatable').argParser(repeated),
+    option('--replace <from=to>', 'a phrase of the text to replace; repeatable').argParser(replacement),
+    option('--metadata <json>', 'comes back with the job and in its events').argParser(jsonText),
+    option('--metadata-file <file>', 'the same from a file').conflicts('metadata'),
+    option('--delete-after <seconds>', 'erase the job so long after its end').argParser(wholeNumber),
+    option('--webhook-url <url>', 'where the events of this job go too'),
+    option('--webhook-secret <secret>', 'signs them; without it one is made that is not shown'),
+  ];
+  for (const each of options) if (!left.includes(each.long!)) command.addOption(each);
+  return command;
 }
 
 /** The fields of the request. */

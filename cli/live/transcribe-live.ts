@@ -1,0 +1,124 @@
+import fs from 'node:fs';
+import type { CompletedJob, LiveConnectionState, LiveSession, LiveUpdate, Verbatim } from '#sdk/client/index.ts';
+import type { Session } from '../command.ts';
+import type { CaptionFlags, Format } from '../commands/transcription/captions.ts';
+import { captionParams, textFormat } from '../commands/transcription/captions.ts';
+import type { RequestFlags } from '../commands/transcription/request-options.ts';
+import { requestParams } from '../commands/transcription/request-options.ts';
+import { wordLines } from '../commands/transcription/word-lines.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { clockTime, credits } from '../terminal/format.ts';
+import { LiveView } from './live-view.ts';
+import { type LiveSource, openSource } from './sources.ts';
+
+/** The options of `verbatim live`. */
+export type LiveFlags = RequestFlags &
+  CaptionFlags & {
+    file?: string;
+    device?: string;
+    format: Format;
+    out?: string;
+    force?: boolean;
+    endpointing?: number;
+    maxSegment?: number;
+  };
+
+/**
+ * Transcribes the microphone or a file while it is recorded or played, until it ends or the user interrupts it.
+ * @throws CommandError
+ * @throws VerbatimError
+ */
+export async function transcribeLive(session: Session, flags: LiveFlags): Promise<void> {
+  const { io, out } = session;
+  const { out: target, force = false, format } = flags;
+  if (target !== undefined && !force && fs.existsSync(target)) {
+    throw new UsageError(`${target} exists: --force replaces it.`);
+  }
+  const source = await openSource(io.env, flags);
+  const ended = new AbortController();
+  const pieces = source.pieces(AbortSignal.any([io.signal, ended.signal]))[Symbol.asyncIterator]();
+  // Nothing is created for a microphone that is not there.
+  const first = await pieces.next();
+  if (io.signal.aborted) throw new CommandError('interrupted', EXIT.interrupted);
+  if (first.done) throw new CommandError(`${source.label} has no audio.`);
+  // An interruption ends the recording, and what was recorded is transcribed.
+  const client = (await session.client()).with({ signal: undefined });
+  const view = new LiveView(out, {
+    isResult: format === 'txt' && target === undefined,
+    hasWords: flags.words === true,
+  });
+  const live = await client.live(paramsOf(flags, source), { onConnection: connectionNotes(session) });
+  out.note({ text: `${source.label}: Ctrl-C ends it.`, style: 'dim' });
+  const end = () => ended.abort(null);
+  live.ended.then(end, end);
+  const reading = read(live, view);
+  await live.write(first.value);
+  const failure = await play(pieces, live, [io.signal, ended.signal]);
+  // What ended the session is thrown here.
+  const job = await live.finish().finally(() => reading.catch(() => view.end()));
+  await writeResult(session, client, { job, flags });
+  const cost = job.cost === null ? '' : `  ${credits(job.cost)} credits`;
+  out.note(`${clockTime(job.audio.duration_seconds)}${cost}  ${target ?? job.id}`);
+  if (failure !== null) throw failure;
+}
+
+function paramsOf(flags: LiveFlags, { sampleRate }: LiveSource) {
+  const { plan, language, timestamps, prompt, keywords, replacements, metadataText, delete_after_seconds } =
+    requestParams(flags);
+  return {
+    ...{ plan, language, timestamps, prompt, keywords, replacements, metadataText, delete_after_seconds },
+    ...{ sample_rate: sampleRate, endpointing_ms: flags.endpointing, max_segment_seconds: flags.maxSegment },
+  };
+}
+
+function connectionNotes({ out }: Session): (state: LiveConnectionState) => void {
+  let isLost = false;
+  return ({ state }) => {
+    if (state === 'connected' && isLost) out.warn({ text: 'connected again', style: 'dim' });
+    if (state === 'lost' && !isLost) out.warn('The connection is lost; the audio is kept until it is there again.');
+    isLost = state === 'lost';
+  };
+}
+
+async function read(live: LiveSession, view: LiveView): Promise<void> {
+  for await (const update of live) view.show(update as LiveUpdate);
+  view.end();
+}
+
+/** Gives the session its audio until there is no more. Resolves to what ended the source too early; null: nothing. */
+async function play(pieces: AsyncIterator<Uint8Array>, live: LiveSession, stops: AbortSignal[]): Promise<unknown> {
+  try {
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) await live.write(next.value);
+    return null;
+  } catch (error) {
+    return stops.some(({ aborted }) => aborted) ? null : error;
+  }
+}
+
+async function writeResult(
+  { out, answer }: Session,
+  client: Verbatim,
+  { job, flags }: { job: CompletedJob; flags: LiveFlags },
+): Promise<void> {
+  const { format, out: target } = flags;
+  if (out.mode === 'ids') out.line(job.id);
+  if (out.mode === 'json' || format === 'json') await client.jobs.get(job.id);
+  if (out.mode === 'json') out.jsonLine({ event: 'done', job: answer() });
+  if (out.mode !== 'text' && target === undefined) return;
+  const text = await transcriptOf(client, job, flags, answer);
+  if (target !== undefined) fs.writeFileSync(target, text);
+  // Text has been printed as it came.
+  else if (format !== 'txt') out.file(text);
+}
+
+async function transcriptOf(
+  client: Verbatim,
+  job: CompletedJob,
+  flags: LiveFlags,
+  answer: () => unknown,
+): Promise<string> {
+  const { format } = flags;
+  if (format === 'json') return `${JSON.stringify(answer(), null, 2)}\n`;
+  if (format !== 'txt') return await client.jobs.transcript(job.id, textFormat(format), captionParams(format, flags));
+  return flags.words ? wordLines(job) : `${job.segments.map(({ text }) => text).join('\n')}\n`;
+}
