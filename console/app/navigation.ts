@@ -16,6 +16,7 @@ export type NavigationEntry = {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { path: '/', label: 'Home', letter: 'h', needs: 'any' },
   { path: '/transcribe', label: 'Transcribe', letter: 't', needs: 'jobs:write' },
+  { path: '/live', label: 'Live', letter: 'v', needs: 'jobs:write' },
   { path: '/jobs', label: 'Jobs', letter: 'j', needs: 'jobs:read' },
   { path: '/search', label: 'Search', letter: 'f', needs: 'jobs:read' },
   { path: '/webhooks', label: 'Webhooks', letter: 'w', needs: 'webhooks:read' },

@@ -42,6 +42,7 @@ const routeTree = root.addChildren([
   home,
   view('/sign-in', () => import('../views/sign-in/index.tsx')),
   view('/transcribe', () => import('../views/transcribe/index.tsx')),
+  view('/live', () => import('../views/live/index.tsx')),
   view('/jobs', () => import('../views/jobs/index.tsx')),
   view('/jobs/$jobId', () => import('../views/job/index.tsx')),
   view('/search', () => import('../views/search/index.tsx')),

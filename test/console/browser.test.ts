@@ -28,7 +28,7 @@ if (skip) process.stderr.write(`${skip}\n`);
 
 test('the console in a browser', { skip, timeout: SUITE_MS, concurrency: 3 }, async (t) => {
   await using fixture = await openFixture();
-  await using browser = await openBrowser(chromium!);
+  await using browser = await openBrowser(chromium!, fixture.spoken);
   const flows = modules.flat();
   assert.ok(flows.length > 0);
 

@@ -92,6 +92,22 @@ test('the first list needs few requests and bytes, and so does each view', () =>
   }
 });
 
+test('what runs in the audio thread is a file of its own, which its view names', () => {
+  const [name, ...others] = [...bundle.files.keys()].filter((file) => file.startsWith('pcm-worklet-'));
+  const code = bundle.files.get(name!)!;
+  const view = views.find((file) => outputOf(file).entryPoint === 'console/views/live/index.tsx')!;
+
+  assert.deepEqual(others, []);
+  assert.match(code.contentType, /^text\/javascript/);
+  assert.match(code.identity.toString(), /registerProcessor\("pcm"/);
+  assert.doesNotMatch(code.identity.toString(), /\bimport\b/);
+  assert.ok(bundle.files.get(view)!.identity.includes(name!));
+  assert.deepEqual(
+    namesIn(bundle.page).filter((file) => bundle.files.get(file)!.identity.includes(name!)),
+    [],
+  );
+});
+
 test('every file is sent compressed as the browser asks, and may be kept for ever', async () => {
   await using node = openNode();
   const decode = { br: zlib.brotliDecompressSync, gzip: zlib.gunzipSync, identity: (body: Buffer) => body };

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { explainMicrophone } from '../../media/microphone-problem.ts';
 import { clockTime } from '../../text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { addUpload } from './upload-queue.ts';
@@ -31,14 +32,15 @@ export function Recorder() {
       recorder.start();
       setRecording({ recorder, startedAtMs });
     } catch (error) {
-      setProblem(explain(error as Error));
+      setProblem(explainMicrophone(error as Error));
     }
   };
   return (
     <div className="recorder">
       <p>
         <small>
-          The browser asks for permission to use the microphone. The recording remains in this tab until you send it.
+          The browser asks for permission to use the microphone. The recording remains in this tab until you send it.{' '}
+          <a href="#/live">Live</a> shows the words while you speak.
         </small>
       </p>
       {recording ? (
@@ -77,16 +79,6 @@ async function openMicrophone(): Promise<MediaRecorder> {
   const stream = await devices.getUserMedia({ audio: true });
   const mimeType = TYPES.find((type) => MediaRecorder.isTypeSupported(type));
   return new MediaRecorder(stream, mimeType ? { mimeType } : {});
-}
-
-function explain({ name, message }: Error): string {
-  const known: Record<string, string> = {
-    NotAllowedError:
-      'The browser did not permit the microphone. Permit it in the settings of this site, beside the address, and record again.',
-    NotFoundError: 'No microphone was found. Connect one and record again.',
-    SecurityError: 'Browsers record only on pages that came over https, or from localhost.',
-  };
-  return known[name] ?? `The recording failed: ${message}`;
 }
 
 function fileOf(chunks: Blob[], mimeType: string, startedAtMs: number): File {

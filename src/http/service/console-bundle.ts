@@ -70,8 +70,8 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
       // Minified for browsers, React is that for production.
       ...{ bundle: true, splitting: true, minify: true, write: false, metafile: true },
       ...{ format: 'esm', target: 'es2022', jsx: 'automatic', legalComments: 'linked' },
-      ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', logLevel: 'silent' },
-      plugins: [shareModules],
+      ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]', logLevel: 'silent' },
+      plugins: [shareModules, workletFiles(esbuild)],
     });
     return { files: outputFiles.map((file) => ({ name: path.basename(file.path), content: file.contents })), metafile };
   } catch (cause) {
@@ -100,6 +100,30 @@ const shareModules: Plugin = {
     });
   },
 };
+
+/**
+ * `import url from 'worklet:./name.ts'` is the address of a file with that module alone: what runs in the audio thread is
+ * loaded there, by its address.
+ */
+function workletFiles({ build: buildAlone }: typeof import('esbuild')): Plugin {
+  return {
+    name: 'worklet-files',
+    setup(build) {
+      build.onResolve({ filter: /^worklet:/ }, ({ path: name, resolveDir }) => ({
+        // Its ending is that of the file that is made.
+        path: path.join(resolveDir, name.slice('worklet:'.length)).replace(/\.ts$/, '.js'),
+        namespace: 'worklet',
+      }));
+      build.onLoad({ filter: /./, namespace: 'worklet' }, async ({ path: file }) => {
+        const entryPoints = [file.replace(/\.js$/, '.ts')];
+        const { outputFiles } = await buildAlone({
+          ...{ entryPoints, bundle: true, minify: true, write: false, format: 'esm', target: 'es2022' },
+        });
+        return { contents: outputFiles[0]!.contents, loader: 'file' };
+      });
+    },
+  };
+}
 
 function describeFailure(cause: unknown): string {
   const { errors } = cause as Partial<BuildFailure>;

@@ -21,14 +21,18 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** One Chromium. Its microphone plays beeps, and permission for it is given without a question. */
-export async function openBrowser(executablePath: string): Promise<Browser> {
+/**
+ * One Chromium. Its microphone hears a file again and again, and permission for it is given without a question.
+ * @param spoken  the file, a WAV
+ */
+export async function openBrowser(executablePath: string, spoken: string): Promise<Browser> {
   return await chromium.launch({
     executablePath,
     args: [
       // Tests may run as root, and in containers with a small /dev/shm.
       ...['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
       ...['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'],
+      `--use-file-for-fake-audio-capture=${spoken}`,
     ],
   });
 }

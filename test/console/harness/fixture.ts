@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Verbatim } from '../../../sdk/src/client/index.ts';
 import { TONE_MODEL, toneWav } from '../../fixtures/audio/test-audio.ts';
+import { toneSpeech } from '../../fixtures/audio/tone/speech.ts';
+import { wavOf } from '../../fixtures/audio/wav.ts';
 import type { TestService } from '../../fixtures/service.ts';
 import { openService, temporaryFolder } from '../../fixtures/service.ts';
 import { until } from '../../fixtures/until.ts';
@@ -21,11 +23,17 @@ export type ConsoleFixture = AsyncDisposable & {
   /** The account whose views are checked; flows that change it use `account()`. */
   shown: ConsoleAccount & { jobId: string; webhookId: string; eventId: string; deliveryId: string };
   account(options?: { plan?: 'lite' | 'pro'; credits?: number | null }): Promise<ConsoleAccount>;
+  /** A WAV of what the microphone hears: these words, then silence. */
+  spoken: string;
 };
+
+/** What the microphone hears, again and again. */
+export const SPOKEN = 'hello world';
 
 /** Pages of this origin may show the console in a frame. Nothing listens there. */
 export const FRAMING_ORIGIN = 'http://localhost:3009';
 
+const PAUSE_SAMPLES = 24_000;
 const METADATA = '{ "order": 12345678901234567890 }';
 
 export async function openFixture(): Promise<ConsoleFixture> {
@@ -34,6 +42,8 @@ export async function openFixture(): Promise<ConsoleFixture> {
   const dataDir = temporaryFolder();
   const caFile = path.join(dataDir, 'receiver-ca.pem');
   writeFileSync(caFile, testAuthority.cert);
+  const spoken = path.join(dataDir, 'spoken.wav');
+  writeFileSync(spoken, wavOf(Int16Array.of(...toneSpeech(SPOKEN), ...new Int16Array(PAUSE_SAMPLES))));
   const service = await openService(
     {
       ...{ ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` },
@@ -53,7 +63,7 @@ export async function openFixture(): Promise<ConsoleFixture> {
   };
   const shown = await fillAccount(await account({ credits: 500 }), receiver);
   return {
-    ...{ service, receiver, failing, account, shown },
+    ...{ service, receiver, failing, account, shown, spoken },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await Promise.all([receiver, failing].map((each) => each[Symbol.asyncDispose]()));

@@ -1,0 +1,125 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import type { LiveParams } from '#sdk/client/index.ts';
+import { useAccount } from '../../api/queries.ts';
+import { useStore } from '../../session/store.ts';
+import { Button } from '../../ui/button.tsx';
+import { AsCode } from '../../ui/copy.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
+import { Page, Section } from '../../ui/page.tsx';
+import { Problem } from '../../ui/state.tsx';
+import { begin, live, stop } from './live-store.ts';
+import { LiveText } from './live-text.tsx';
+import { Recording } from './recording.tsx';
+
+/** Transcribes the microphone while somebody speaks. */
+export default function Live() {
+  const form = useRef<HTMLFormElement>(null);
+  const [params, setParams] = useState<LiveParams>({});
+  const { phase, jobId, problem, warnings } = useStore(live);
+  // The microphone is released when the view is left; what was said until then is transcribed.
+  useEffect(() => () => void stop(), []);
+  const isActive = phase === 'starting' || phase === 'recording' || phase === 'finishing';
+  return (
+    <Page title="Live" actions={<AsCode request={requestOf(params)} />}>
+      <Section title="Microphone">
+        <form ref={form} aria-label="Options" onChange={() => setParams(paramsOf(new FormData(form.current!)))}>
+          <fieldset className="plain" disabled={isActive}>
+            <Options />
+          </fieldset>
+        </form>
+        {phase === 'idle' && (
+          <p>
+            <small>
+              The browser asks for permission to use the microphone. What is heard is sent to this service while you
+              speak, and charged like any audio.
+            </small>
+          </p>
+        )}
+        <div className="row">
+          {isActive ? (
+            <Button look="danger" disabled={phase !== 'recording'} onClick={() => void stop()}>
+              ■ Stop
+            </Button>
+          ) : (
+            <Button look="primary" onClick={() => void begin(params)}>
+              ● Start
+            </Button>
+          )}
+          {isActive && <Recording />}
+        </div>
+      </Section>
+      {warnings.map((warning) => (
+        <p key={warning} className="notice" role="status">
+          {warning}
+        </p>
+      ))}
+      {typeof problem === 'string' ? (
+        <p className="notice problem" role="alert">
+          {problem}
+        </p>
+      ) : (
+        problem !== null && <Problem error={problem} />
+      )}
+      <LiveText />
+      {phase === 'ended' && jobId !== null && (
+        <p role="status">
+          The transcript is the job{' '}
+          <Link to="/jobs/$jobId" params={{ jobId }}>
+            {jobId}
+          </Link>
+          .
+        </p>
+      )}
+    </Page>
+  );
+}
+
+const PLANS = [
+  ['lite', 'lite'],
+  ['pro', 'pro'],
+] as const;
+
+function Options() {
+  const account = useAccount().data;
+  const own = ['', `the account's${account ? ` (${account.plan})` : ''}`] as const;
+  return (
+    <>
+      <div className="columns">
+        <SelectField label="Plan" name="plan" options={[own, ...(account?.plan === 'lite' ? [] : PLANS)]} />
+        <TextField
+          label="Language"
+          name="language"
+          maxLength={35}
+          placeholder="en"
+          hint="Empty: detected where the model can."
+        />
+      </div>
+      <details>
+        <summary>Words</summary>
+        <div className="columns">
+          <TextArea label="Keywords" name="keywords" rows={2} hint="Words to know, one a line." />
+          <TextArea label="Context" name="prompt" rows={2} maxLength={1000} hint="What will be spoken about." />
+        </div>
+      </details>
+    </>
+  );
+}
+
+function paramsOf(form: FormData): LiveParams {
+  const text = (name: string) => String(form.get(name) ?? '').trim();
+  const keywords = text('keywords')
+    .split(/[,\n]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  return {
+    ...(text('plan') && { plan: text('plan') as 'lite' | 'pro' }),
+    ...(text('language') && { language: text('language') }),
+    ...(text('prompt') && { prompt: text('prompt') }),
+    ...(keywords.length > 0 && { keywords }),
+  };
+}
+
+function requestOf(params: LiveParams) {
+  return { method: 'POST', path: '/v1/live', body: { sample_rate: 16_000, ...params }, sdk: 'client.live' } as const;
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { openCuttingProxy } from '../fixtures/servers/cutting-proxy.ts';
+import { until } from '../fixtures/until.ts';
+import { SPOKEN } from './harness/fixture.ts';
+import type { Flow } from './harness/flow.ts';
+
+/** The texts that the page shows. A busy machine loses samples on their way to the page, so a word may be another. */
+async function shownText(page: Page): Promise<string> {
+  const lines = await page.getByRole('log').getByRole('listitem').allTextContents();
+  return lines.map((line) => line.replace(/^\S+ /, '')).join(' ');
+}
+
+export const flows: Flow[] = [
+  {
+    title: 'words are shown while they are said, and the transcript is a job',
+    async run({ page, account, open, checkView }) {
+      const { key, api } = await account({ credits: 10 });
+      await open(key, '/live');
+      await page.getByText('The browser asks for permission').waitFor();
+      await page.getByLabel('Plan').selectOption('lite');
+      await page.getByText('Words', { exact: true }).click();
+      await page.getByLabel('Keywords').fill('hello\nworld');
+      await checkView('live-start');
+
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.locator('.live-open').getByText(/\w/).waitFor();
+      await page.getByRole('log').getByText(SPOKEN).first().waitFor();
+      const levels = new Set<string>();
+      await until('the meter to move', async () => {
+        levels.add((await page.getByRole('meter').getAttribute('value'))!);
+        return levels.size >= 3;
+      });
+      assert.ok(await page.getByLabel('Plan').isDisabled());
+      await checkView('live');
+      await page.getByRole('button', { name: 'Stop' }).click();
+      const link = page.getByRole('status').getByRole('link', { name: /^job_/ });
+      const id = (await link.textContent())!;
+
+      const job = await api.jobs.get(id);
+      assert.deepEqual([job.status, job.plan, job.options.keywords], ['completed', 'lite', ['hello', 'world']]);
+      assert.equal(await shownText(page), job.text);
+      assert.ok(job.text!.includes(SPOKEN));
+      await page.getByRole('button', { name: 'Copy the text' }).click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      assert.equal(copied.replaceAll('\n', ' '), job.text);
+      await link.click();
+      await page.waitForURL((url) => url.hash === `#/jobs/${id}`);
+    },
+  },
+  {
+    title: 'when the network goes, the text stays and what is said meanwhile comes later',
+    // The proxy has a port of its own, and cuts what is under way.
+    allowed: [/^request: http:\/\/127\.0\.0\.1/, /WebSocket connection to/],
+    async run({ page, account, service, open }) {
+      await using proxy = await openCuttingProxy(service.baseUrl);
+      const { key, api } = await account();
+      await open(key, '/live');
+      await page.goto(`${proxy.url}/#/live`);
+      await page.getByRole('button', { name: 'Start' }).click();
+      const lines = page.getByRole('log').getByRole('listitem');
+      await lines.filter({ hasText: SPOKEN }).first().waitFor();
+
+      proxy.away(true);
+      await page.getByText('The connection is lost. Speak on: nothing is lost.').waitFor();
+      const before = await lines.count();
+      await page.getByText(/^[4-9] s wait to be sent\./).waitFor();
+      assert.equal(await lines.count(), before);
+      proxy.away(false);
+      await page.getByText('The connection is lost.').waitFor({ state: 'detached' });
+      await until('what was said meanwhile', async () => (await lines.count()) >= before + 1);
+
+      await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+      // The view releases the microphone.
+      const job = await until('the job to end', async () => (await api.jobs.list({ status: 'completed' })).data[0]);
+      const { text, warnings } = await api.jobs.get(job.id);
+      assert.deepEqual(
+        warnings.filter(({ code }) => code !== 'behind'),
+        [],
+      );
+      await page.getByRole('link', { name: 'Live', exact: true }).click();
+      await page.getByRole('link', { name: job.id }).waitFor();
+      assert.equal(await shownText(page), text);
+    },
+  },
+  {
+    title: 'a session that cannot begin is explained, and the microphone is released',
+    async run({ page, account, open }) {
+      const { key } = await account({ credits: 0.1 });
+      await open(key, '/live');
+      await page.evaluate(() => {
+        const { mediaDevices } = navigator;
+        const ask = mediaDevices.getUserMedia.bind(mediaDevices);
+        mediaDevices.getUserMedia = async (wanted) => {
+          const stream = await ask(wanted);
+          (globalThis as unknown as { track: MediaStreamTrack }).track = stream.getAudioTracks()[0]!;
+          return stream;
+        };
+      });
+
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByRole('alert').getByText('insufficient_balance').waitFor();
+      const state = await page.evaluate(() => (globalThis as unknown as { track: MediaStreamTrack }).track.readyState);
+      assert.equal(state, 'ended');
+
+      await page.evaluate(() => {
+        navigator.mediaDevices.getUserMedia = async () => {
+          throw new DOMException('Permission denied', 'NotAllowedError');
+        };
+      });
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByText('The browser did not permit the microphone.').waitFor();
+    },
+  },
+];
