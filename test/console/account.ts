@@ -27,7 +27,7 @@ export const flows: Flow[] = [
       await until('the failure', async () => (await api.webhooks.get(id)).consecutive_failures > 0);
       await page.reload();
 
-      await page.locator('.notice.problem').getByText('failed 1 times in a row').waitFor();
+      await page.locator('.notice.problem').getByText('failed once, since').waitFor();
       await page.locator('.notice.problem').getByText('dns').waitFor();
       await page.getByRole('link', { name: 'hello.wav' }).waitFor();
     },

@@ -42,7 +42,8 @@ function State({ webhook }: { webhook: Webhook }) {
   if (webhook.active)
     return (
       <>
-        failed {webhook.consecutive_failures} times in a row, since <Time at={webhook.failing_since} />.
+        failed {webhook.consecutive_failures === 1 ? 'once' : `${webhook.consecutive_failures} times in a row`}, since{' '}
+        <Time at={webhook.failing_since} />.
       </>
     );
   return (

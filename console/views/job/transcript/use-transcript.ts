@@ -27,7 +27,7 @@ export function useTranscript(job: Pick<Job, 'id' | 'segments'>, stored: Transcr
   const texts = useSyncExternalStore(edits.subscribe, () => edits.stored);
   const segments = useMemo(() => originals.map((segment, at) => withText(segment, texts[at])), [originals, texts]);
   const index = useMemo(() => indexWords(segments), [segments]);
-  const voices = useMemo(() => voicesOf(originals), [originals]);
+  const voices = useMemo(() => voicesOf(originals, stored.speakers), [originals, stored.speakers]);
   useEffect(() => () => void edits.flush(), [edits]);
   return {
     ...{ originals, segments, index, edits, voices },

@@ -39,3 +39,11 @@ test('without speakers and channels there is no legend, and more voices than col
   assert.deepEqual([voiceOf(part(0, 1)), voicesOf([part(0, 1), part(1, 2, { speaker: null })]).size], [null, 0]);
   assert.equal([...many.values()].at(-1)!.color, 0);
 });
+
+test('a speaker who was given a name has it', () => {
+  const parts = [part(0, 2, { speaker: 'A' }), part(2, 3, { speaker: 'B' }), part(3, 4, { speaker: 'A', channel: 0 })];
+
+  const labels = [...voicesOf(parts, { A: 'Anna' }).values()].map(({ label }) => label);
+
+  assert.deepEqual(labels, ['Anna', 'Speaker B', 'Anna, channel 1']);
+});

@@ -21,8 +21,14 @@ export function voiceOf({ speaker, channel }: Voiced): string | null {
   return channel === undefined ? null : `c${channel}`;
 }
 
-/** The voices of a transcript, in the order in which they are first heard. */
-export function voicesOf(segments: readonly (Voiced & { start: number; end: number })[]): Map<string, Voice> {
+/**
+ * The voices of a transcript, in the order in which they are first heard.
+ * @param names  that speakers were given, by their labels
+ */
+export function voicesOf(
+  segments: readonly (Voiced & { start: number; end: number })[],
+  names: Readonly<Record<string, string>> = {},
+): Map<string, Voice> {
   const voices = new Map<string, Voice>();
   for (const segment of segments) {
     const id = voiceOf(segment);
@@ -30,14 +36,15 @@ export function voicesOf(segments: readonly (Voiced & { start: number; end: numb
     const known = voices.get(id);
     const seconds = Math.max(0, segment.end - segment.start);
     if (known) known.seconds += seconds;
-    else voices.set(id, { id, label: labelOf(segment), color: voices.size % VOICE_COLORS, seconds });
+    else voices.set(id, { id, label: labelOf(segment, names), color: voices.size % VOICE_COLORS, seconds });
   }
   return voices;
 }
 
 /** Channels are counted from one, as viewers and captions count them. */
-function labelOf({ speaker, channel }: Voiced): string {
+function labelOf({ speaker, channel }: Voiced, names: Readonly<Record<string, string>>): string {
   const channelLabel = channel === undefined ? null : `Channel ${channel + 1}`;
   if (speaker === undefined || speaker === null) return channelLabel ?? '';
-  return channelLabel === null ? `Speaker ${speaker}` : `Speaker ${speaker}, ${channelLabel.toLowerCase()}`;
+  const name = Object.hasOwn(names, speaker) ? names[speaker]! : `Speaker ${speaker}`;
+  return channelLabel === null ? name : `${name}, ${channelLabel.toLowerCase()}`;
 }
