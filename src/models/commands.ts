@@ -28,8 +28,12 @@ export async function pull(
   }
   const model = (catalogue ?? CATALOGUE).find((one) => one.name === name)!;
   screen.write(`${name} is in ${place}. Licence: ${model.licence}; name ${model.attribution}.\n`);
-  const byName = isSpeechModel(model) ? `; ENGINE_PRO=sherpa-onnx:${name} asks for it by name` : '';
-  screen.write(`A service takes it up when it starts${byName}.\n`);
+  screen.write(`A service takes it up when it starts${byName(model)}.\n`);
+}
+
+function byName(model: Model): string {
+  const setting = model.family === 'streaming' ? 'ENGINE_LIVE_PRO' : isSpeechModel(model) ? 'ENGINE_PRO' : null;
+  return setting === null ? '' : `; ${setting}=sherpa-onnx:${model.name} asks for it by name`;
 }
 
 /** Removes a pulled model. @throws ModelError */

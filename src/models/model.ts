@@ -36,8 +36,11 @@ export type Model = HubSource & {
   /** The name in commands, and of the folder. */
   name: string;
   title: string;
-  /** `vad` is a voice detector and `speakers` tells voices apart: they transcribe nothing. */
-  family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'vad' | 'speakers';
+  /**
+   * `streaming` transcribes live sessions only; `vad` is a voice detector and `speakers` tells voices apart: they transcribe
+   * nothing.
+   */
+  family: 'parakeet-tdt' | 'parakeet-ctc' | 'whisper' | 'moonshine' | 'streaming' | 'vad' | 'speakers';
   files: readonly ModelFile[];
   licence: string;
   /** The attribution that the licence requires. */
@@ -53,9 +56,9 @@ export type Model = HubSource & {
   speakerThresholds?: SpeakerThresholds;
 };
 
-/** Whether the model transcribes: voice detectors and speaker models work beside one that does. */
+/** Whether the model transcribes jobs: streaming models, voice detectors and speaker models work beside one that does. */
 export function isSpeechModel({ family }: Pick<Model, 'family'>): boolean {
-  return family !== 'vad' && family !== 'speakers';
+  return family !== 'streaming' && family !== 'vad' && family !== 'speakers';
 }
 
 export type ModelProblem =
