@@ -225,10 +225,9 @@ export class RunningSession {
       receivedBytes: row.durableBytes,
       nextNumber: row.segments + 1,
       journal: this.#entry,
-      openDecoder: (lead) =>
+      openDecoder: () =>
         this.#engine.open({
           language,
-          lead,
           ...(prompt !== undefined && { prompt }),
           ...(keywords !== undefined && { keywords }),
         }),

@@ -12,8 +12,8 @@ export type DecodingOptions = {
   /** Where a session that is continued decodes this segment again. */
   position: SegmentPosition;
   onPartial(partial: LivePartial): void;
-  /** The frames of the segment once more, from the journal. */
-  readAgain(segment: EndedSegment): AsyncIterable<Pcm>;
+  /** Frames once more, from the journal. */
+  readAgain(frames: EndedSegment): AsyncIterable<Pcm>;
   /** The engine failed twice on the segment. */
   onGivenUp(cause: EngineError): void;
 };
@@ -23,45 +23,51 @@ export class SegmentDecoding {
   readonly position: SegmentPosition;
   readonly #options: DecodingOptions;
   readonly #segment: ReturnType<LiveDecoder['segment']>;
+  #frames = 0;
+  #hasEnded = false;
   #isClosed = false;
 
   constructor(options: DecodingOptions) {
     this.#options = options;
     this.position = options.position;
     this.#segment = options.decoder.segment((partial) => {
-      if (!this.#isClosed) options.onPartial(partial);
+      if (!this.#hasEnded) options.onPartial(partial);
     });
   }
 
   write(frame: Pcm): void {
+    this.#frames += 1;
     this.#segment.write(frame);
   }
 
   /** The final text; empty where the engine failed twice. */
   async end(segment: EndedSegment): Promise<LiveFinal> {
     const lengthSeconds = (segment.end - segment.start) / 100;
-    this.#isClosed = true;
+    this.#hasEnded = true;
     try {
       return await this.#segment.end(lengthSeconds);
     } catch (cause) {
       if (!(cause instanceof EngineError)) throw cause;
     }
-    return await this.#decodeAgain(segment, lengthSeconds);
+    return await this.#decodeAgain(segment.start, lengthSeconds);
   }
 
   close(): void {
+    this.#hasEnded = true;
     this.#isClosed = true;
     this.#segment.close();
   }
 
-  async #decodeAgain(segment: EndedSegment, lengthSeconds: number): Promise<LiveFinal> {
+  /** Gives the engine all that it had the first time, also what lies after the end of the segment: the text is the same. */
+  async #decodeAgain(start: number, lengthSeconds: number): Promise<LiveFinal> {
+    if (this.#isClosed) return NO_TEXT;
     const again = this.#options.decoder.segment(() => undefined);
     try {
-      for await (const frame of this.#options.readAgain(segment)) again.write(frame);
+      for await (const frame of this.#options.readAgain({ start, end: start + this.#frames })) again.write(frame);
       return await again.end(lengthSeconds);
     } catch (cause) {
       if (!(cause instanceof EngineError)) throw cause;
-      this.#options.onGivenUp(cause);
+      if (!this.#isClosed) this.#options.onGivenUp(cause);
       return NO_TEXT;
     }
   }

@@ -7,8 +7,8 @@ import type { SegmentChange, SegmentOptions, SegmentPosition } from '../../rules
 import { framePower, LiveSegments } from '../../rules/live/live-segments.ts';
 import type { LiveSegment } from './rows/live-segment.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
-import type { Before, StoredAudio } from './session-audio.ts';
-import { firstByteFor, framesOf, knownBefore } from './session-audio.ts';
+import type { StoredAudio } from './session-audio.ts';
+import { firstByteFor, framesOf } from './session-audio.ts';
 
 /** Writes a session's rows. All that was added before is committed with, or before, what is added later. */
 export type SessionJournal = {
@@ -48,7 +48,7 @@ export type LiveSessionOptions = {
   receivedBytes: number;
   nextNumber: number;
   journal: SessionJournal;
-  openDecoder(lead: Pcm): LiveDecoder;
+  openDecoder(): LiveDecoder;
   /** Changes a final before it is stored. */
   edit?(segment: LiveSegment): LiveSegment;
   events: SessionEvents;
@@ -92,7 +92,7 @@ export class LiveSession {
     this.#frame = options.position.frame;
     this.#nextNumber = options.nextNumber;
     this.#receivedBytes = options.receivedBytes;
-    if (options.receivedBytes === 0) this.#begin({ lead: new Int16Array(0), powers: [] });
+    if (options.receivedBytes === 0) this.#begin([]);
     else this.#queued = [];
   }
 
@@ -126,18 +126,18 @@ export class LiveSession {
     const { format, journal, position, receivedBytes } = this.#options;
     const from = firstByteFor(format, position);
     let frame = from / this.#frameBytes;
-    const before: Pcm[] = [];
+    const powersBefore: number[] = [];
     let isBegun = false;
     for await (const pcm of framesOf(format, journal.read(from, receivedBytes), this.#reader)) {
       if (this.#isClosed) return;
-      if (frame++ < position.frame) before.push(pcm);
+      if (frame++ < position.frame) powersBefore.push(framePower(pcm));
       else {
-        if (!isBegun) this.#begin(knownBefore(before));
+        if (!isBegun) this.#begin(powersBefore);
         isBegun = true;
         this.#take(pcm);
       }
     }
-    if (!isBegun) this.#begin(knownBefore(before));
+    if (!isBegun) this.#begin(powersBefore);
     for (const act of this.#queued ?? []) act();
     this.#queued = null;
   }
@@ -203,10 +203,11 @@ export class LiveSession {
     else this.#queued.push(act);
   }
 
-  #begin({ lead, powers }: Before): void {
+  /** @param powers  of the last frames before the position */
+  #begin(powers: number[]): void {
     const { segmentation, position, openDecoder } = this.#options;
     this.#segments = new LiveSegments(segmentation, position, powers);
-    this.#decoder = openDecoder(lead);
+    this.#decoder = openDecoder();
     if (position.isSpeaking) this.#start(position);
   }
 
