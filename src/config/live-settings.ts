@@ -28,14 +28,14 @@ export const LIVE_SETTINGS = {
     null,
     'engine of live sessions on lite, named as in ENGINE_LITE',
     read.optional(engineSpec),
-    '`ENGINE_LITE`',
+    '`ENGINE_LITE`; without that a pulled streaming model, else the best engine',
   ),
   engineLivePro: setting(
     'ENGINE_LIVE_PRO',
     null,
     'engine of live sessions on pro, named as in ENGINE_PRO',
     read.optional(engineSpec),
-    '`ENGINE_PRO`',
+    '`ENGINE_PRO`; without that a pulled streaming model, else the best engine',
   ),
   liveStepSeconds: setting(
     'LIVE_STEP_SECONDS',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
+import { STREAMING_TONE_MODEL, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { LiveClient } from '../fixtures/live-client.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
@@ -81,26 +82,47 @@ test('speech is transcribed while it comes, and the end of the session is the en
   assert.equal(status, 200);
 });
 
-test('a client that is cut off goes on where the server is, and gets the segments that it has not seen', async () => {
-  await using service = await openService(TONE_ENGINES);
+for (const [engine, live] of [
+  ['transcribes again and again', {}],
+  ['streams', { ENGINE_LIVE_PRO: `sherpa-onnx:${STREAMING_TONE_MODEL}` }],
+] as const) {
+  test(`a client that is cut off goes on where the server is, and gets what it has not seen, of an engine that ${engine}`, async () => {
+    await using service = await openService({ ...TONE_ENGINES, ...live });
+    const { begin } = apiOf(service, await service.account());
+    const { client } = await begin();
+    await client.connect();
+    client.send(tone('hello world'));
+    client.send(SILENCE);
+    client.send(tone('good morning'));
+    await client.next('segment');
+    client.cut();
+    client.send(SILENCE);
+    client.send(tone('again'));
+    const { acknowledged } = client;
+
+    const hello = await client.connect();
+    const done = await client.finish();
+
+    assert.deepEqual([hello.resumed, hello.connection], [true, 2]);
+    assert.ok(acknowledged > 0 && hello.offset >= acknowledged);
+    assert.equal(done.job.text, 'hello world good morning again');
+    assert.deepEqual([...client.segments.keys()], [1, 2, 3]);
+  });
+}
+
+test('a machine without a model transcribes live', async () => {
+  await using service = await openService();
   const { begin } = apiOf(service, await service.account());
   const { client } = await begin();
   await client.connect();
-  client.send(tone('hello world'));
-  client.send(SILENCE);
-  client.send(tone('good morning'));
-  await client.next('segment');
-  client.cut();
-  client.send(SILENCE);
-  client.send(tone('again'));
+  const partial = client.next('partial', ({ stable }) => stable > 0);
+  client.send(readFileSync(new URL('../../examples/sample.wav', import.meta.url)).subarray(44));
 
-  const hello = await client.connect();
-  const done = await client.finish();
+  assert.match((await partial).text, /^the sun/);
+  const { job } = await client.finish();
 
-  assert.deepEqual([hello.resumed, hello.connection], [true, 2]);
-  assert.ok(hello.offset >= client.acknowledged - 1e9 && hello.offset > 0);
-  assert.equal(done.job.text, 'hello world good morning again');
-  assert.deepEqual([...client.segments.keys()], [1, 2, 3]);
+  assert.match(job.text, /the sun came up over the hills this morning/);
+  assert.equal(job.model, 'pocketsphinx');
 });
 
 test('a session whose client does not come back is completed by a transcriber, and reported', async () => {

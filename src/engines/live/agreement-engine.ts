@@ -4,6 +4,7 @@ import { type Engine, EngineError, type Pcm, SAMPLE_RATE, type Segment, type Wor
 import { sanitiseTranscript } from '../sanitised-transcript.ts';
 import { holdsNoSpeech } from '../silence.ts';
 import type { LiveDecoder, LiveDecoderOptions, LiveEngine, LiveFinal, LiveSegmentDecoder } from './live-engine.ts';
+import { finalOf } from './live-final.ts';
 
 export type AgreementOptions = {
   clock: Clock;
@@ -144,19 +145,6 @@ class AgreementSegment implements LiveSegmentDecoder {
     const given = await engine.transcribe(piece, { language, ...context, timeoutMs, signal });
     return sanitiseTranscript(given, seconds);
   }
-}
-
-function finalOf({ segments, language }: { segments: Segment[]; language: string | null }): LiveFinal {
-  const known = segments.map(({ confidence }) => confidence).filter((confidence) => confidence !== null);
-  return {
-    text: segments
-      .map(({ text }) => text.trim())
-      .filter((text) => text !== '')
-      .join(' '),
-    words: segments.flatMap(({ words }) => words),
-    confidence: known.length > 0 ? Math.min(...known) : null,
-    language,
-  };
 }
 
 /** The words of engines without word times have the times of their segment. */

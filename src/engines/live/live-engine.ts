@@ -42,8 +42,6 @@ export type LiveDecoderOptions = {
   language: string | null;
   prompt?: string;
   keywords?: readonly string[];
-  /** Of a session that is continued: up to 10 s of its audio before the next segment. */
-  lead?: Pcm;
 };
 
 /** A speech engine that gives text while somebody speaks. No state of the engine crosses the end of a segment. */

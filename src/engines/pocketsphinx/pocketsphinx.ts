@@ -13,6 +13,13 @@ const MEMORY_MAX_BYTES = 2 ** 30;
 
 type PocketsphinxOptions = Pick<EngineOptions, 'slots' | 'tools' | 'log' | 'onRestart'>;
 
+/** What it is, for jobs and for live sessions. */
+export const POCKETSPHINX = {
+  languages: ['en'],
+  features: ['words', 'confidence'],
+  licence: { name: 'BSD-2-Clause', attribution: 'Carnegie Mellon University' },
+} satisfies Partial<Engine>;
+
 /**
  * Debian's pocketsphinx with its American English model: low accuracy, but a package of every Debian. Words with times and
  * confidences, no punctuation.
@@ -35,9 +42,7 @@ export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxO
   const engine = localEngine(FALLBACK_ENGINE, slots, pool);
   return {
     ...engine,
-    languages: ['en'],
-    features: ['words', 'confidence'],
-    licence: { name: 'BSD-2-Clause', attribution: 'Carnegie Mellon University' },
+    ...POCKETSPHINX,
     async transcribe(piece, options) {
       refuseOtherLanguages(options.language);
       return engine.transcribe(piece, options);

@@ -60,8 +60,8 @@ function failed(error: unknown): ChildAnswer {
   return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
 }
 
-/** A copy: an Int16Array cannot begin at an odd address, where the bytes may begin. */
-function asPcm(body: Buffer): Pcm {
+/** The samples of a request. A copy: an Int16Array cannot begin at an odd address, where the bytes may begin. */
+export function asPcm(body: Buffer): Pcm {
   const pcm = new Int16Array(body.length / 2);
   body.copy(Buffer.from(pcm.buffer));
   return pcm;

@@ -30,6 +30,8 @@ export type Child<Answer = ChildAnswer> = {
   ready: Promise<Answer>;
   /** @throws ChildEnded */
   request(header: unknown, body: Uint8Array): Promise<Answer>;
+  /** Sends without waiting for an answer; lost when the process has ended. */
+  send(header: unknown, body?: Uint8Array): void;
   /** The next answer, of a process that gives several. @throws ChildEnded */
   next(): Promise<Answer>;
   /** False once it has exited or was killed. */
@@ -80,6 +82,7 @@ function neverStarted(cause: Promise<unknown>): Child<never> {
     pid: undefined,
     ready: answer(),
     request: answer,
+    send: () => undefined,
     next: answer,
     isAlive: () => false,
     kill: () => undefined,
@@ -117,6 +120,7 @@ function followChild<Answer>(
       child.stdin!.write(encodeFrame(header, body));
       return nextAnswer();
     },
+    send: (header, body) => void child.stdin!.write(encodeFrame(header, body)),
     next: nextAnswer,
     isAlive: () => isAlive,
     kill() {

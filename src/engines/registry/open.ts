@@ -35,19 +35,39 @@ export async function openEngine(spec: EngineSpec, options: EngineOptions): Prom
  * @throws EngineError  that says what to install or repair
  */
 export async function openWorkingEngine(wanted: EngineSpec | null, options: EngineOptions): Promise<OpenedEngine> {
-  if (findProgram(options.tools, 'ffmpeg') === null || findProgram(options.tools, 'ffprobe') === null) {
+  const specs = wanted !== null ? [wanted] : await bestSpecs(options);
+  return await openFirstWorking(specs, options, (spec) => openEngine(spec, options));
+}
+
+/** What is tried where no engine is named, best first. @throws EngineError  when the folder of models is unreadable */
+export async function bestSpecs({ modelsDir, tools }: EngineOptions): Promise<EngineSpec[]> {
+  const models = rankModels(await readableModels(modelsDir));
+  return [
+    ...models.map((model): EngineSpec => ({ kind: 'sherpa-onnx', model })),
+    ...(findPocketsphinx(tools) ? [{ kind: 'pocketsphinx' } as const] : []),
+  ];
+}
+
+/**
+ * Opens and warms up the engine of the first spec that works. The only spec has to.
+ * @throws EngineError  that says what to install or repair
+ */
+export async function openFirstWorking<Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
+  specs: readonly EngineSpec[],
+  { tools, log }: EngineOptions,
+  open: (spec: EngineSpec) => Promise<Opened>,
+): Promise<{ spec: EngineSpec; engine: Opened }> {
+  if (findProgram(tools, 'ffmpeg') === null || findProgram(tools, 'ffprobe') === null) {
     throw new EngineError('engine_error', `ffmpeg is not installed. Type: ${INSTALL_COMMAND}`);
   }
-  if (wanted !== null) return await openWarm(wanted, options);
-  for (const model of rankModels(await readableModels(options.modelsDir))) {
+  for (const [index, spec] of specs.entries()) {
     try {
-      return await openWarm({ kind: 'sherpa-onnx', model }, options);
+      return { spec, engine: await openWarm(spec, open) };
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      options.log.warn({ model, reason: error.message }, 'model skipped');
+      if (!(error instanceof EngineError) || index === specs.length - 1) throw error;
+      log.warn({ engine: spec, reason: error.message }, 'engine skipped');
     }
   }
-  if (findPocketsphinx(options.tools)) return await openWarm({ kind: 'pocketsphinx' }, options);
   throw new EngineError('engine_error', `There is no speech engine. Type: ${INSTALL_COMMAND}`);
 }
 
@@ -60,18 +80,24 @@ async function readableModels(modelsDir: string): Promise<string[]> {
   }
 }
 
-/** Speech models in the order of the catalogue, best first, then models that are not in it, by name. */
-export function rankModels(names: string[]): string[] {
+/**
+ * Models for jobs, or for live sessions, in the order of the catalogue, best first; then models that are not in it, by name.
+ */
+export function rankModels(names: string[], use: 'jobs' | 'live' = 'jobs'): string[] {
   const known = CATALOGUE.filter(({ name }) => names.includes(name));
-  const speechModels = known.filter(isSpeechModel).map(({ name }) => name);
-  return [...speechModels, ...names.filter((name) => !known.some((one) => one.name === name)).sort()];
+  const fitting = known.filter((model) => (use === 'jobs' ? isSpeechModel(model) : model.family === 'streaming'));
+  const others = names.filter((name) => !known.some((one) => one.name === name));
+  return [...fitting.map(({ name }) => name), ...others.sort()];
 }
 
-async function openWarm(spec: EngineSpec, options: EngineOptions): Promise<OpenedEngine> {
-  const engine = await openEngine(spec, options);
+async function openWarm<Opened extends AsyncDisposable & Pick<Engine, 'warmUp'>>(
+  spec: EngineSpec,
+  open: (spec: EngineSpec) => Promise<Opened>,
+): Promise<Opened> {
+  const engine = await open(spec);
   try {
     await engine.warmUp();
-    return { spec, engine };
+    return engine;
   } catch (error) {
     await engine[Symbol.asyncDispose]();
     throw error;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import sherpa from 'sherpa-onnx-node';
-import { type Pcm, SAMPLE_RATE } from '../engine.ts';
+import { SAMPLE_RATE } from '../engine.ts';
 import { endWithParent, serveParent } from '../process/child-serve.ts';
+import { asFloats } from './samples.ts';
 import { recognizerConfig, type SherpaSettings } from './sherpa-config.ts';
 import { mayBeCut, readSherpaResult, type SherpaResult } from './sherpa-words.ts';
 
@@ -25,8 +26,3 @@ await serveParent<SherpaSettings>(async (settings) => {
     return family === 'whisper' && mayBeCut(result, seconds) ? { ...transcript, isCut: true } : transcript;
   };
 });
-
-/** sherpa-onnx reads any typed array as floats: 16-bit samples would give wrong text without an error. */
-function asFloats(piece: Pcm): Float32Array {
-  return Float32Array.from(piece, (sample) => sample / 32_768);
-}

@@ -12,13 +12,15 @@ export type SherpaModel = {
   /** The model's own codes; null when unknown. */
   languages: readonly string[] | null;
   features: readonly EngineFeature[];
+  /** Whether it decodes audio while it comes, for live sessions; sherpa-onnx aborts its process when it is used otherwise. */
+  isStreaming: boolean;
   /** Of all files together. */
   sizeBytes: number;
 };
 
 type Folder = { path: string; names: string[] };
 /** A family's files, or null when the folder is not of that family. */
-type Family = (folder: Folder) => Promise<Omit<SherpaModel, 'sizeBytes' | 'languages' | 'features'> | null>;
+type Family = (folder: Folder) => Promise<Pick<SherpaModel, 'family' | 'modelConfig'> | null>;
 
 /** Families that the file names identify come first, because file names are more reliable than metadata. */
 const FAMILIES: Family[] = [moonshine, mergedMoonshine, transducer, encoderDecoder, singleModel];
@@ -40,9 +42,15 @@ export async function detectSherpaModel(folderPath: string): Promise<SherpaModel
     const name = path.basename(folderPath);
     const languages = languagesOfModel(found.family, name, metadata);
     const features = featuresOfModel(found.family, [name, metadata.get('model_type') ?? ''], languages);
-    return { ...found, languages, features, sizeBytes: await sizeOfModels(folder) };
+    const isStreaming = isStreamingModel(metadata);
+    return { ...found, languages, features, isStreaming, sizeBytes: await sizeOfModels(folder) };
   }
   return null;
+}
+
+/** Zipformers name the length of their chunks, models of NeMo the window and the step. */
+function isStreamingModel(metadata: ReadonlyMap<string, string>): boolean {
+  return metadata.has('decode_chunk_len') || (metadata.has('window_size') && metadata.has('chunk_shift'));
 }
 
 async function moonshine(folder: Folder) {

@@ -6,6 +6,13 @@ declare module 'sherpa-onnx-node' {
     setConfig(config: object): void;
     decodeAsync(stream: Stream): Promise<unknown>;
   };
+  type OnlineStream = Stream & { inputFinished(): void };
+  type OnlineRecognizer = {
+    createStream(): OnlineStream;
+    isReady(stream: OnlineStream): boolean;
+    decode(stream: OnlineStream): void;
+    getResult(stream: OnlineStream): unknown;
+  };
   type Vad = {
     acceptWaveform(samples: Float32Array): void;
     isDetected(): boolean;
@@ -15,12 +22,13 @@ declare module 'sherpa-onnx-node' {
   };
   type Diarization = { handle: DiarizationHandle; setConfig(config: { clustering: object }): void };
   type EmbeddingExtractor = {
-    createStream(): Stream & { inputFinished(): void };
+    createStream(): OnlineStream;
     isReady(stream: Stream): boolean;
     compute(stream: Stream): Float32Array;
   };
   const sherpa: {
     OfflineRecognizer: { createAsync(config: object): Promise<Recognizer> };
+    OnlineRecognizer: new (config: object) => OnlineRecognizer;
     Vad: new (config: object, bufferSeconds: number) => Vad;
     OfflineSpeakerDiarization: new (config: object) => Diarization;
     SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;

@@ -7,7 +7,7 @@ import { type Engine, EngineError } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { ChildPool } from '../process/child-pool.ts';
 import { localEngine } from '../process/local-engine.ts';
-import { detectSherpaModel } from './sherpa-models.ts';
+import { detectSherpaModel, type SherpaModel } from './sherpa-models.ts';
 
 // Loading takes up to twice the size of the file, transcribing 30 s some hundred MB more.
 const MEMORY_PER_MODEL_BYTE = 3;
@@ -21,13 +21,10 @@ const WHISPER_PIECE_SECONDS = 29.4;
  * @throws EngineError  that says what to do, when the folder holds no such model
  */
 export async function openSherpa(model: string, engineOptions: EngineOptions): Promise<Engine> {
-  const folder = modelFolder(model, engineOptions.modelsDir);
-  const found = await detectSherpaModel(folder);
-  const name = path.basename(folder);
-  const startAdvice = `The model ${name} cannot be loaded: fetch it again, or see that its files are whole.`;
-  if (found === null) {
-    const wanted = 'a folder with the .onnx files and the tokens.txt of a sherpa-onnx model';
-    throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`);
+  const { name, found, startAdvice } = await findSherpaModel(model, engineOptions.modelsDir);
+  if (found.isStreaming) {
+    const message = `The model ${name} serves live sessions only: name it in ENGINE_LIVE_LITE or ENGINE_LIVE_PRO.`;
+    throw new EngineError('engine_error', message);
   }
   const pool = new ChildPool({
     module: new URL('./sherpa-child.ts', import.meta.url),
@@ -36,7 +33,7 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
       modelConfig: { ...found.modelConfig, numThreads: engineOptions.threadsPerSlot, provider: 'cpu', debug: 0 },
     },
     environment: toolEnvironment(engineOptions.tools),
-    memoryMaxBytes: MEMORY_BASE_BYTES + found.sizeBytes * MEMORY_PER_MODEL_BYTE,
+    memoryMaxBytes: memoryMaxBytes(found),
     slots: engineOptions.slots,
     startAdvice,
     log: engineOptions.log,
@@ -65,6 +62,28 @@ function modelCode(name: string, language: string | null, known: readonly string
   const code = modelLanguage(language, known);
   if (code === null) throw new EngineError('engine_error', `The model ${name} does not know the language ${language}.`);
   return code;
+}
+
+/**
+ * The model that a spec names.
+ * @throws EngineError  that says what to do, when the folder holds no model
+ */
+export async function findSherpaModel(
+  model: string,
+  modelsDir: string,
+): Promise<{ name: string; found: SherpaModel; startAdvice: string }> {
+  const folder = modelFolder(model, modelsDir);
+  const found = await detectSherpaModel(folder);
+  const name = path.basename(folder);
+  const startAdvice = `The model ${name} cannot be loaded: fetch it again, or see that its files are whole.`;
+  if (found !== null) return { name, found, startAdvice };
+  const wanted = 'a folder with the .onnx files and the tokens.txt of a sherpa-onnx model';
+  throw new EngineError('engine_error', `There is no model ${name}. Name ${wanted}.`);
+}
+
+/** Memory of a process above which it is killed. */
+export function memoryMaxBytes({ sizeBytes }: Pick<SherpaModel, 'sizeBytes'>): number {
+  return MEMORY_BASE_BYTES + sizeBytes * MEMORY_PER_MODEL_BYTE;
 }
 
 function modelFolder(model: string, modelsDir: string): string {

@@ -1,6 +1,6 @@
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { dataPaths } from '../../config/settings.ts';
-import { openLiveEngine } from '../../engines/live/open-live.ts';
+import { openLiveEngine } from '../../engines/registry/open-live.ts';
 import { LiveJournal } from '../../jobs/live/rows/journal.ts';
 import { renewLiveLeases } from '../../jobs/live/rows/live-store.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';

@@ -1,0 +1,74 @@
+import os from 'node:os';
+import { pulledModels } from '../../models/folder.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { EngineOptions } from '../engine-options.ts';
+import type { EngineSpec } from '../engine-spec.ts';
+import { agreementEngine } from '../live/agreement-engine.ts';
+import type { LiveEngine } from '../live/live-engine.ts';
+import { openPocketsphinxLive } from '../pocketsphinx/pocketsphinx-live.ts';
+import { findSherpaModel } from '../sherpa/sherpa.ts';
+import { openSherpaLive } from '../sherpa/sherpa-live.ts';
+import { bestSpecs, openEngine, openFirstWorking, rankModels } from './open.ts';
+
+export type LiveEngineOptions = EngineOptions & {
+  clock: Clock;
+  /** Seconds between two transcripts of an open segment; null: 1 for engines of this machine, 3 for remote ones. */
+  stepSeconds: number | null;
+};
+
+const STEP_SECONDS = { local: 1, remote: 3 };
+// Of an engine that is called by HTTP, whose capacity is not known.
+const REMOTE_SESSIONS = 50;
+// Sessions for each engine process that transcribes open segments again and again.
+const SESSIONS_PER_SLOT = 4;
+
+/**
+ * The live engine of a spec. For null a pulled streaming model that knows what the plans' engine knows; else the best engine
+ * for jobs, whose open segments are transcribed again and again, or on a bare machine pocketsphinx, which streams.
+ * @throws EngineError  that says what to install or repair
+ */
+export async function openLiveEngine(wanted: EngineSpec | null, options: LiveEngineOptions): Promise<LiveEngine> {
+  const specs = wanted !== null ? [wanted] : [...(await streamingSpecs(options)), ...(await bestSpecs(options))];
+  const { engine } = await openFirstWorking(specs, options, (spec) => openOne(spec, options));
+  return engine;
+}
+
+async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
+  // The other cores are for jobs and for the service.
+  const processes = Math.max(1, Math.floor(os.availableParallelism() / 2));
+  if (spec.kind === 'pocketsphinx') return openPocketsphinxLive(options, processes);
+  const streaming = spec.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
+  return streaming ?? repeating(spec, options);
+}
+
+async function repeating(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
+  const engine = await openEngine(spec, options);
+  const isRemote = spec.kind === 'openai';
+  return agreementEngine(engine, {
+    clock: options.clock,
+    stepSeconds: options.stepSeconds ?? (isRemote ? STEP_SECONDS.remote : STEP_SECONDS.local),
+    sessions: isRemote ? REMOTE_SESSIONS : SESSIONS_PER_SLOT * engine.slots,
+  });
+}
+
+/** The pulled streaming models that know all languages of the best model for jobs. */
+async function streamingSpecs({ modelsDir }: LiveEngineOptions): Promise<EngineSpec[]> {
+  const names = await pulledModels(modelsDir).catch(() => []);
+  const [best] = rankModels(names);
+  const wanted = best === undefined ? ['en'] : await languagesOf(best, modelsDir);
+  const specs: EngineSpec[] = [];
+  for (const model of rankModels(names, 'live')) {
+    const found = (await findSherpaModel(model, modelsDir).catch(() => null))?.found;
+    if (found?.isStreaming && covers(found.languages, wanted)) specs.push({ kind: 'sherpa-onnx', model });
+  }
+  return specs;
+}
+
+async function languagesOf(model: string, modelsDir: string): Promise<readonly string[] | null> {
+  return (await findSherpaModel(model, modelsDir).catch(() => null))?.found.languages ?? null;
+}
+
+/** Null stands for unknown languages: whoever put such a model there knows them. */
+function covers(languages: readonly string[] | null, wanted: readonly string[] | null): boolean {
+  return languages === null || (wanted?.every((language) => languages.includes(language)) ?? false);
+}
