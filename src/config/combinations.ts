@@ -8,8 +8,16 @@ export function mistakesTogether(config: Record<string, unknown>): string[] {
     mistakes.push('DATABASE_DIRECT_URL needs DATABASE_URL beside it');
   }
   if (config['adminHost'] && config['adminPort'] === null) mistakes.push('ADMIN_HOST needs ADMIN_PORT beside it');
+  if ((config['tlsCertFile'] === null) !== (config['tlsKeyFile'] === null)) {
+    mistakes.push('TLS_CERT_FILE and TLS_KEY_FILE need each other');
+  }
+  const hasTls = config['tlsCertFile'] !== null && Number(config['tlsPort']) > 0;
+  if (hasTls && config['tlsPort'] === config['port']) mistakes.push('TLS_PORT must be another port than PORT');
   const isSameHost = [config['adminHost'] ?? ADMIN_HOST, '0.0.0.0', '::'].includes(config['host'] as string);
   const isSamePort = Number(config['adminPort']) > 0 && config['adminPort'] === config['port'];
   if (isSameHost && isSamePort) mistakes.push('ADMIN_PORT must be another port than PORT');
+  if (isSameHost && hasTls && config['tlsPort'] === config['adminPort']) {
+    mistakes.push('TLS_PORT must be another port than ADMIN_PORT');
+  }
   return mistakes;
 }

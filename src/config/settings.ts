@@ -6,6 +6,7 @@ import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
 import { ConfigError } from './config-error.ts';
 import { LIVE_SETTINGS } from './live-settings.ts';
 import { type Setting, setting } from './setting.ts';
+import { TLS_SETTINGS } from './tls-settings.ts';
 import * as read from './values.ts';
 
 const ROLES = ['api', 'transcriber', 'deliverer', 'janitor'] as const;
@@ -32,6 +33,7 @@ export const SETTINGS = {
     'port of that listener; HOST:PORT then answers 404 for /admin and /metrics',
     read.optional(read.integer(0, 65_535)),
   ),
+  ...TLS_SETTINGS,
   consoleFrameAncestors: setting(
     'CONSOLE_FRAME_ANCESTORS',
     '',

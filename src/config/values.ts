@@ -13,6 +13,9 @@ export type RateLimit = { count: number; windowMs: number } | null;
 
 export const text: Reader<string> = (given) => (given ? { value: given } : { mistake: 'must not be empty' });
 
+export const file: Reader<string> = (given) =>
+  given ? { value: path.resolve(given) } : { mistake: 'must name a file' };
+
 export const folder: Reader<string> = (given) =>
   given ? { value: path.resolve(given) } : { mistake: 'must name a folder' };
 

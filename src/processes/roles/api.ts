@@ -8,6 +8,7 @@ import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { ADMIN_HOST } from '../../config/combinations.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
+import type { TlsListener } from '../../http/connections/tls-listener.ts';
 import { type IdempotencyKeys, openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
 import type { Route } from '../../http/route.ts';
 import { buildServer, closeServer } from '../../http/server/server.ts';
@@ -68,6 +69,8 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     });
     consoles.push(`for operators ${urlOf(host, adminPort)}`);
   }
+  const tls = await listenTls(context, main);
+  if (tls !== null) consoles.push(`with TLS ${urlOf(config.host, tls.port, 'https')}`);
   const [nodeId] = context.order.holder.split('/') as [string];
   const node = { id: nodeId, version, roles: config.roles };
   const reports = new NodeReports(context, node, readiness);
@@ -76,6 +79,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
   return {
     async stop() {
+      tls?.listener.close();
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
       await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close(), reports.close()]);
     },
@@ -147,12 +151,38 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
 }
 
 /** Where a browser of this machine finds the listener. */
-function urlOf(host: string, port: number): string {
+function urlOf(host: string, port: number, scheme = 'http'): string {
   const name = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}/`;
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}/`;
 }
 
 type Place = { host: string; port: number; settings: string };
+
+/** Serves the main listener with TLS too; null where no certificate is set. */
+async function listenTls(
+  { config, clock, log, fail }: RoleContext,
+  app: ReturnType<typeof buildServer>,
+): Promise<{ listener: TlsListener; port: number } | null> {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile, tlsPort, host } = config;
+  if (certFile === null || keyFile === null) return null;
+  const { TlsListener } = await import('../../http/connections/tls-listener.ts');
+  try {
+    const listener = await TlsListener.open(app.server, { certFile, keyFile }, { clock, log });
+    const port = await listener.listen(addressOf(host), tlsPort);
+    log.info({ port, tls: true }, 'listening');
+    return { listener, port };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') fail(`Port ${tlsPort} on ${host} is taken by another process. Set TLS_PORT.`);
+    else fail(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${message}`);
+    throw error;
+  }
+}
+
+/** For the name Fastify opens a second server, which would be without our limits. */
+function addressOf(host: string): string {
+  return host === 'localhost' ? '127.0.0.1' : host;
+}
 
 async function listen(
   { config, fail, log }: RoleContext,
@@ -160,8 +190,7 @@ async function listen(
   { host, port, settings }: Place,
 ): Promise<number> {
   try {
-    // For the name Fastify opens a second server, which would be without our limits.
-    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
+    await app.listen({ host: addressOf(host), port });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;

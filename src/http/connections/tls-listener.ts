@@ -1,0 +1,133 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import { clientOf } from '../../rules/network/client-address.ts';
+
+export type TlsFiles = { certFile: string; keyFile: string };
+
+type Deps = { clock: Clock; log: Log };
+
+const CHECK_EVERY_MS = 60_000;
+const MIN_VERSION = 'TLSv1.2';
+const HANDSHAKE_MS = 10_000;
+/** Of one address at a time. A connection counts among those of the server after its handshake only. */
+const HANDSHAKES_PER_ADDRESS = 200;
+
+/**
+ * A listener with TLS for an HTTP server: after the handshake its connections are connections of that server, with all of its
+ * limits and handlers. A certificate that was renewed on disk is used for new connections.
+ */
+export class TlsListener {
+  readonly #files: TlsFiles;
+  readonly #deps: Deps;
+  readonly #server: TlsServer;
+  readonly #closed = new AbortController();
+  /** Connections whose handshake has not ended, by the address and port of the client. */
+  readonly #handshaking = new Map<string, { socket: Socket; client: string }>();
+  readonly #countOfClient = new Map<string, number>();
+  #stamp: string;
+
+  private constructor(http: Server, { files, pair, deps }: { files: TlsFiles; pair: Pair; deps: Deps }) {
+    const { createServer } = process.getBuiltinModule('node:tls');
+    const { cert, key, stamp } = pair;
+    this.#files = files;
+    this.#deps = deps;
+    this.#stamp = stamp;
+    const protocols = { minVersion: MIN_VERSION, ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS } as const;
+    this.#server = createServer({ cert, key, ...protocols });
+    this.#server.on('connection', (socket) => this.#begin(socket));
+    this.#server.on('secureConnection', (socket) => {
+      this.#end(peerOf(socket));
+      http.emit('connection', socket);
+    });
+    this.#server.on('error', (error) => deps.log.error({ err: error }, 'a connection could not be accepted'));
+    void this.#watch();
+  }
+
+  /** @throws Error  when the files cannot be read, are no PEM, or do not belong together */
+  static async open(http: Server, files: TlsFiles, deps: Deps): Promise<TlsListener> {
+    return new TlsListener(http, { files, deps, pair: await readPair(files) });
+  }
+
+  /** Returns the port. @throws Error */
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Accepts no more connections. Those that there are end with the HTTP server. */
+  close(): void {
+    this.#closed.abort(null);
+    this.#server.close();
+    for (const { socket } of this.#handshaking.values()) socket.destroy();
+  }
+
+  #begin(socket: Socket): void {
+    // The client reset the connection before it was accepted.
+    if (socket.remoteAddress === undefined) return void socket.destroy();
+    const [peer, client] = [peerOf(socket), clientOf(socket.remoteAddress)];
+    const count = this.#countOfClient.get(client) ?? 0;
+    if (count >= HANDSHAKES_PER_ADDRESS) return void socket.destroy();
+    this.#handshaking.set(peer, { socket, client });
+    this.#countOfClient.set(client, count + 1);
+    socket.once('close', () => this.#end(peer));
+  }
+
+  #end(peer: string): void {
+    const client = this.#handshaking.get(peer)?.client;
+    if (client === undefined) return;
+    this.#handshaking.delete(peer);
+    const others = (this.#countOfClient.get(client) ?? 1) - 1;
+    if (others > 0) this.#countOfClient.set(client, others);
+    else this.#countOfClient.delete(client);
+  }
+
+  async #watch(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await clock.sleep(CHECK_EVERY_MS, signal);
+      if (signal.aborted) return;
+      try {
+        if ((await stampOf(this.#files)) === this.#stamp) continue;
+        const { cert, key, stamp } = await readPair(this.#files);
+        this.#server.setSecureContext({ cert, key, minVersion: MIN_VERSION });
+        this.#stamp = stamp;
+        log.info({ file: this.#files.certFile }, 'the certificate was read again');
+      } catch (cause) {
+        // The two files may be written one after the other.
+        log.warn({ err: cause }, 'the renewed certificate cannot be used yet; the one before is served');
+      }
+    }
+  }
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+type Pair = { cert: Buffer; key: Buffer; stamp: string };
+
+async function readPair(files: TlsFiles): Promise<Pair> {
+  // Before the files: what is written meanwhile is read at the next look.
+  const stamp = await stampOf(files);
+  const [cert, key] = await Promise.all([readFile(files.certFile), readFile(files.keyFile)]);
+  // Throws where they do not belong together.
+  process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
+  return { cert, key, stamp };
+}
+
+/** Changes when one of the files does, or the link that leads to it. */
+async function stampOf({ certFile, keyFile }: TlsFiles): Promise<string> {
+  const found = await Promise.all([stat(certFile), stat(keyFile)]);
+  return found.map(({ ino, mtimeMs, size }) => `${ino}-${mtimeMs}-${size}`).join();
+}
