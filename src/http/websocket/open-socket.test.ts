@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import test from 'node:test';
+import { WebSocket } from 'ws';
+import { openLog } from '../../platform/log.ts';
+import { defineRoute } from '../route.ts';
+import { buildServer, closeServer } from '../server/server.ts';
+
+const KEY = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+const HANDSHAKE = `GET /echo HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${KEY}\r\n`;
+
+/** A server whose WebSocket at `/echo` sends each text back. */
+async function openEcho(max = 100) {
+  const echo = defineRoute({
+    ...{ method: 'GET', path: '/echo', auth: 'none', summary: 'for the test', tag: 'Test' },
+    schema: { answers: { 101: null } },
+    handle: async () => ({
+      status: 101,
+      upgrade: {
+        protocol: null,
+        maxMessageBytes: 65_536,
+        open: (socket) => ({
+          binary: () => undefined,
+          text: (text) => socket.sendText(text),
+          closed: () => undefined,
+        }),
+        abandon: () => undefined,
+      },
+    }),
+  });
+  const app = buildServer({
+    routes: [echo],
+    auth: { findCaller: async () => null, adminToken: 'token-of-the-test' },
+    limits: { admit: async () => null },
+    connections: { max, maxPerAddress: max },
+    log: openLog('silent'),
+    metrics: { requestEnded: () => undefined, rateRefused: () => undefined, connectionClosed: () => undefined },
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const connect = async () => {
+    const accepted = once(app.server, 'connection');
+    const socket = net.connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => undefined);
+    await Promise.all([accepted, once(socket, 'connect')]);
+    return socket;
+  };
+  return { port, connect, [Symbol.asyncDispose]: () => closeServer(app, 0) };
+}
+
+/** A frame as a client sends it, masked with zeros. */
+function frame(firstByte: number, payload: Buffer, { isMasked = true } = {}): Buffer {
+  const mask = isMasked ? Buffer.alloc(4) : Buffer.alloc(0);
+  return Buffer.concat([Buffer.from([firstByte, (isMasked ? 0x80 : 0) | payload.length]), mask, payload]);
+}
+
+test('a live connection that is silent is not closed for a new one; one without a request is', async () => {
+  await using server = await openEcho(2);
+  const live = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(live, 'open');
+  const idle = await server.connect();
+  const ended = once(idle, 'close');
+
+  const another = await server.connect();
+  await ended;
+  live.send('still here');
+
+  assert.equal(String((await once(live, 'message'))[0]), 'still here');
+  live.terminate();
+  another.destroy();
+});
+
+test('a frame in the segment of the handshake is not lost', async () => {
+  await using server = await openEcho();
+  const socket = await server.connect();
+  socket.write(Buffer.concat([Buffer.from(HANDSHAKE), frame(0x81, Buffer.from('first'))]));
+
+  let received = Buffer.alloc(0);
+  for await (const chunk of socket) {
+    received = Buffer.concat([received, chunk as Buffer]);
+    if (received.includes('first')) break;
+  }
+
+  assert.match(received.toString('latin1'), /^HTTP\/1\.1 101 /);
+  socket.destroy();
+});
+
+const BROKEN: [what: string, bytes: Buffer, code: number][] = [
+  ['a reserved bit', frame(0xc1, Buffer.from('x')), 1002],
+  ['an unknown data opcode', frame(0x83, Buffer.from('x')), 1002],
+  ['an unknown control opcode', frame(0x8b, Buffer.alloc(0)), 1002],
+  ['an unmasked frame', frame(0x81, Buffer.from('x'), { isMasked: false }), 1002],
+  ['a fragmented control frame', frame(0x09, Buffer.alloc(0)), 1002],
+  ['a control frame of 126 bytes', Buffer.concat([Buffer.from([0x89, 0xfe, 0, 126]), Buffer.alloc(130)]), 1002],
+  ['a continuation without a start', frame(0x80, Buffer.from('x')), 1002],
+  [
+    'a message within a fragmented one',
+    Buffer.concat([frame(0x01, Buffer.from('x')), frame(0x81, Buffer.from('y'))]),
+    1002,
+  ],
+  ['text that is not UTF-8', frame(0x81, Buffer.from([0xff])), 1007],
+  ['a close frame of one byte', frame(0x88, Buffer.from([3])), 1002],
+  ...[0, 999, 1004, 1005, 1006, 1015, 2999, 5000].map((code): [string, Buffer, number] => {
+    const payload = Buffer.alloc(2);
+    payload.writeUInt16BE(code);
+    return [`close code ${code}`, frame(0x88, payload), 1002];
+  }),
+  ['a close reason that is not UTF-8', frame(0x88, Buffer.from([3, 232, 0xff])), 1007],
+  ['a length of 65,537 bytes', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0]), 1009],
+  ['a length with the top bit', Buffer.from([0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]), 1009],
+];
+
+test('frames that break RFC 6455 end their connection with its code, and no other', async () => {
+  await using server = await openEcho();
+  const other = new WebSocket(`ws://127.0.0.1:${server.port}/echo`);
+  await once(other, 'open');
+  for (const [what, bytes, code] of BROKEN) {
+    const socket = await server.connect();
+    socket.write(HANDSHAKE);
+    await once(socket, 'data');
+    socket.write(bytes);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    assert.deepEqual([what, answer[0], answer.readUInt16BE(2)], [what, 0x88, code]);
+    socket.destroy();
+  }
+  other.send('undisturbed');
+
+  assert.equal(String((await once(other, 'message'))[0]), 'undisturbed');
+  other.terminate();
+});
