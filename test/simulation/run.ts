@@ -75,7 +75,7 @@ async function startPostgres() {
   const server = await startEmbedded({
     dir: path.join(home, 'database'),
     log,
-    settings: { fsync: 'off' },
+    settings: { fsync: 'off', autovacuum: 'off' },
     mayCreateDatabases: true,
   });
   return {

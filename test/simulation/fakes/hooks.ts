@@ -4,10 +4,11 @@ import type { PlantedBug } from '../planted-bugs.ts';
 import { SMALLER_LIMITS } from '../smaller-limits.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** Modules that the simulation replaces: the network and the decoder. */
+/** Modules that the simulation replaces: the network, and what reads audio files. */
 const REPLACED: Record<string, string> = {
   'src/webhooks/http-client/post.ts': 'test/simulation/fakes/post.ts',
   'src/audio/media/decode.ts': 'test/simulation/fakes/decode.ts',
+  'src/audio/media/cut-off.ts': 'test/simulation/fakes/cut-off.ts',
 };
 
 /**
