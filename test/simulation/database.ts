@@ -61,7 +61,6 @@ const TABLES =
 export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
   const test = await openTestDatabase();
   await test.run({ text: SIMULATION_SCHEMA });
-  await test.run({ text: 'delete from delivery_shards where shard >= $1', values: [SHARDS] });
   const admin = openDatabase(urlFor(test.url, 'simulation'), { maxConnections: 4 });
   const pools = new Map<string, pg.Pool>();
   const poolOf = (slot: string): pg.Pool => {
@@ -95,8 +94,12 @@ export async function openSimulatedPostgres(): Promise<SimulatedPostgres> {
           from pg_stat_activity
           where datname = current_database() and state like 'idle in transaction%'`,
       });
-      await admin.run({ text: 'update delivery_shards set owner = null, epoch = 0' });
-      await admin.run({ text: `truncate ${tables}` });
+      await admin.run({ text: `truncate delivery_shards, ${tables}` });
+      // In one order: statements update them in the order in which they lie in the table.
+      await admin.run({
+        text: 'insert into delivery_shards (shard) select generate_series(0, $1::int - 1)',
+        values: [SHARDS],
+      });
     },
     enter: (simulator) => new FaultyServer(simulator, admin, poolOf),
     async [Symbol.asyncDispose]() {

@@ -6,7 +6,7 @@ import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { makeId } from '../../src/platform/clock.ts';
-import { openLog } from '../../src/platform/log.ts';
+import { type Log, openLog } from '../../src/platform/log.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';
 import { openSecretBox } from '../../src/webhooks/secrets/secrets.ts';
@@ -47,7 +47,7 @@ export type Environment = {
   parents: Actor[];
   /** Times at which the database's clock was set forward. */
   clockSteps: ClockStep[];
-  /** Messages of errors that no client expects. */
+  /** Messages of errors that no client expects, and of errors in the log. */
   unexpected: string[];
   /** Deliveries that only the search of all webhooks found. */
   foundLate: number;
@@ -55,10 +55,15 @@ export type Environment = {
 
 export type Node = { actor: Actor; holder: string; stop(): Promise<void> };
 
-const LOG = openLog('silent');
 // Late polls are realistic on a busy machine, and save most of the simulation's idle steps.
 const LATEST_MS = 4_000;
 const LONGEST_CALL_MS = 8_000;
+
+/** A log whose errors violate a rule: an error is for what a person must repair. */
+function logOf({ unexpected }: Environment): Log {
+  const error = ({ err }: { err?: Error }, message: string) => void unexpected.push(`${message}: ${err?.message}`);
+  return Object.assign(openLog('silent'), { error });
+}
 
 export function newActor(slot: string, holder = slot): Actor {
   return {
@@ -145,7 +150,7 @@ function deliverer(actor: Actor, holder: string, clock: Clock, environment: Envi
   const names = ['attempts', 'attemptSeconds', 'webhookWarnings', 'webhooksDisabled'];
   const metrics = { ...Object.fromEntries(names.map((name) => [name, ignored])), deliveriesFoundLate };
   return startDeliverer({
-    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: LOG, clock, holder },
+    ...{ db: server.open(actor), config: SETTINGS, secretBox: SECRET_BOX, log: logOf(environment), clock, holder },
     random: () => simulator.random.next(),
     monotonicMs: () => simulator.nowMs(),
     metrics: metrics as unknown as Parameters<typeof startDeliverer>[0]['metrics'],
@@ -160,7 +165,7 @@ async function transcriber(actor: Actor, holder: string, clock: Clock, environme
     engines: { lite: engine, pro: engine },
     storage: STORAGE,
     clock,
-    log: LOG,
+    log: logOf(environment),
     // With one place jobs wait in the queue, with several a claim takes many.
     config: { ...SETTINGS, transcribeConcurrency: environment.simulator.random.pick([1, 3]) },
     holder,
