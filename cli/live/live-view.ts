@@ -5,7 +5,6 @@ import type { Output, Screen } from '../terminal/output.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 
 const START_OF_LINE = '\r\u001b[K';
-const SHOWN: readonly LiveUpdate['type'][] = ['segment', 'warning', 'audio_lost'];
 
 /**
  * Shows what becomes known of a live session. On a terminal the words of the open segment stand in the last line, which the
@@ -33,7 +32,9 @@ export class LiveView {
       const { type, ...data } = update;
       this.#out.jsonLine({ event: type, ...data });
     } else if (update.type === 'partial') this.#showOpen(update.text);
-    else if (SHOWN.includes(update.type)) this.#showFinal(update);
+    else if (update.type === 'segment') this.#showSegment(update);
+    else if (update.type === 'warning') this.#warn({ text: update.message, style: 'yellow' });
+    else if (update.type === 'audio_lost') this.#warn({ text: 'Audio did not fit into the buffer.', style: 'red' });
   }
 
   /** Removes the words of an open segment. */
@@ -52,14 +53,13 @@ export class LiveView {
     this.#isOpen = true;
   }
 
-  #showFinal(update: LiveUpdate): void {
+  #warn(warning: Parameters<Output['warn']>[0]): void {
     this.end();
-    if (update.type === 'warning') this.#out.warn({ text: update.message, style: 'yellow' });
-    else if (update.type === 'audio_lost') this.#out.warn({ text: 'Audio did not fit into the buffer.', style: 'red' });
-    else if (update.type === 'segment') this.#showSegment(update);
+    this.#out.warn(warning);
   }
 
   #showSegment(segment: LiveUpdate & { type: 'segment' }): void {
+    this.end();
     const time = { text: `${clockTime(segment.start)}  `, style: 'dim' } as const;
     if (!this.#isResult) this.#out.note(time, segment.text);
     else if (this.#out.mode === 'ids') return;

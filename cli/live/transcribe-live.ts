@@ -75,7 +75,8 @@ function connectionNotes({ out }: Session): (state: LiveConnectionState) => void
   let isLost = false;
   return ({ state }) => {
     if (state === 'connected' && isLost) out.warn({ text: 'connected again', style: 'dim' });
-    if (state === 'lost' && !isLost) out.warn('The connection is lost; the audio is kept until it is there again.');
+    if (state === 'lost' && !isLost)
+      out.warn('The connection is lost; the audio is kept, and sent if it is back within a minute.');
     isLost = state === 'lost';
   };
 }

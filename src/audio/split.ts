@@ -1,4 +1,5 @@
 import { type Pcm, SAMPLE_RATE } from '../engines/engine.ts';
+import { joinPcm } from '../engines/join-pcm.ts';
 
 /** A part of the audio of at most 30 s; `isWhole` when it is the only piece. */
 export type Piece = { startSeconds: number; samples: Pcm; isWhole: boolean };
@@ -38,7 +39,7 @@ export async function* cutPieces(
     heldSamples += chunk.length;
     // More samples than the longest piece show that this is not the last one.
     while (heldSamples > pieceMax) {
-      const held = joined(parts);
+      const held = joinPcm(parts);
       const speech = await findSpeech(held.slice(CUT_FROM - LEAD_IN, pieceMax));
       const end = findCut(held, pieceMax, speech ?? []);
       yield { startSeconds: start / SAMPLE_RATE, samples: held.slice(0, end), isWhole: false };
@@ -47,7 +48,7 @@ export async function* cutPieces(
       heldSamples -= end;
     }
   }
-  if (heldSamples > 0) yield { startSeconds: start / SAMPLE_RATE, samples: joined(parts), isWhole: start === 0 };
+  if (heldSamples > 0) yield { startSeconds: start / SAMPLE_RATE, samples: joinPcm(parts), isWhole: start === 0 };
 }
 
 /** The position in the audio after a piece's last sample. */
@@ -89,16 +90,4 @@ function energyOf(samples: Pcm, from: number): number {
     energy += (samples[at]! + samples[at + 1]! - samples[at - 1]! - samples[at - 2]!) ** 2;
   }
   return energy;
-}
-
-/** The parts as one; a single part is not copied. */
-function joined(parts: Pcm[]): Pcm {
-  if (parts.length === 1) return parts[0]!;
-  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

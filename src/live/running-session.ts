@@ -337,7 +337,7 @@ export class RunningSession {
     const { clock, log } = this.#deps;
     try {
       await this.#growing;
-      this.#look();
+      this.#noteLag();
       await this.#session.finish();
       if (this.#closed.signal.aborted) return;
       if (this.#mostBehindSeconds > BEHIND_SECONDS) this.#warnings.push({ code: 'behind' });
@@ -367,12 +367,12 @@ export class RunningSession {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await this.#deps.clock.sleep(CHECK_EVERY_MS, signal);
-      this.#look();
+      this.#noteLag();
       if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
     }
   }
 
-  #look(): void {
+  #noteLag(): void {
     this.#mostBehindSeconds = Math.max(this.#mostBehindSeconds, this.#session.behindSeconds());
   }
 

@@ -62,7 +62,9 @@ export const flows: Flow[] = [
       await lines.filter({ hasText: SPOKEN }).first().waitFor();
 
       proxy.away(true);
-      await page.getByText('The connection is lost. Speak on: nothing is lost.').waitFor();
+      await page
+        .getByText('The connection is lost. What you say is kept, and sent if it is back within a minute.')
+        .waitFor();
       const before = await lines.count();
       await page.getByText(/^[4-9] s wait to be sent\./).waitFor();
       assert.equal(await lines.count(), before);

@@ -11,6 +11,7 @@ import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 
 // A folder with the generators of clients, each of which may be missing: `.ci/run` makes it.
 const tools = process.env['CLIENT_GENERATORS'];
+const folder = temporaryFolder();
 const PROGRAMS = path.join(import.meta.dirname, 'programs');
 const TEXT = 'hello quiet world';
 // What each program prints.
@@ -28,32 +29,31 @@ const ANSWERS = {
   balance: true,
 };
 
-type Run = (command: string, args: string[]) => Promise<string>;
 type Generator = {
   /** What must be there, in the folder of the tools. */
   needs: string;
   /** Generates the client. Its output may hold no warning. */
-  generate(run: Run, folder: string): Promise<string>;
+  generate(): Promise<string>;
   /** Runs the program with the client. Returns its output. */
-  call(run: Run, folder: string, args: string[]): Promise<string>;
+  call(args: string[]): Promise<string>;
 };
 
 const GENERATORS: Record<string, Generator> = {
   'openapi-python-client': {
     needs: 'python/bin/openapi-python-client',
-    generate: (run) =>
+    generate: () =>
       run(tool('python/bin/openapi-python-client'), [
         ...['generate', '--path', 'openapi.json', '--output-path', 'python', '--fail-on-warning'],
       ]),
-    async call(run, folder, args) {
+    async call(args) {
       cpSync(path.join(PROGRAMS, 'calls.py'), path.join(folder, 'python/calls.py'));
       return await run(tool('python/bin/python'), ['python/calls.py', ...args]);
     },
   },
   'openapi-typescript': {
     needs: 'node_modules/.bin/openapi-typescript',
-    generate: (run) => run(tool('node_modules/.bin/openapi-typescript'), ['openapi.json', '-o', 'typescript/api.d.ts']),
-    async call(run, folder, args) {
+    generate: () => run(tool('node_modules/.bin/openapi-typescript'), ['openapi.json', '-o', 'typescript/api.d.ts']),
+    async call(args) {
       cpSync(path.join(PROGRAMS, 'calls.ts'), path.join(folder, 'typescript/calls.ts'));
       writeFileSync(path.join(folder, 'typescript/package.json'), '{"type":"module","imports":{"#api":"./api.d.ts"}}');
       symlinkSync(tool('node_modules'), path.join(folder, 'typescript/node_modules'));
@@ -67,11 +67,11 @@ const GENERATORS: Record<string, Generator> = {
   },
   'oapi-codegen': {
     needs: 'go/bin/oapi-codegen',
-    generate(run, folder) {
+    generate() {
       writeFileSync(path.join(folder, 'go/config.yaml'), OAPI_CODEGEN_CONFIG);
       return run(tool('go/bin/oapi-codegen'), ['-config', 'go/config.yaml', 'openapi.json']);
     },
-    async call(run, folder, args) {
+    async call(args) {
       cpSync(path.join(PROGRAMS, 'calls.go'), path.join(folder, 'go/calls.go'));
       for (const name of ['go.mod', 'go.sum']) cpSync(tool(`go/${name}`), path.join(folder, 'go', name));
       await run('go', ['build', '-C', 'go', '-o', 'calls', '.']);
@@ -89,7 +89,6 @@ output-options: { skip-prune: true }
 
 let service: TestService;
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
-const folder = temporaryFolder();
 
 before(async () => {
   if (!tools) return;
@@ -115,8 +114,8 @@ for (const [name, { needs, generate, call }] of Object.entries(GENERATORS)) {
   test(`${name} generates a client without a warning, and one call of each kind works`, { skip }, async () => {
     const { key } = await service.account();
 
-    const warnings = await generate(run, folder);
-    const printed = await call(run, folder, [service.baseUrl, key, path.join(folder, 'tone.wav'), receiver.url]);
+    const warnings = await generate();
+    const printed = await call([service.baseUrl, key, path.join(folder, 'tone.wav'), receiver.url]);
 
     assert.doesNotMatch(warnings, /warn|error|skipp/i);
     assert.deepEqual(JSON.parse(printed), ANSWERS);

@@ -26,8 +26,8 @@ export type RequestFlags = {
   webhookSecret?: string;
 };
 
-/** Adds the options that go to the API. @param left  the long names of those that the command does not have */
-export function addRequestOptions(command: Command, left: readonly string[] = []): Command {
+/** Adds the options that go to the API. @param leftOut  long names of those that the command does not have */
+export function addRequestOptions(command: Command, leftOut: readonly string[] = []): Command {
   const option = (flags: string, help: string) => new Option(flags, help).helpGroup('Transcription:');
   const options = [
     option('--plan <plan>', "the plan; without it, the account's").choices(['lite', 'pro']),
@@ -49,7 +49,7 @@ export function addRequestOptions(command: Command, left: readonly string[] = []
     option('--webhook-url <url>', 'where the events of this job go too'),
     option('--webhook-secret <secret>', 'signs them; without it one is made that is not shown'),
   ];
-  for (const each of options) if (!left.includes(each.long!)) command.addOption(each);
+  for (const each of options) if (!leftOut.includes(each.long!)) command.addOption(each);
   return command;
 }
 

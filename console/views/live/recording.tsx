@@ -36,7 +36,7 @@ function Lost() {
   const { waitingSeconds } = useStore(sound);
   return (
     <span className="wrong">
-      <span role="status">The connection is lost. Speak on: nothing is lost.</span>{' '}
+      <span role="status">The connection is lost. What you say is kept, and sent if it is back within a minute.</span>{' '}
       <span>{Math.round(waitingSeconds)} s wait to be sent.</span>
     </span>
   );

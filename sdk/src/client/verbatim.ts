@@ -74,8 +74,8 @@ export class Verbatim {
   }
 
   /**
-   * Begins a live session: write audio to it, and iterate over it for its text. It connects again after each cut, and no audio
-   * that was written is lost.
+   * Begins a live session: write audio to it, and iterate over it for its text. It connects again after each cut, and sends what
+   * the service does not have. The service ends a session that nobody continues within `resume_seconds`.
    */
   async live(params: LiveParams = {}, options: LiveOptions = {}): Promise<LiveSession> {
     // A chunk of its own: most programs have no live audio.

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log.ts';
-import { EngineError, type Pcm, SAMPLE_RATE } from '../engine.ts';
+import { type EngineError, type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { type Child, type ChildSettings, startChild } from '../process/child.ts';
+import { closed, errorAtStart, failedOnAudio, restartDelayMs, stoppedOnAudio } from '../process/child-faults.ts';
 import type { LiveAnswer, LiveRequest } from './child-serve-live.ts';
 import type { LiveFinal, LivePartial } from './live-engine.ts';
 
@@ -22,10 +23,6 @@ export type SegmentUser = {
 
 type OpenSegment = { user: SegmentUser; sentSamples: number; decodedSamples: number; isEnding: boolean };
 
-// As in child-pool.ts.
-const START_TIMEOUT_MS = 120_000;
-const RESTART_DELAY_BASE_MS = 100;
-const RESTART_DELAY_MAX_MS = 5_000;
 // A turn of the process takes some hundredths of a second.
 const STALLED_AFTER_MS = 30_000;
 const STALL_CHECK_MS = 1_000;
@@ -134,11 +131,9 @@ export class LiveProcess implements AsyncDisposable {
   }
 
   async #startOnce(): Promise<Child<LiveAnswer>> {
-    if (this.#failures > 0) {
-      await delay(Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_BASE_MS * 2 ** (this.#failures - 1)));
-    }
+    if (this.#failures > 0) await delay(restartDelayMs(this.#failures));
     const child = startChild<LiveAnswer>({ ...this.#settings, niceness: 0 });
-    const error = await errorAtStart(child, this.#settings);
+    const error = await errorAtStart(child, this.#settings.startAdvice);
     if (error === null && !this.#isClosed) {
       this.#failures = 0;
       this.#follow(child);
@@ -168,8 +163,7 @@ export class LiveProcess implements AsyncDisposable {
       if (this.#isClosed) return;
       this.#settings.log.warn({ cause: String(cause), segments: this.#segments.size }, 'live engine process ended');
       this.#settings.onRestart();
-      const message = 'The speech engine stopped while it worked on this audio.';
-      this.#failAll(new EngineError('engine_error', message, { cause }));
+      this.#failAll(stoppedOnAudio(cause));
     }
   }
 
@@ -186,7 +180,7 @@ export class LiveProcess implements AsyncDisposable {
     }
     this.#segments.delete(answer.id);
     if (answer.kind === 'final') segment.user.final(answer.final);
-    else segment.user.failed(failedOnAudio(answer.reason));
+    else segment.user.failed(failedOnAudio(new Error(answer.reason)));
   }
 
   #count({ busyMs, samples }: { busyMs: number; samples: number }): void {
@@ -217,23 +211,4 @@ export class LiveProcess implements AsyncDisposable {
 
 function sendTo(child: Child<LiveAnswer>, request: LiveRequest, samples?: Pcm): void {
   child.send(request, samples && new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength));
-}
-
-async function errorAtStart(
-  child: Child<LiveAnswer>,
-  { startAdvice }: LiveProcessSettings,
-): Promise<EngineError | null> {
-  const timer = setTimeout(() => child.kill(), START_TIMEOUT_MS);
-  const answer = await child.ready.catch((error: Error) => error).finally(() => clearTimeout(timer));
-  if ('kind' in answer && answer.kind === 'ready') return null;
-  const cause = 'kind' in answer && answer.kind === 'unready' ? new Error(answer.reason) : answer;
-  return new EngineError('engine_error', `The speech engine cannot start. ${startAdvice}`, { cause });
-}
-
-function failedOnAudio(reason: string): EngineError {
-  return new EngineError('engine_error', 'The speech engine failed on this audio.', { cause: new Error(reason) });
-}
-
-function closed(): EngineError {
-  return new EngineError('engine_error', 'The speech engine is closed.');
 }

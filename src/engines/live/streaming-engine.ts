@@ -1,4 +1,5 @@
 import { type Engine, EngineError, type Pcm } from '../engine.ts';
+import { joinPcm } from '../join-pcm.ts';
 import { hum } from '../silence.ts';
 import type {
   LiveDecoder,
@@ -135,21 +136,11 @@ class StreamingSegment implements LiveSegmentDecoder {
   #flush(): void {
     const frames = this.#frames;
     this.#frames = [];
-    if (frames.length > 0) this.#process.write(this.#id, joined(frames));
+    if (frames.length > 0) this.#process.write(this.#id, joinPcm(frames));
   }
 
   #over(settle: () => void): void {
     this.#options.onOver();
     settle();
   }
-}
-
-function joined(frames: Pcm[]): Pcm {
-  const samples = new Int16Array(frames.reduce((length, frame) => length + frame.length, 0));
-  let at = 0;
-  for (const frame of frames) {
-    samples.set(frame, at);
-    at += frame.length;
-  }
-  return samples;
 }

@@ -1,7 +1,8 @@
 import type { Log } from '../../platform/log.ts';
-import { type Engine, EngineError, type Pcm, type TranscribeOptions, type Transcript } from '../engine.ts';
+import type { Engine, EngineError, Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { type Call, openCallQueue } from './call-queue.ts';
 import { type Child, type ChildSettings, startChild } from './child.ts';
+import { answerReason, closed, errorAtStart, failedOnAudio, restartDelayMs, stoppedOnAudio } from './child-faults.ts';
 
 export type PoolSettings = ChildSettings & {
   slots: number;
@@ -11,11 +12,6 @@ export type PoolSettings = ChildSettings & {
   /** Called for each process that crashed or exceeded its memory limit. */
   onRestart?: (() => void) | undefined;
 };
-
-// A model of 600 MB loads in 1.3 s from the page cache; a slow disk takes far longer.
-const START_TIMEOUT_MS = 120_000;
-const RESTART_DELAY_BASE_MS = 100;
-const RESTART_DELAY_MAX_MS = 5000;
 
 /**
  * `slots` processes that transcribe one piece at a time each. A process that crashes fails only the call it ran; the pool
@@ -72,7 +68,7 @@ export class ChildPool implements Pick<Engine, 'transcribe'>, AsyncDisposable {
     const child = startChild(this.#settings);
     this.#alive.add(child);
     void child.exited.then(() => this.#alive.delete(child));
-    const startError = await errorAtStart(child, this.#settings);
+    const startError = await errorAtStart(child, this.#settings.startAdvice);
     this.#firstStart.resolve();
     if (startError !== null) {
       await this.#reportStartError(child, startError);
@@ -127,12 +123,12 @@ async function runCall(child: Child, call: Call, log: Log): Promise<'answered' |
     (answer) => {
       end ??= 'answered';
       if (answer.kind === 'done') call.succeed(answer.transcript);
-      else call.fail(failedOnAudio(answer));
+      else call.fail(failedOnAudio(answerReason(answer)));
     },
     (cause: unknown) => {
       end ??= 'crashed';
       if (!call.isOver()) log.warn({ cause: String(cause) }, 'engine process ended during a call');
-      call.fail(new EngineError('engine_error', 'The speech engine stopped while it worked on this audio.', { cause }));
+      call.fail(stoppedOnAudio(cause));
     },
   );
   await call.over;
@@ -143,31 +139,6 @@ async function runCall(child: Child, call: Call, log: Log): Promise<'answered' |
   }
   await response;
   return end;
-}
-
-async function errorAtStart(child: Child, { startAdvice }: PoolSettings): Promise<EngineError | null> {
-  const timer = setTimeout(() => child.kill(), START_TIMEOUT_MS);
-  const answer = await child.ready.catch((error: Error) => error).finally(() => clearTimeout(timer));
-  if ('kind' in answer && answer.kind === 'ready') return null;
-  return new EngineError('engine_error', `The speech engine cannot start. ${startAdvice}`, {
-    cause: answerReason(answer),
-  });
-}
-
-function answerReason(answer: object): unknown {
-  return 'reason' in answer ? new Error(String(answer.reason)) : answer;
-}
-
-function failedOnAudio(answer: object): EngineError {
-  return new EngineError('engine_error', 'The speech engine failed on this audio.', { cause: answerReason(answer) });
-}
-
-function closed(): EngineError {
-  return new EngineError('engine_error', 'The speech engine is closed.');
-}
-
-function restartDelayMs(failures: number): number {
-  return Math.min(RESTART_DELAY_MAX_MS, RESTART_DELAY_BASE_MS * 2 ** (failures - 1));
 }
 
 function sleep(ms: number): Promise<void> {

@@ -38,10 +38,11 @@ async function openOne(spec: EngineSpec, options: LiveEngineOptions): Promise<Li
   const processes = Math.max(1, Math.floor(os.availableParallelism() / 2));
   if (spec.kind === 'pocketsphinx') return openPocketsphinxLive(options, processes);
   const streaming = spec.kind === 'sherpa-onnx' ? await openSherpaLive(spec.model, options, processes) : null;
-  return streaming ?? repeating(spec, options);
+  return streaming ?? openByAgreement(spec, options);
 }
 
-async function repeating(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
+/** An engine for whole pieces, which transcribes an open segment again and again. */
+async function openByAgreement(spec: EngineSpec, options: LiveEngineOptions): Promise<LiveEngine> {
   const engine = await openEngine(spec, options);
   const isRemote = spec.kind === 'openai';
   return agreementEngine(engine, {

@@ -40,7 +40,7 @@ export class OnlineSegment implements SegmentStream {
     this.#accept(TAIL);
     this.#stream.inputFinished();
     this.#decodeAll();
-    return finalOf(readSherpaResult(until(this.#result(), lengthSeconds), lengthSeconds));
+    return finalOf(readSherpaResult(tokensBefore(this.#result(), lengthSeconds), lengthSeconds));
   }
 
   close(): void {
@@ -61,8 +61,8 @@ export class OnlineSegment implements SegmentStream {
   }
 }
 
-/** The tokens of a result that begin before a time. */
-function until(result: SherpaResult, seconds: number): SherpaResult {
+/** The tokens of a result that begin before a time. Its `ys_probs` are logarithms, which other results name so. */
+function tokensBefore(result: SherpaResult, seconds: number): SherpaResult {
   const { tokens = [], timestamps = [], ys_probs = [] } = result as SherpaResult & { ys_probs?: number[] };
   const count = timestamps.filter((start) => start < seconds).length;
   return {

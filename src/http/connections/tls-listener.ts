@@ -38,9 +38,9 @@ export class TlsListener {
     this.#stamp = stamp;
     const protocols = { minVersion: MIN_VERSION, ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS } as const;
     this.#server = createServer({ cert, key, ...protocols });
-    this.#server.on('connection', (socket) => this.#begin(socket));
+    this.#server.on('connection', (socket) => this.#beginHandshake(socket));
     this.#server.on('secureConnection', (socket) => {
-      this.#end(peerOf(socket));
+      this.#endHandshake(peerOf(socket));
       http.emit('connection', socket);
     });
     this.#server.on('error', (error) => deps.log.error({ err: error }, 'a connection could not be accepted'));
@@ -71,7 +71,7 @@ export class TlsListener {
     for (const { socket } of this.#handshaking.values()) socket.destroy();
   }
 
-  #begin(socket: Socket): void {
+  #beginHandshake(socket: Socket): void {
     // The client reset the connection before it was accepted.
     if (socket.remoteAddress === undefined) return void socket.destroy();
     const [peer, client] = [peerOf(socket), clientOf(socket.remoteAddress)];
@@ -79,10 +79,10 @@ export class TlsListener {
     if (count >= HANDSHAKES_PER_ADDRESS) return void socket.destroy();
     this.#handshaking.set(peer, { socket, client });
     this.#countOfClient.set(client, count + 1);
-    socket.once('close', () => this.#end(peer));
+    socket.once('close', () => this.#endHandshake(peer));
   }
 
-  #end(peer: string): void {
+  #endHandshake(peer: string): void {
     const client = this.#handshaking.get(peer)?.client;
     if (client === undefined) return;
     this.#handshaking.delete(peer);

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { test } from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
+import { missingInSources, readDutyPage } from '../../../test/fixtures/duty-page.ts';
 import { jsonUpload, openJobFixture } from '../../../test/fixtures/job.ts';
 
-const SRC = path.join(import.meta.dirname, '../..');
-const PAGE = readFileSync(path.join(import.meta.dirname, 'README.md'), 'utf8');
-const sources = globSync('**/*.ts', { cwd: SRC })
-  .filter((file) => !file.endsWith('.test.ts'))
-  .map((file) => readFileSync(path.join(SRC, file), 'utf8'))
-  .join('\n');
+const { statements, logLines, metrics } = readDutyPage('jobs/queue');
 
 test('the statements of the page for the person on duty show what is stuck', async () => {
   await using fixture = await openJobFixture({ AUDIO_URL_ALLOWED_TARGETS: '127.0.0.1/32:9' });
@@ -26,7 +20,6 @@ test('the statements of the page for the person on duty show what is stuck', asy
   );
   const abandoned = await claimNextJob(db, 0, 'node_x/transcriber');
   await db.run({ text: 'update job_queues set waiting = 7' });
-  const statements = [...PAGE.matchAll(/```sql\n(.*?);\n```/gs)].map((match) => match[1]!);
 
   const answers = [];
   for (const text of statements) answers.push(await db.rows<Record<string, unknown>>({ text }));
@@ -46,14 +39,9 @@ test('the statements of the page for the person on duty show what is stuck', asy
 });
 
 test('every log line and metric of the page for the person on duty exists', () => {
-  const lines = [...PAGE.matchAll(/\blog `([^`]+)`/g)].map((match) => match[1]!);
-  const metrics = PAGE.match(/\bverbatim_[a-z_]+\b/g) ?? [];
   // The name of what is claimed is put before it.
   const sourceOf = (line: string) => line.replace(/^claiming (jobs|fetches) /, '');
 
-  assert.ok(lines.length > 8 && metrics.length > 1);
-  assert.deepEqual(
-    [...lines.map(sourceOf), ...metrics].filter((text) => !sources.includes(text)),
-    [],
-  );
+  assert.ok(logLines.length > 8 && metrics.length > 1);
+  assert.deepEqual(missingInSources([...logLines.map(sourceOf), ...metrics]), []);
 });

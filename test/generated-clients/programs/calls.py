@@ -1,7 +1,6 @@
 """One call of each kind through the client that openapi-python-client made: prints what each answered, as JSON."""
 
 import json
-import os
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -57,4 +56,3 @@ print(
         }
     )
 )
-os._exit(0)

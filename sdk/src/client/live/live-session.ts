@@ -42,7 +42,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 4_000;
 // Beyond the time for which the service keeps the session.
 const GIVE_UP_MS = 600_000;
-const LOOK_MS = 5_000;
+const JOB_TIMEOUT_MS = 5_000;
 /** Close codes after which the job is asked for: it has ended, or will not be continued. */
 const ENDED_CODES = [1000, 4002, 4004, 4005, 4006];
 /** Close codes after which another connection would end the same way. */
@@ -128,12 +128,12 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   /** Ends the open segment now. Resolves when its final text has come. */
   async finalize(): Promise<void> {
     this.#finalizes += 1;
-    await this.#say({ type: 'finalize', id: String(this.#finalizes) });
+    await this.#sendControl({ type: 'finalize', id: String(this.#finalizes) });
   }
 
   /** No more audio comes: the rest is transcribed, and the job ends. @throws JobFailedError */
   async finish(): Promise<CompletedJob> {
-    void this.#say({ type: 'finish' });
+    void this.#sendControl({ type: 'finish' });
     const job = await this.ended;
     if (job.status !== 'completed') throw new JobFailedError(job);
     return job as CompletedJob;
@@ -141,7 +141,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
 
   /** Cancels the job; what was received is charged. Resolves to the job, which may have ended before. */
   async cancel(): Promise<Job> {
-    void this.#say({ type: 'cancel' });
+    void this.#sendControl({ type: 'cancel' });
     return await this.ended;
   }
 
@@ -154,8 +154,8 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     return this.#updates[Symbol.asyncIterator]();
   }
 
-  /** Says it after the audio that was given before. Resolves when it is answered, or the session is over. */
-  async #say(message: { type: string; id?: string }): Promise<void> {
+  /** Sends it after the audio that was written before. Resolves when it is answered, or the session is over. */
+  async #sendControl(message: { type: string; id?: string }): Promise<void> {
     if (this.#isOver) return;
     await new Promise<void>((answered) => {
       this.#controls.push({ at: this.#audio.end, message, sentOn: 0, answered });
@@ -176,7 +176,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
       const final = FINAL_CODES[closed.code];
       if (final) throw new VerbatimError(`${final} The connection was closed with ${closed.code} ${closed.reason}.`);
       // The answer to a refused connection cannot be seen: whether the job has ended, it tells itself.
-      if (!wasGreeted || ENDED_CODES.includes(closed.code)) await this.#look();
+      if (!wasGreeted || ENDED_CODES.includes(closed.code)) await this.#endIfJobEnded();
       if (this.#isOver) return;
       if (clock.now() - lostAtMs > this.#created.limits.resume_seconds * 1_000 + GIVE_UP_MS) {
         throw new ConnectionError(`${this.id} could not be continued: the service did not come back.`);
@@ -279,9 +279,9 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     this.#controls = this.#controls.filter(({ message }) => !isAnswered(message));
   }
 
-  /** Ends the session when its job has ended without a word to this client. */
-  async #look(): Promise<void> {
-    const call = { maxRetries: 0, timeoutMs: LOOK_MS, signal: this.#options.signal };
+  /** Ends the session when its job has ended and this client was not told. */
+  async #endIfJobEnded(): Promise<void> {
+    const call = { maxRetries: 0, timeoutMs: JOB_TIMEOUT_MS, signal: this.#options.signal };
     try {
       const text = await this.#http.text('GET', route`/v1/jobs/${this.id}`, call);
       if (hasEnded(parseJson(text) as JobAnswer)) this.#end(text);

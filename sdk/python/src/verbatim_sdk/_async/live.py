@@ -39,7 +39,7 @@ _SILENCE_SECONDS = 38.0
 _FIRST_MESSAGE_SECONDS = 10.0
 # Beyond the time for which the service keeps the session.
 _GIVE_UP_SECONDS = 600.0
-_LOOK: RequestOptions = {"max_retries": 0, "timeout": 5.0}
+_READ_JOB_OPTIONS: RequestOptions = {"max_retries": 0, "timeout": 5.0}
 _NO_CLOSE_FRAME = (1006, "")
 
 
@@ -62,7 +62,9 @@ async def begin_live(
     """A new session."""
     created = await transport.json(session_request(params, metadata), options)
     request: Request[Job] = get("/v1/jobs/{}", created["id"])
-    return AsyncLiveSession(created, transport.settings.base_url, settings, lambda: transport.json(request, _LOOK))
+    return AsyncLiveSession(
+        created, transport.settings.base_url, settings, lambda: transport.json(request, _READ_JOB_OPTIONS)
+    )
 
 
 class AsyncLiveSession:
@@ -124,13 +126,13 @@ class AsyncLiveSession:
     async def finalize(self) -> None:
         """Ends the open segment now. Returns when its final text has come."""
         self._finalizes += 1
-        answered = self._say({"type": "finalize", "id": str(self._finalizes)})
+        answered = self._send_control({"type": "finalize", "id": str(self._finalizes)})
         async with self._changed:
             await self._changed.wait_for(lambda: self._is_over or answered.done())
 
     async def finish(self) -> Job:
         """No more audio comes: the rest is transcribed, and the job ends. Raises JobFailedError."""
-        self._say({"type": "finish"})
+        self._send_control({"type": "finish"})
         job = await self.wait()
         if job["status"] != "completed":
             raise JobFailedError(job)
@@ -138,7 +140,7 @@ class AsyncLiveSession:
 
     async def cancel(self) -> Job:
         """Cancels the job; what was received is charged. The job may have ended before."""
-        self._say({"type": "cancel"})
+        self._send_control({"type": "cancel"})
         return await self.wait()
 
     async def wait(self) -> Job:
@@ -190,10 +192,10 @@ class AsyncLiveSession:
             else:
                 return
 
-    def _say(self, message: dict[str, str]) -> asyncio.Future[None]:
+    def _send_control(self, message: dict[str, str]) -> asyncio.Future[None]:
         answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if not self._is_over:
-            self._state.say(message, lambda: None if answered.done() else answered.set_result(None))
+            self._state.send_control(message, lambda: None if answered.done() else answered.set_result(None))
             self._notify()
         return answered
 
@@ -247,7 +249,7 @@ class AsyncLiveSession:
                 raise VerbatimError(f"{FINAL_CODES[code]} The connection was closed with {code} {reason}.")
             # A refused connection may mean that the job has ended; it tells itself.
             if not was_greeted or code in ENDED_CODES:
-                await self._look()
+                await self._end_if_job_ended()
             if self._is_over:
                 return
             if time.monotonic() - lost_at > self._created["limits"]["resume_seconds"] + _GIVE_UP_SECONDS:
@@ -319,8 +321,8 @@ class AsyncLiveSession:
                 async with self._changed:
                     await self._changed.wait()
 
-    async def _look(self) -> None:
-        """Ends the session when its job has ended without a word to this client."""
+    async def _end_if_job_ended(self) -> None:
+        """Ends the session when its job has ended and this client was not told."""
         try:
             job = await self._read_job()
         except (NotFoundError, UnauthenticatedError):

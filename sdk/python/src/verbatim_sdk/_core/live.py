@@ -204,8 +204,8 @@ class LiveState:
         if self.audio.push(data):
             self._give({"type": "audio_lost", "from_byte": before, "to_byte": self.audio.start})
 
-    def say(self, message: dict[str, str], answered: Callable[[], None]) -> None:
-        """Says it after the audio that was given before, on each connection until it is answered."""
+    def send_control(self, message: dict[str, str], answered: Callable[[], None]) -> None:
+        """Sends it after the audio that was written before, on each connection until it is answered."""
         self._controls.append(Control(self.audio.end, message, answered))
 
     def next_frame(self) -> str | bytes | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .transport import Transport
 
 T = TypeVar("T")
-_LOOK: RequestOptions = {"max_retries": 0, "timeout": 5.0}
+_READ_JOB_OPTIONS: RequestOptions = {"max_retries": 0, "timeout": 5.0}
 
 
 def begin_live(
@@ -52,7 +52,7 @@ class LiveSession:
         request: Request[Job] = get("/v1/jobs/{}", self.id)
 
         async def read_job() -> Job:
-            return await asyncio.to_thread(transport.json, request, _LOOK)
+            return await asyncio.to_thread(transport.json, request, _READ_JOB_OPTIONS)
 
         async def open_session() -> AsyncLiveSession:
             return AsyncLiveSession(created, transport.settings.base_url, settings, read_job)
