@@ -1,7 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { EmbeddedDatabase, EmbeddedOptions } from '../src/db/embedded/server.ts';
-import { startEmbedded } from '../src/db/embedded/server.ts';
+import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../src/db/embedded/server.ts';
 import { openLog } from '../src/platform/log.ts';
 import { startOutside } from '../test/fixtures/database/outside-postgres.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';

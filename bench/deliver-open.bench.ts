@@ -3,8 +3,7 @@
 //   npm run bench deliver-open -- [--rate <events per second>] [--seconds 60]
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { BenchWebhook } from './delivery-environment.ts';
-import { insertDeliveries } from './delivery-environment.ts';
+import { type BenchWebhook, insertDeliveries } from './delivery-environment.ts';
 import { emitSteadily, openDeliveryFixture, waitsOf } from './delivery-fixture.ts';
 import { report, round, spread } from './figures.ts';
 import { processorUs, processorUsOfFamily } from './processor-time.ts';

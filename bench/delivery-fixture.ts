@@ -1,17 +1,14 @@
-import type { ChildProcess } from 'node:child_process';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../src/db/database.ts';
-import { openDatabase } from '../src/db/database.ts';
+import { type Database, openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';
-import type { BenchWebhook } from './delivery-environment.ts';
-import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
+import { type BenchWebhook, insertDeliveries, makeWebhooks } from './delivery-environment.ts';
 import { nowMs } from './figures.ts';
 import type { Arrival, FromWatcher } from './watching-receiver.ts';
 

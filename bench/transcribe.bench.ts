@@ -4,12 +4,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cutPieces } from '../src/audio/split.ts';
-import type { Engine, Pcm } from '../src/engines/engine.ts';
-import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { type Engine, type Pcm, SAMPLE_RATE } from '../src/engines/engine.ts';
 import { openEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
-import type { TestService } from '../test/fixtures/service.ts';
-import { openService, temporaryFolder } from '../test/fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../test/fixtures/service.ts';
 import { startServiceDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
 

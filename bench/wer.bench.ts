@@ -9,15 +9,13 @@ import { parseArgs } from 'node:util';
 import { decodePcm } from '../src/audio/media/decode.ts';
 import { cutPieces } from '../src/audio/split.ts';
 import { dataPaths, readConfig } from '../src/config/settings.ts';
-import type { Engine } from '../src/engines/engine.ts';
-import { SAMPLE_RATE } from '../src/engines/engine.ts';
+import { type Engine, SAMPLE_RATE } from '../src/engines/engine.ts';
 import type { EngineOptions } from '../src/engines/engine-options.ts';
 import { engineSpec } from '../src/engines/engine-spec.ts';
 import { openWorkingEngine } from '../src/engines/registry/open.ts';
 import { openLog } from '../src/platform/log.ts';
 import { report, round } from './figures.ts';
-import type { WordErrors } from './word-errors.ts';
-import { countWordErrors, wordErrorRate } from './word-errors.ts';
+import { countWordErrors, type WordErrors, wordErrorRate } from './word-errors.ts';
 
 type Clip = { file: string; text: string };
 type ClientResults = WordErrors & { folder: string; seconds: number };

@@ -2,11 +2,9 @@ import type { Command } from 'commander';
 import type { Verbatim, VerbatimAdmin } from '#sdk/client/index.ts';
 import { AnswerKeeper } from './exact-json.ts';
 import { CommandError, EXIT } from './exit.ts';
-import type { Connection } from './profile/connection.ts';
-import { findConnection } from './profile/connection.ts';
+import { type Connection, findConnection } from './profile/connection.ts';
 import { findOperator } from './profile/operator.ts';
-import type { ColorChoice, Screen } from './terminal/output.ts';
-import { Output } from './terminal/output.ts';
+import { type ColorChoice, Output, type Screen } from './terminal/output.ts';
 import { typed } from './typed.ts';
 
 /** What a run of the program reads and writes. */

@@ -1,7 +1,6 @@
 import type { Job } from '#sdk/api.ts';
 import { AbortedError, ApiError, ConnectionError, JobFailedError, TimeoutError } from '#sdk/client/index.ts';
-import type { ExitCode } from './exit.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, type ExitCode } from './exit.ts';
 
 type Failure = { message: string; exitCode: ExitCode };
 

@@ -1,12 +1,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
-import { adviceFor, FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { adviceFor, FRAMEWORKS, type Framework } from '#sdk/webhooks/explain/frameworks.ts';
 import { RAW_BODY_EXAMPLES } from '#sdk/webhooks/explain/raw-body-examples.ts';
 import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
 import { SETTINGS } from '../src/config/settings.ts';
-import type { ErrorType } from '../src/http/api-error.ts';
-import { ERROR_MEANING, ERROR_STATUS } from '../src/http/api-error.ts';
+import { ERROR_MEANING, ERROR_STATUS, type ErrorType } from '../src/http/api-error.ts';
 import { transcribeForm } from '../src/jobs/schemas.ts';
 import { SCOPE_MEANING } from '../src/rules/accounts/scopes.ts';
 import { JOB_MOVES, JOB_STATES } from '../src/rules/jobs/job-state.ts';

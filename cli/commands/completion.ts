@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
-import { Argument } from 'commander';
-import type { Io } from '../command.ts';
-import { action } from '../command.ts';
+import { Argument, type Command } from 'commander';
+import { action, type Io } from '../command.ts';
 
 // Each script passes the words before the cursor to `verbatim __complete`, so that it never differs from the program.
 const SCRIPTS = {

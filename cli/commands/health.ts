@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { runHealth } from '../../bin/health.js';
-import type { Io } from '../command.ts';
-import { action } from '../command.ts';
+import { action, type Io } from '../command.ts';
 import { CommandError } from '../exit.ts';
 
 /** `verbatim health`, as part of the help: the programs run it before they load anything else. */

@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
-import type { Io } from '../command.ts';
-import { action } from '../command.ts';
+import { type Command, Option } from 'commander';
+import { action, type Io } from '../command.ts';
 import { addCaptionOptions, FORMATS } from '../commands/transcription/captions.ts';
 import { addRequestOptions } from '../commands/transcription/request-options.ts';
 import { wholeNumber } from '../options.ts';

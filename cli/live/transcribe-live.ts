@@ -1,10 +1,8 @@
 import fs from 'node:fs';
 import type { CompletedJob, LiveConnectionState, LiveSession, LiveUpdate, Verbatim } from '#sdk/client/index.ts';
 import type { Session } from '../command.ts';
-import type { CaptionFlags, Format } from '../commands/transcription/captions.ts';
-import { captionParams, textFormat } from '../commands/transcription/captions.ts';
-import type { RequestFlags } from '../commands/transcription/request-options.ts';
-import { requestParams } from '../commands/transcription/request-options.ts';
+import { type CaptionFlags, captionParams, type Format, textFormat } from '../commands/transcription/captions.ts';
+import { type RequestFlags, requestParams } from '../commands/transcription/request-options.ts';
 import { wordLines } from '../commands/transcription/word-lines.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { clockTime, credits } from '../terminal/format.ts';

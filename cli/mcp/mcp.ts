@@ -5,8 +5,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import type { Command } from 'commander';
 import type { Verbatim } from '#sdk/client/index.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Io, Session } from '../command.ts';
-import { action } from '../command.ts';
+import { action, type Io, type Session } from '../command.ts';
 import { DATA_NOTICE } from './answers.ts';
 import { addTools } from './tools.ts';
 import type { ToolDeps } from './transcribe-tool.ts';

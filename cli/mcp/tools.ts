@@ -1,13 +1,16 @@
-import type { CallToolResult, McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server';
-import { fromJsonSchema } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  fromJsonSchema,
+  type McpServer,
+  type ServerContext,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import type { GetJobsQuery, GetSearchQuery } from '#sdk/api.ts';
 import { ApiError } from '#sdk/client/index.ts';
 import { DATA_NOTICE, json, summaryOf } from './answers.ts';
 import { argumentValidator } from './argument-errors.ts';
-import type { ReadArguments } from './read-tool.ts';
-import { READ_SCHEMA, readTranscript } from './read-tool.ts';
-import type { ToolDeps, TranscribeArguments } from './transcribe-tool.ts';
-import { TRANSCRIBE_SCHEMA, transcribe } from './transcribe-tool.ts';
+import { READ_SCHEMA, type ReadArguments, readTranscript } from './read-tool.ts';
+import { type ToolDeps, TRANSCRIBE_SCHEMA, type TranscribeArguments, transcribe } from './transcribe-tool.ts';
 
 const READ: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
 

@@ -1,6 +1,11 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import type { AudioInput, TranscribeParams, TranscribeProgress, Verbatim } from '#sdk/client/index.ts';
-import { TimeoutError } from '#sdk/client/index.ts';
+import {
+  type AudioInput,
+  TimeoutError,
+  type TranscribeParams,
+  type TranscribeProgress,
+  type Verbatim,
+} from '#sdk/client/index.ts';
 import { json, summaryOf } from './answers.ts';
 import { readTranscript } from './read-tool.ts';
 import { FileRefused, findFileInside } from './root-folder.ts';

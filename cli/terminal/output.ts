@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import type { Part } from './part.ts';
-import { plainText } from './part.ts';
+import { type Part, plainText } from './part.ts';
 import { safeBlock, safeJson, safeLine } from './safe-text.ts';
 import { alignColumns } from './table.ts';
 

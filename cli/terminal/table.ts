@@ -1,5 +1,4 @@
-import type { Part } from './part.ts';
-import { plainText } from './part.ts';
+import { type Part, plainText } from './part.ts';
 import { safeLine } from './safe-text.ts';
 
 const GAP = '  ';

@@ -1,5 +1,4 @@
-import type { InfiniteData } from '@tanstack/react-query';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StreamFrame } from '#sdk/client/index.ts';
 import type { Page } from '#sdk/wire.ts';

@@ -1,7 +1,6 @@
 import { ApiError } from '#sdk/client/index.ts';
 import type { Session as StoredSession } from '#sdk/wire.ts';
-import type { AccountSession } from '../session/session.ts';
-import { changeSession, session } from '../session/session.ts';
+import { type AccountSession, changeSession, session } from '../session/session.ts';
 import { api, apiOfCookie, clientsWith } from './client.ts';
 import { isSignedOut } from './problem.ts';
 

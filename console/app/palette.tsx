@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { KeyboardEvent } from 'react';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { findDelivery } from '../api/find-delivery.ts';
 import { preferences, setPreference } from '../session/preferences.ts';
 import { session } from '../session/session.ts';

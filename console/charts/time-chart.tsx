@@ -3,8 +3,7 @@ import uPlot from 'uplot';
 import { preferences } from '../session/preferences.ts';
 import { useStore } from '../session/store.ts';
 import { exactTime } from '../text/times.ts';
-import type { Series } from './series.ts';
-import { stacked } from './series.ts';
+import { type Series, stacked } from './series.ts';
 import { tickLabels } from './tick-labels.ts';
 
 // Values over time. Import this file lazily: uPlot is larger than the rest of a view.

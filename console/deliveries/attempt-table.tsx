@@ -1,8 +1,7 @@
 import type { Delivery } from '#sdk/api.ts';
 import { milliseconds } from '../text/format.ts';
 import { Badge } from '../ui/badge.tsx';
-import type { Column, Selection } from '../ui/table/table.tsx';
-import { Table } from '../ui/table/table.tsx';
+import { type Column, type Selection, Table } from '../ui/table/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { reasonTitle } from './failure-advice.ts';
 import { sentAt } from './sent-at.ts';

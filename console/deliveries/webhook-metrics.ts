@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
-import type { Span } from './metrics.ts';
-import { metricsQuery } from './metrics.ts';
+import { metricsQuery, type Span } from './metrics.ts';
 
 /** Attempts and durations of a webhook in a span that ends at the request. */
 export const webhookMetricsQuery = (id: string, span: Span) =>

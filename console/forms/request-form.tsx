@@ -1,5 +1,4 @@
-import type { ReactNode, SubmitEvent } from 'react';
-import { useState } from 'react';
+import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { VerbatimError } from '#sdk/client/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Problem } from '../ui/state.tsx';

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
 import type { List } from '../api/list.ts';
 import { Query } from '../ui/state.tsx';
-import type { Column } from '../ui/table/table.tsx';
-import { MoreRows, Table } from '../ui/table/table.tsx';
+import { type Column, MoreRows, Table } from '../ui/table/table.tsx';
 
 /**
  * A list of the API as a table, with a button for the next page.

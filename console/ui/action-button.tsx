@@ -1,7 +1,5 @@
-import type { ReactNode } from 'react';
-import { useState } from 'react';
-import type { ButtonProps } from './button.tsx';
-import { Button } from './button.tsx';
+import { type ReactNode, useState } from 'react';
+import { Button, type ButtonProps } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Problem } from './state.tsx';
 

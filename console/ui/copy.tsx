@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import type { CodeRequest } from '../text/request-code.ts';
-import { curlOf, sdkOf } from '../text/request-code.ts';
+import { type CodeRequest, curlOf, sdkOf } from '../text/request-code.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Tabs } from './tabs.tsx';

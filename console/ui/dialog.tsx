@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react';
-import { useEffect, useId, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
 // A modal dialog on the browser's own <dialog>: its first field has the focus, or else a button that changes nothing; Escape

@@ -1,5 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react';
-import { useId } from 'react';
+import { type ComponentProps, type ReactNode, useId } from 'react';
 
 // Form fields: a label, a control, a hint and an error that screen readers connect with the control.
 //

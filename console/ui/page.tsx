@@ -1,6 +1,5 @@
 import { useRouter } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 // The frame of a view.
 //

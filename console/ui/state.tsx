@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { Code } from './copy.tsx';

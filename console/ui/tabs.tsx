@@ -1,5 +1,4 @@
-import type { KeyboardEvent, ReactNode } from 'react';
-import { useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 
 // Tabs inside of a view. The arrow keys move between them.
 //

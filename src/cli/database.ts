@@ -1,7 +1,5 @@
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
-import type { Io } from '../../cli/command.ts';
-import { action } from '../../cli/command.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { action, type Io } from '../../cli/command.ts';
 import { CommandError } from '../../cli/exit.ts';
 import { SETTINGS } from '../config/settings.ts';
 import { openDatabase } from '../db/database.ts';

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import type { Io, Session } from '../../cli/command.ts';
-import { action } from '../../cli/command.ts';
+import { action, type Io, type Session } from '../../cli/command.ts';
 import { CommandError } from '../../cli/exit.ts';
 import type { Screen } from '../../cli/terminal/output.ts';
 import { dataPaths, SETTINGS } from '../config/settings.ts';
 import { CATALOGUE } from '../models/catalogue.ts';
-import type { ModelsCommand } from '../models/commands.ts';
-import { list, pull, remove } from '../models/commands.ts';
+import { list, type ModelsCommand, pull, remove } from '../models/commands.ts';
 import { ModelError } from '../models/model.ts';
 
 /** `verbatim models`: needs no running service, it works on the folder of models. */

@@ -1,5 +1,4 @@
-import type { Config } from './settings.ts';
-import { SETTINGS } from './settings.ts';
+import { type Config, SETTINGS } from './settings.ts';
 
 /** A setting as operators see it. Of a secret only whether it is set. */
 export type ShownSetting = {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../test/fixtures/database/test-database.ts';
 import { until } from '../../test/fixtures/until.ts';
-import type { Sql } from './database.ts';
-import { isDatabaseAway, openDatabase } from './database.ts';
+import { isDatabaseAway, openDatabase, type Sql } from './database.ts';
 
 const PID = { name: 'pid', isBrief: true, text: 'select pg_backend_pid() as pid, $1::int as number' } as const;
 

@@ -1,5 +1,4 @@
-import type { KeyObject } from 'node:crypto';
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import net from 'node:net';
 
 /** What `tls.createServer` takes; PEM. */

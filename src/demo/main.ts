@@ -7,10 +7,8 @@ import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
 import { offerFirstModel } from '../models/offer.ts';
 import { makeCertificates } from './certificates.ts';
-import type { DemoReceiver } from './receiver.ts';
-import { startReceiver } from './receiver.ts';
-import type { DemoService } from './service.ts';
-import { freePort, startService } from './service.ts';
+import { type DemoReceiver, startReceiver } from './receiver.ts';
+import { type DemoService, freePort, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');

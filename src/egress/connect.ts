@@ -2,8 +2,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { Deadline } from './deadlines.ts';
 import { codeOf, forbiddenAddress, TransportError } from './transport-error.ts';
-import type { EgressProxy } from './tunnel.ts';
-import { openTunnel } from './tunnel.ts';
+import { type EgressProxy, openTunnel } from './tunnel.ts';
 
 export type Connected = { socket: tls.TLSSocket; address: string; tlsMs: number };
 type PlainRequest = Omit<ConnectRequest, 'servername'>;

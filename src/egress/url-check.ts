@@ -3,8 +3,13 @@ import type { Config } from '../config/settings.ts';
 import type { AllowedTarget } from '../config/values.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { UrlTarget, UrlVerdict } from '../rules/network/url-guard.ts';
-import { evaluateAddresses, loopbackHost, parseWebhookUrl } from '../rules/network/url-guard.ts';
+import {
+  evaluateAddresses,
+  loopbackHost,
+  parseWebhookUrl,
+  type UrlTarget,
+  type UrlVerdict,
+} from '../rules/network/url-guard.ts';
 import type { Resolver } from './dns/resolve.ts';
 
 // A slow name server must not delay the caller; each connection resolves the name again.

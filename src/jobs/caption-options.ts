@@ -1,6 +1,5 @@
 import { oneOf, Type } from '../http/schema.ts';
-import type { CaptionOptions } from '../rules/jobs/captions.ts';
-import { CAPTION_DEFAULTS } from '../rules/jobs/captions.ts';
+import { CAPTION_DEFAULTS, type CaptionOptions } from '../rules/jobs/captions.ts';
 import { readNumber, refusal } from './request-fields.ts';
 import type { TranscriptFormat } from './transcript.ts';
 

@@ -1,14 +1,10 @@
-import type { TSchema } from '../http/schema.ts';
-import { component, oneOf, Type } from '../http/schema.ts';
-import type { TrackChoice } from '../rules/channels/audio-tracks.ts';
-import { readTrackChoice } from '../rules/channels/audio-tracks.ts';
+import { component, oneOf, type TSchema, Type } from '../http/schema.ts';
+import { readTrackChoice, type TrackChoice } from '../rules/channels/audio-tracks.ts';
 import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
 import { MAX_REPLACEMENT_CHARS, MAX_REPLACEMENTS, readReplacementList } from '../rules/transcript/replacement-list.ts';
 import type { Replacement } from '../rules/transcript/replacements.ts';
-import type { RequestFields } from './request-fields.ts';
-import { readBoolean, readNumber, refusal, WORD_BYTES } from './request-fields.ts';
-import type { SpeakerOptions } from './speaker-options.ts';
-import { checkSpeakerOptions, readDiarize, readSpeakerCount } from './speaker-options.ts';
+import { type RequestFields, readBoolean, readNumber, refusal, WORD_BYTES } from './request-fields.ts';
+import { checkSpeakerOptions, readDiarize, readSpeakerCount, type SpeakerOptions } from './speaker-options.ts';
 
 /**
  * What a request may ask of a job, as it is stored and shown, beside the plan, the language, word times and metadata, which

@@ -1,5 +1,4 @@
-import type { SpeakerBounds } from '../rules/speakers/turn.ts';
-import { SPEAKERS_MAX } from '../rules/speakers/turn.ts';
+import { SPEAKERS_MAX, type SpeakerBounds } from '../rules/speakers/turn.ts';
 import { readBoolean, readNumber, refusal } from './request-fields.ts';
 
 /** What a request asks about speakers. */

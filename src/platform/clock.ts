@@ -1,6 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { IdPrefix } from '../rules/ids.ts';
-import { newId } from '../rules/ids.ts';
+import { type IdPrefix, newId } from '../rules/ids.ts';
 
 /** The time of the process. Rules do not use a clock: their callers pass `now`. */
 export type Clock = {

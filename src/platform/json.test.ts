@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Random } from '../../test/fixtures/random.ts';
-import { randomFrom } from '../../test/fixtures/random.ts';
+import { type Random, randomFrom } from '../../test/fixtures/random.ts';
 import { RawJson, writeJson } from './json.ts';
 
 test('raw JSON reaches the wire unchanged, at any depth', () => {

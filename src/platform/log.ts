@@ -1,7 +1,6 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { DestinationStream, Logger } from 'pino';
-import { pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { textOfLogLine } from '../rules/log-text.ts';
 
 export type Log = Logger;

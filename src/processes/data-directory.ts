@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config/settings.ts';
-import { dataPaths } from '../config/settings.ts';
+import { type Config, dataPaths } from '../config/settings.ts';
 import { keys32, token } from '../config/values.ts';
 import { makeDurableFolder, syncFolder } from '../platform/files/durable-names.ts';
 import { openWritableFolder } from './writable-folder.ts';

@@ -1,7 +1,5 @@
-import type { Database } from '../db/database.ts';
-import { isDatabaseAway } from '../db/database.ts';
-import type { SessionLock } from '../db/session-lock.ts';
-import { holdSessionLock } from '../db/session-lock.ts';
+import { type Database, isDatabaseAway } from '../db/database.ts';
+import { holdSessionLock, type SessionLock } from '../db/session-lock.ts';
 import { returnFetchesOf } from '../jobs/fetch/fetch-store.ts';
 import { returnJobsOf } from '../jobs/queue/lease-store.ts';
 import type { Clock } from '../platform/clock.ts';

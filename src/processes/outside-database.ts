@@ -1,7 +1,5 @@
-import type { DatabaseUrls } from '../db/check-urls.ts';
-import { checkUrls } from '../db/check-urls.ts';
-import type { Sql } from '../db/database.ts';
-import { openDatabase } from '../db/database.ts';
+import { checkUrls, type DatabaseUrls } from '../db/check-urls.ts';
+import { openDatabase, type Sql } from '../db/database.ts';
 import { migrate, NewerSchemaError } from '../db/migrate.ts';
 import { UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../config/settings.ts';
-import { dataPaths } from '../config/settings.ts';
+import { type Config, dataPaths } from '../config/settings.ts';
 import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
 import type { Part } from '../rules/network/connection-share.ts';

@@ -1,5 +1,4 @@
-import type { Sandbox } from '../audio/sandbox/sandbox.ts';
-import { findSandbox, PROTECTIONS } from '../audio/sandbox/sandbox.ts';
+import { findSandbox, PROTECTIONS, type Sandbox } from '../audio/sandbox/sandbox.ts';
 import type { Config } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';

@@ -1,5 +1,4 @@
-import type { Config } from '../config/settings.ts';
-import { dataPaths } from '../config/settings.ts';
+import { type Config, dataPaths } from '../config/settings.ts';
 import type { Sql } from '../db/database.ts';
 import { UnknownKeyError } from '../db/unusable-database-error.ts';
 import { answerPlace } from '../http/idempotency/idempotency-lease.ts';

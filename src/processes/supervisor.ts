@@ -1,11 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { roleEnvironment } from '../config/settings.ts';
 import type { Log } from '../platform/log.ts';
 import type { Part } from '../rules/network/connection-share.ts';
-import type { RoleStatus, StartOrder, ToChild, ToParent } from './messages.ts';
-import { starting } from './messages.ts';
+import { type RoleStatus, type StartOrder, starting, type ToChild, type ToParent } from './messages.ts';
 import { MetricsRequests } from './metrics-requests.ts';
 
 // The first restart follows soon; a process that keeps crashing is restarted after doubling delays.

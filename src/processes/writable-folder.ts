@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { chmodSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeDurableFolder } from '../platform/files/durable-names.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { KeyDecision, StoredKey } from './idempotency.ts';
-import { evaluateKey, isIdempotencyKey, isKeptStatus } from './idempotency.ts';
+import { evaluateKey, isIdempotencyKey, isKeptStatus, type KeyDecision, type StoredKey } from './idempotency.ts';
 
 const ROUTE = 'POST /v1/webhooks';
 const running: StoredKey = {

@@ -1,9 +1,7 @@
-import type { TSchema } from '../http/schema.ts';
-import { component, idSchema, Type, timeSchema } from '../http/schema.ts';
+import { component, idSchema, type TSchema, Type, timeSchema } from '../http/schema.ts';
 import { JOB_EXAMPLE, jobInEventSchema } from '../jobs/schemas.ts';
 import { WEBHOOK_EXAMPLE, webhookSchema } from './endpoints/view.ts';
-import type { EventType } from './events/event-types.ts';
-import { EVENT_CATALOGUE, EVENT_TYPES } from './events/event-types.ts';
+import { EVENT_CATALOGUE, EVENT_TYPES, type EventType } from './events/event-types.ts';
 
 /** A type of event, with the JSON Schema of the body that webhooks receive, and an example of it. */
 export type EventPayload = { type: EventType; when: string; schema: TSchema; example: Record<string, unknown> };

@@ -1,6 +1,5 @@
 import { plainSchema } from '../http/openapi/plain-schema.ts';
-import type { Route } from '../http/route.ts';
-import { defineRoute } from '../http/route.ts';
+import { defineRoute, type Route } from '../http/route.ts';
 import { component, Type } from '../http/schema.ts';
 import { eventTypeSchema } from './endpoints/view.ts';
 import { eventPayloads } from './event-payloads.ts';

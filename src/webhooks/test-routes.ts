@@ -1,12 +1,10 @@
 import type { Config } from '../config/settings.ts';
 import type { Database } from '../db/database.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Route } from '../http/route.ts';
-import { defineRoute } from '../http/route.ts';
+import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, Type } from '../http/schema.ts';
 import { activeOr409, ownerOf, webhookIdOr404 } from './endpoints/own-webhook.ts';
-import type { WebhookRow } from './endpoints/store.ts';
-import { findWebhook } from './endpoints/store.ts';
+import { findWebhook, type WebhookRow } from './endpoints/store.ts';
 import { eventTypeSchema, showWebhook } from './endpoints/view.ts';
 import { eventPayloads } from './event-payloads.ts';
 import { composeEvent } from './events/compose-event.ts';

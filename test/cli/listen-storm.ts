@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import type { Clock } from '#sdk/client/index.ts';
-import { Verbatim } from '#sdk/client/index.ts';
+import { type Clock, Verbatim } from '#sdk/client/index.ts';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { Forwarder } from '../../cli/listen/delivery/forwarder.ts';
 import { makeSecret } from '../../cli/listen/delivery/local-delivery.ts';
@@ -12,10 +11,8 @@ import type { Post } from '../../cli/listen/delivery/post.ts';
 import { readTargets } from '../../cli/listen/delivery/targets.ts';
 import { runListener } from '../../cli/listen/listener.ts';
 import { openPositionFile, readState } from '../../cli/listen/state-file.ts';
-import type { ManualClock } from '../fixtures/manual-clock.ts';
-import { openManualClock } from '../fixtures/manual-clock.ts';
-import type { Random } from '../fixtures/random.ts';
-import { randomFrom } from '../fixtures/random.ts';
+import { type ManualClock, openManualClock } from '../fixtures/manual-clock.ts';
+import { type Random, randomFrom } from '../fixtures/random.ts';
 import { SimulatedService } from './simulated-service.ts';
 
 /** @property faults  cuts, sleeps of the machine, restarts of the service and of the program, in all */

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { WatchedPage } from './harness/browser.ts';
-import { findChromium, openBrowser, openPage } from './harness/browser.ts';
+import { findChromium, openBrowser, openPage, type WatchedPage } from './harness/browser.ts';
 import { openFixture } from './harness/fixture.ts';
-import type { Flow } from './harness/flow.ts';
-import { runFlow } from './harness/flow.ts';
+import { type Flow, runFlow } from './harness/flow.ts';
 
 // Ten times as long as on a machine that does nothing else.
 const SUITE_MS = 600_000;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { Segment } from '../../sdk/src/wire.ts';
 import { cpuMs, heapBytes } from './harness/devtools.ts';
-import type { ConsoleAccount } from './harness/fixture.ts';
-import { toneFile } from './harness/fixture.ts';
+import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 import { MAX_GROWTH_BYTES, MAX_HEAP_BYTES, MAX_NODES, MAX_STEP_CPU_MS, MB } from './harness/limits.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import type { ConsoleAccount } from './harness/fixture.ts';
-import { toneFile } from './harness/fixture.ts';
+import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 
 const WORDS = 'the quick brown fox jumps over the lazy dog';

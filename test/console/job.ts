@@ -3,8 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Job } from '../../sdk/src/client/index.ts';
 import { channelsWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
-import type { ConsoleAccount } from './harness/fixture.ts';
-import { toneFile } from './harness/fixture.ts';
+import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 
 const WORDS = 'the quick brown fox jumps over the lazy dog';

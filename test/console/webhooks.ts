@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Delivery } from '../../sdk/src/api.ts';
 import { until } from '../fixtures/until.ts';
-import type { ConsoleAccount } from './harness/fixture.ts';
-import { toneFile } from './harness/fixture.ts';
+import { type ConsoleAccount, toneFile } from './harness/fixture.ts';
 import type { Flow } from './harness/flow.ts';
 
 const EVENTS: ['transcription.completed'] = ['transcription.completed'];

@@ -3,10 +3,8 @@ import { openDatabase } from '../../src/db/database.ts';
 import { randomFrom } from '../fixtures/random.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
 import { openAccount, startClients } from './clients.ts';
-import type { Findings, Seen } from './history.ts';
-import { countViolations, drained } from './history.ts';
-import type { DatabaseKind, Victim } from './service-under-load.ts';
-import { openServiceUnderLoad, VICTIMS } from './service-under-load.ts';
+import { countViolations, drained, type Findings, type Seen } from './history.ts';
+import { type DatabaseKind, openServiceUnderLoad, VICTIMS, type Victim } from './service-under-load.ts';
 
 export type KillRun = {
   kind: DatabaseKind;

@@ -4,12 +4,9 @@ import { openDatabase } from '../../src/db/database.ts';
 import { isAlive } from '../fixtures/processes/process-list.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
-import type { ClientResults } from './clients.ts';
-import { openAccount, resultsOf, startClients } from './clients.ts';
-import type { Findings, Seen } from './history.ts';
-import { countViolations, drained } from './history.ts';
-import type { ServiceUnderLoad } from './service-under-load.ts';
-import { openServiceUnderLoad } from './service-under-load.ts';
+import { type ClientResults, openAccount, resultsOf, startClients } from './clients.ts';
+import { countViolations, drained, type Findings, type Seen } from './history.ts';
+import { openServiceUnderLoad, type ServiceUnderLoad } from './service-under-load.ts';
 
 export const OUTAGES = ['stopped', 'frozen', 'cut'] as const;
 /** PostgreSQL is shut down, does not answer, or closes all connections again and again. */

@@ -2,8 +2,7 @@
 // Prints kills, accepted jobs, losses and duplicates; exits with code 1 when anything was lost.
 import { parseArgs } from 'node:util';
 import { killProblems, runKills } from './kills.ts';
-import type { DatabaseKind } from './service-under-load.ts';
-import { DATABASES } from './service-under-load.ts';
+import { DATABASES, type DatabaseKind } from './service-under-load.ts';
 
 const { values } = parseArgs({
   options: {

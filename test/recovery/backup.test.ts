@@ -6,11 +6,9 @@ import test from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { WebhookVerificationError } from '#sdk/webhooks/verification.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes
 type Json = any;

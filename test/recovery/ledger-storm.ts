@@ -1,8 +1,7 @@
 // Hundreds of jobs with failures, cancellations, erasures, audio that is longer than its header claims, balances that run
 // out, and transcribers that are killed. A test runs few; `node test/recovery/ledger-storm.ts 1000` runs 1,000 jobs.
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
@@ -20,8 +19,7 @@ import { openLog } from '../../src/platform/log.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { countDriftedAccounts } from '../fixtures/database/drifted-accounts.ts';
 import { openJobFixture } from '../fixtures/job.ts';
-import type { Random } from '../fixtures/random.ts';
-import { randomFrom } from '../fixtures/random.ts';
+import { type Random, randomFrom } from '../fixtures/random.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;
 

@@ -3,13 +3,11 @@ import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
-import type { TestDatabase } from '../fixtures/database/test-database.ts';
-import { openTestDatabase } from '../fixtures/database/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openS3Server } from '../fixtures/servers/s3-server.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 type StoredJob = { id: string; audioKey: string };

@@ -7,8 +7,7 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { openS3Server } from '../fixtures/servers/s3-server.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 

@@ -7,11 +7,9 @@ import { openDatabase } from '../../src/db/database.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { startPgBouncer, WITHOUT_PGBOUNCER } from '../fixtures/database/pgbouncer.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const skip = WITHOUT_PGBOUNCER;
 const JOBS = 8;

@@ -1,10 +1,8 @@
 import type { Database, Sql } from '../../src/db/database.ts';
 import { makeId } from '../../src/platform/clock.ts';
 import { composeEvent } from '../../src/webhooks/events/compose-event.ts';
-import type { Random } from '../fixtures/random.ts';
-import { randomFrom } from '../fixtures/random.ts';
-import type { StreamFrame } from '../fixtures/stream.ts';
-import { framesOf, makeStreamAccount, openStreamNode } from '../fixtures/stream.ts';
+import { type Random, randomFrom } from '../fixtures/random.ts';
+import { framesOf, makeStreamAccount, openStreamNode, type StreamFrame } from '../fixtures/stream.ts';
 
 type Account = Awaited<ReturnType<typeof makeStreamAccount>>;
 

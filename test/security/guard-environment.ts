@@ -4,8 +4,7 @@ import { openNameServer } from '../fixtures/servers/name-server.ts';
 import { prepareOwnNetwork } from '../fixtures/servers/own-network.ts';
 import { until } from '../fixtures/until.ts';
 import { testAuthority } from '../fixtures/webhooks/receiver.ts';
-import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // Runs in a network of its own (own-network.ts), where public and private addresses alike are on the loopback: the whole
 // service, with no exception from its rules, a name server whose answers change, receivers on public addresses, and

@@ -6,8 +6,7 @@ import { ownNetworkCommand, runInOwnNetwork } from '../fixtures/servers/own-netw
 import type { TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { FORBIDDEN_URLS } from '../fixtures/webhooks/forbidden-urls.ts';
-import type { Answer } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { type Answer, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 const FORBIDDEN = {
   reason: 'forbidden_address',

@@ -7,14 +7,12 @@ import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SAMPLE_RATE } from '../../src/engines/engine.ts';
 import { flacBomb } from '../fixtures/audio/bombs.ts';
-import type { TestFolder } from '../fixtures/audio/test-audio.ts';
-import { openTestFolder, silenceWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import { openTestFolder, silenceWav, type TestFolder, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { wavOf } from '../fixtures/audio/wav.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { randomFrom } from '../fixtures/random.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 // Hostile files through the whole service: each gets the answer of the API contract, and nothing of it is kept.

@@ -6,8 +6,7 @@ import { wavFile } from '../fixtures/audio/wav.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { randomFrom } from '../fixtures/random.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 
 const RESET_DELAYS_MS = [0, 1, 5];
 const REPEATS = 4;

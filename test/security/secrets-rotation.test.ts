@@ -8,10 +8,8 @@ import { openDatabase } from '../../src/db/database.ts';
 import { socketFolder } from '../../src/db/embedded/place.ts';
 import { serviceUrl } from '../../src/db/embedded/role.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 function open(receiver: Receiver, dataDir: string): Promise<TestService> {
   const caFile = path.join(dataDir, 'receiver-ca.pem');

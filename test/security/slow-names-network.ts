@@ -3,8 +3,7 @@ import { openNameServer } from '../fixtures/servers/name-server.ts';
 import { prepareOwnNetwork } from '../fixtures/servers/own-network.ts';
 import { until } from '../fixtures/until.ts';
 import { testAuthority } from '../fixtures/webhooks/receiver.ts';
-import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // Runs in a network of its own (own-network.ts): the whole service beside a name server that never answers for one zone.
 // One account sends to fresh names of that zone, and asks for webhooks at them; others send to names that resolve.

@@ -5,8 +5,7 @@ import { after, test } from 'node:test';
 import { shardOf } from '../../src/rules/shard.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
-import type { ServiceAccount, TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const ENGINE = `sherpa-onnx:${TONE_MODEL}`;

@@ -5,14 +5,11 @@ import test from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
-import type { AudioServer, Handler } from '../fixtures/servers/audio-server.ts';
-import { openAudioServer } from '../fixtures/servers/audio-server.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { type AudioServer, type Handler, openAudioServer } from '../fixtures/servers/audio-server.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { FORBIDDEN_URLS } from '../fixtures/webhooks/forbidden-urls.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const TEXT = 'hello quiet world';
 const WAV = toneWav(TEXT);

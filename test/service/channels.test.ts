@@ -3,13 +3,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
-import type { TestFolder } from '../fixtures/audio/test-audio.ts';
-import { channelsWav, openTestFolder, stereoWav, TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
+import {
+  channelsWav,
+  openTestFolder,
+  stereoWav,
+  type TestFolder,
+  TONE_MODEL,
+  toneWav,
+} from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
-import type { ServiceAccount, TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Json = any;

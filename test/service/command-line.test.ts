@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StdioOptions } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -12,8 +11,7 @@ import { verifyDelivery } from '#sdk/webhooks/index.ts';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 // The commands against a running service whose engine says always the same.

@@ -3,8 +3,7 @@ import net from 'node:net';
 import test from 'node:test';
 import { wavFile } from '../fixtures/audio/wav.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
-import type { ServiceAccount, TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type ServiceAccount, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 // Jobs stay queued, for no transcriber runs; nobody is kept from asking often.

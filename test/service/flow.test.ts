@@ -4,11 +4,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Receiver } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Receiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 const METADATA = '{"order": 12345678901234567890, "z":1, "a":[1.0,1e400,"\\u00e9\\u0000\\ud800"], "a":2}';
 

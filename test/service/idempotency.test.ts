@@ -4,11 +4,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { wavFile } from '../fixtures/audio/wav.ts';
-import type { TestDatabase } from '../fixtures/database/test-database.ts';
-import { openTestDatabase } from '../fixtures/database/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../fixtures/database/test-database.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Two nodes that take requests, over one database; jobs stay queued, for nobody transcribes. */

@@ -7,8 +7,7 @@ import { openTestFolder, stereoWav, TONE_MODEL, toneWav } from '../fixtures/audi
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import { descendantsOf, isAlive } from '../fixtures/processes/process-list.ts';
 import { randomFrom } from '../fixtures/random.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const TONE_ENGINES = {

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
-import type { ServiceAccount, TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 

@@ -6,8 +6,7 @@ import { verifyDelivery } from '#sdk/webhooks/signature.ts';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Received } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Received, testAuthority } from '../fixtures/webhooks/receiver.ts';
 
 // Webhooks of single jobs, through a running service.
 const receiver = await openReceiver({

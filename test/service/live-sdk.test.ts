@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { LiveConnectionState, LiveSegment, LiveSession, LiveUpdate } from '../../sdk/src/index.ts';
-import { JobFailedError, Verbatim } from '../../sdk/src/index.ts';
+import {
+  JobFailedError,
+  type LiveConnectionState,
+  type LiveSegment,
+  type LiveSession,
+  type LiveUpdate,
+  Verbatim,
+} from '../../sdk/src/index.ts';
 import { TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../fixtures/audio/tone/speech.ts';
 import { openCuttingProxy } from '../fixtures/servers/cutting-proxy.ts';

@@ -4,12 +4,10 @@ import test from 'node:test';
 import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { silenceWav, stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { wavOf } from '../fixtures/audio/wav.ts';
-import type { StreamEvent } from '../fixtures/event-stream.ts';
-import { readEvents } from '../fixtures/event-stream.ts';
+import { readEvents, type StreamEvent } from '../fixtures/event-stream.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { randomFrom } from '../fixtures/random.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 
 const ENGINES = { ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` };
 const HOUR_SECONDS = 3_600;

@@ -8,8 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { toneWav } from '../fixtures/audio/test-audio.ts';
 import { runVerbatim } from '../fixtures/cli.ts';
 import { openSpeechServer } from '../fixtures/servers/speech-server.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 // `verbatim mcp` as a process, used by the client of the protocol, against a running service.

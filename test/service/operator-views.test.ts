@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { wavFile } from '../fixtures/audio/wav.ts';
-import type { ServiceAccount } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type ServiceAccount } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const SECRET = 'a-secret-that-is-never-shown';

@@ -5,8 +5,7 @@ import { longSpeech } from '../fixtures/audio/long-speech.ts';
 import { openTestFolder, stereoWav, TONE_MODEL } from '../fixtures/audio/test-audio.ts';
 import { readEvents } from '../fixtures/event-stream.ts';
 import { randomFrom } from '../fixtures/random.ts';
-import type { TestService } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type TestService } from '../fixtures/service.ts';
 
 const TONE_ENGINES = { ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`, ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}` };
 const SAMPLE_RATE = 16_000;

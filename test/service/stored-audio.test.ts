@@ -3,8 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
-import type { ServiceAccount } from '../fixtures/service.ts';
-import { openService } from '../fixtures/service.ts';
+import { openService, type ServiceAccount } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 
 const WORDS = 'hello quiet world';

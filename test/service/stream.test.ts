@@ -4,10 +4,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
-import type { ServiceAccount, TestService } from '../fixtures/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
-import type { StreamFrame } from '../fixtures/stream.ts';
-import { framesOf } from '../fixtures/stream.ts';
+import { openService, type ServiceAccount, type TestService, temporaryFolder } from '../fixtures/service.ts';
+import { framesOf, type StreamFrame } from '../fixtures/stream.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver, testAuthority } from '../fixtures/webhooks/receiver.ts';
 

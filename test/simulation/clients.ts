@@ -2,8 +2,7 @@ import type { Account } from '../../src/accounts/account.ts';
 import { addCredit } from '../../src/accounts/ledger/ledger-store.ts';
 import { findAccount, insertAccount, updateAccount } from '../../src/accounts/store.ts';
 import type { Database } from '../../src/db/database.ts';
-import type { Answer, Call, Route } from '../../src/http/route.ts';
-import { NO_IDEMPOTENCY_KEY, UNLIMITED_MEMORY } from '../../src/http/route.ts';
+import { type Answer, type Call, NO_IDEMPOTENCY_KEY, type Route, UNLIMITED_MEMORY } from '../../src/http/route.ts';
 import { cancelJob, deleteJob } from '../../src/jobs/api/control.ts';
 import { createJob } from '../../src/jobs/api/create.ts';
 import type { JobsRuntime } from '../../src/jobs/api/jobs-api.ts';
@@ -17,10 +16,8 @@ import { TEST_ACTOR } from '../fixtures/caller.ts';
 import type { Random } from '../fixtures/random.ts';
 import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
-import type { Environment } from './nodes.ts';
-import { clockOf, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
-import type { ReceiverMode, Receivers } from './receivers.ts';
-import { RECEIVER_MODES } from './receivers.ts';
+import { clockOf, type Environment, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
+import { RECEIVER_MODES, type ReceiverMode, type Receivers } from './receivers.ts';
 
 /** The answers that the clients got: the service must keep to them. */
 export type Memory = {

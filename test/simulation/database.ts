@@ -1,6 +1,5 @@
 import pg from 'pg';
-import type { Database, Sql, Statement } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/database.ts';
+import { type Database, openDatabase, type Sql, type Statement } from '../../src/db/database.ts';
 import { openTestDatabase } from '../fixtures/database/test-database.ts';
 import type { Random } from '../fixtures/random.ts';
 import { SIMULATION_SCHEMA } from './schema.ts';

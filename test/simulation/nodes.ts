@@ -1,11 +1,9 @@
 import type { AudioStorage } from '../../src/audio/storage/storage.ts';
 import { readConfig } from '../../src/config/settings.ts';
-import type { Engine } from '../../src/engines/engine.ts';
-import { EngineError } from '../../src/engines/engine.ts';
+import { type Engine, EngineError } from '../../src/engines/engine.ts';
 import { startTranscriber } from '../../src/jobs/execution/worker.ts';
 import { returnJobsOf } from '../../src/jobs/queue/lease-store.ts';
-import type { Clock } from '../../src/platform/clock.ts';
-import { makeId } from '../../src/platform/clock.ts';
+import { type Clock, makeId } from '../../src/platform/clock.ts';
 import { type Log, openLog } from '../../src/platform/log.ts';
 import { startDeliverer } from '../../src/webhooks/deliveries/worker.ts';
 import { endDeliverers } from '../../src/webhooks/ownership/ownership-store.ts';

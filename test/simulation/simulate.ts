@@ -2,16 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Random } from '../fixtures/random.ts';
 import { findViolations } from './checks/check-all.ts';
 import { Clients } from './clients.ts';
-import type { SimulatedPostgres } from './database.ts';
-import { FAULTLESS } from './database.ts';
+import { FAULTLESS, type SimulatedPostgres } from './database.ts';
 import { useSimulatedTime } from './fakes/simulated-time.ts';
-import type { Environment, Node } from './nodes.ts';
-import { die, endProcess, releaseLeases, SLOTS, startNode } from './nodes.ts';
+import { die, type Environment, endProcess, type Node, releaseLeases, SLOTS, startNode } from './nodes.ts';
 import { openReceivers } from './receivers.ts';
-import type { Change } from './schema.ts';
-import { READ_CHANGES } from './schema.ts';
-import type { Simulator } from './simulator.ts';
-import { openSimulator, START_MS } from './simulator.ts';
+import { type Change, READ_CHANGES } from './schema.ts';
+import { openSimulator, type Simulator, START_MS } from './simulator.ts';
 
 export type SeedReport = {
   seed: number;

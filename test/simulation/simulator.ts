@@ -1,6 +1,5 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
-import type { Random } from '../fixtures/random.ts';
-import { randomFrom } from '../fixtures/random.ts';
+import { type Random, randomFrom } from '../fixtures/random.ts';
 
 /** A process of the service, or the clients. It may freeze or die. */
 export type Actor = {

@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Source } from './sources.ts';
-import { namesOf, ROOT, readSources } from './sources.ts';
+import { namesOf, ROOT, readSources, type Source } from './sources.ts';
 
 type RetiredWord = {
   /** Matched with camelCase and snake_case split into words: `openGlance` reads "open Glance". */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Source } from './sources.ts';
-import { readSources } from './sources.ts';
+import { readSources, type Source } from './sources.ts';
 
 const files = readSources(['src', 'sdk', 'cli', 'test', 'bench', 'scripts', 'console'], '.ts');
 

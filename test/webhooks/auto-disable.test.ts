@@ -4,8 +4,7 @@ import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
-import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 type Entry = { id: string; status: string; attempt: number };
 

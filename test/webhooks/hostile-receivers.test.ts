@@ -5,11 +5,9 @@ import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import { openBlackHole } from '../fixtures/servers/black-hole.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { HostileMode } from '../fixtures/webhooks/hostile-receiver.ts';
-import { HOSTILE_MODES, openHostileReceiver } from '../fixtures/webhooks/hostile-receiver.ts';
+import { HOSTILE_MODES, type HostileMode, openHostileReceiver } from '../fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver } from '../fixtures/webhooks/receiver.ts';
-import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // A fifth of the real 5 s. For a full-length run: TEST_WEBHOOK_TIMEOUT_MS=5000 TEST_HOSTILE_PINGS=20.
 const TIMEOUT_MS = Number(process.env['TEST_WEBHOOK_TIMEOUT_MS'] ?? 1_000);

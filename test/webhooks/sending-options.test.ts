@@ -5,8 +5,7 @@ import { makeId } from '../../src/platform/clock.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Receiver, Reply } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver } from '../fixtures/webhooks/receiver.ts';
+import { openReceiver, type Receiver, type Reply } from '../fixtures/webhooks/receiver.ts';
 import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // All tests of this file share one service; each test has its own account and path at the receiver.

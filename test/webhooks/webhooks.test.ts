@@ -6,10 +6,8 @@ import { shardOf } from '../../src/rules/shard.ts';
 import { descendantsOf } from '../fixtures/processes/process-list.ts';
 import type { TestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-import type { Received, Receiver, Reply } from '../fixtures/webhooks/receiver.ts';
-import { openReceiver } from '../fixtures/webhooks/receiver.ts';
-import type { Caller } from '../fixtures/webhooks/webhook-service.ts';
-import { openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
+import { openReceiver, type Received, type Receiver, type Reply } from '../fixtures/webhooks/receiver.ts';
+import { type Caller, openWebhookService } from '../fixtures/webhooks/webhook-service.ts';
 
 // All tests of this file share one service; each test has its own accounts and paths at the receiver.
 const DELAYS_SECONDS = '0,0.1,0.1,60';

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Io } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io } from '../../command.ts';
 import { credits, facts } from '../../terminal/format.ts';
 
 /** `verbatim balance` */

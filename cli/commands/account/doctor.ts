@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { Verbatim } from '#sdk/client/index.ts';
 import type { OwnAccount, Webhook } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError } from '../../exit.ts';
 import { describeFailure } from '../../failure.ts';
 import { findConnection } from '../../profile/connection.ts';

@@ -1,9 +1,7 @@
 import fs from 'node:fs';
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Verbatim } from '#sdk/client/index.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError, EXIT, UsageError } from '../../exit.ts';
 import { readTextFile } from '../../options.ts';
 import { DEFAULT_URL, readUrl } from '../../profile/connection.ts';

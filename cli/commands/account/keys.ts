@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { Key } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { changeEach } from '../../each-id.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, time } from '../../options.ts';
 import { facts } from '../../terminal/format.ts';
 

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
-import type { CsvListOptions } from '../../list.ts';
-import { addCsvOption, addListOptions, pageOf, showCsvList } from '../../list.ts';
+import { action, type Io, type Session } from '../../command.ts';
+import { addCsvOption, addListOptions, type CsvListOptions, pageOf, showCsvList } from '../../list.ts';
 import { credits } from '../../terminal/format.ts';
 
 /** `verbatim ledger` */

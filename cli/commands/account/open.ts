@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError, UsageError } from '../../exit.ts';
 
 /** The page of the console for each kind of id. */

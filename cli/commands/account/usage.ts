@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { UsageRow } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { time } from '../../options.ts';
 import { clockTime, credits } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';

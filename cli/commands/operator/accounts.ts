@@ -1,11 +1,8 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Account } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { number } from '../../options.ts';
 import { credits, facts } from '../../terminal/format.ts';
 import { typed } from '../../typed.ts';

@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import { action, type Io, type Session } from '../../command.ts';
+import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 
 type AuditOptions = ListOptions & { account?: string };
 

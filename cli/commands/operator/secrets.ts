@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { SecretsRotation } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError } from '../../exit.ts';
 
 /** `verbatim secrets`, for operators */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 
 /** `verbatim settings`, for operators */
 export function define(command: Command, io: Io): void {

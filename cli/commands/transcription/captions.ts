@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { GetJobsIdTranscriptQuery } from '#sdk/api.ts';
 import { number, wholeNumber } from '../../options.ts';
 

@@ -1,8 +1,7 @@
 import type { TranscribeProgress } from '#sdk/client/index.ts';
 import { clockTime } from '../../terminal/format.ts';
 import type { Output } from '../../terminal/output.ts';
-import type { Part } from '../../terminal/part.ts';
-import { clip } from '../../terminal/part.ts';
+import { clip, type Part } from '../../terminal/part.ts';
 import { safeLine } from '../../terminal/safe-text.ts';
 
 /** A part of the way of an input. `wait`: for the rate limit; its `part` is how many seconds the service asked to wait. */

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TranscribeParams } from '#sdk/client/index.ts';
 import { UsageError } from '../../exit.ts';
 import { readJson, readTextFile, repeated, wholeNumber } from '../../options.ts';

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import type { SearchHit } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showResults } from '../../list.ts';
+import { action, type Io, type Session } from '../../command.ts';
+import { addListOptions, type ListOptions, pageOf, showResults } from '../../list.ts';
 import { time } from '../../options.ts';
 import { clockTime } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';

@@ -1,22 +1,25 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Job, RequestReport, TranscribeParams, Verbatim } from '#sdk/client/index.ts';
-import { JobFailedError, RateLimitError } from '#sdk/client/index.ts';
+import {
+  type Job,
+  JobFailedError,
+  RateLimitError,
+  type RequestReport,
+  type TranscribeParams,
+  type Verbatim,
+} from '#sdk/client/index.ts';
 import type { Session } from '../../command.ts';
 import { AnswerKeeper } from '../../exact-json.ts';
-import type { ExitCode } from '../../exit.ts';
-import { CommandError, EXIT, OutputClosed } from '../../exit.ts';
+import { CommandError, EXIT, type ExitCode, OutputClosed } from '../../exit.ts';
 import { describeFailure } from '../../failure.ts';
 import { clockTime, credits } from '../../terminal/format.ts';
 import { safeBlock } from '../../terminal/safe-text.ts';
 import { typed } from '../../typed.ts';
-import type { CaptionFlags, Format } from './captions.ts';
-import { captionParams, textFormat } from './captions.ts';
+import { type CaptionFlags, captionParams, type Format, textFormat } from './captions.ts';
 import type { Input } from './inputs.ts';
 import { speedOf } from './job-view.ts';
-import type { Phase, Progress } from './progress.ts';
-import { openProgress } from './progress.ts';
+import { openProgress, type Phase, type Progress } from './progress.ts';
 import { wordLines } from './word-lines.ts';
 
 export type Wanted = {

@@ -1,16 +1,11 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { type Command, Option } from 'commander';
+import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
 import { readJson, readTextFile, wholeNumber } from '../../options.ts';
 import { typed } from '../../typed.ts';
-import type { CaptionFlags, Format } from './captions.ts';
-import { addCaptionOptions, FORMATS } from './captions.ts';
-import type { Input } from './inputs.ts';
-import { resolveInputs } from './inputs.ts';
-import type { RequestFlags } from './request-options.ts';
-import { addRequestOptions, requestParams } from './request-options.ts';
+import { addCaptionOptions, type CaptionFlags, FORMATS, type Format } from './captions.ts';
+import { type Input, resolveInputs } from './inputs.ts';
+import { addRequestOptions, type RequestFlags, requestParams } from './request-options.ts';
 
 type TranscribeFlags = RequestFlags &
   CaptionFlags & {

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import type { EventType, EventWithDeliveries } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { UsageError } from '../../exit.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { facts, state } from '../../terminal/format.ts';
 import { sendLocally } from './local-send.ts';
 

@@ -1,7 +1,6 @@
 import type { Session } from '../../command.ts';
 import { CommandError } from '../../exit.ts';
-import type { ForwardedEvent } from '../../listen/delivery/local-delivery.ts';
-import { localHeaders } from '../../listen/delivery/local-delivery.ts';
+import { type ForwardedEvent, localHeaders } from '../../listen/delivery/local-delivery.ts';
 import { isSuccess, post } from '../../listen/delivery/post.ts';
 import { readTarget } from '../../listen/delivery/targets.ts';
 import { chooseSecret } from '../../listen/secret.ts';

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
-import { Option } from 'commander';
-import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
-import { isOtherBody } from '#sdk/webhooks/explain/frameworks.ts';
+import { type Command, Option } from 'commander';
+import { type Framework, isOtherBody } from '#sdk/webhooks/explain/frameworks.ts';
 import { RAW_BODY_EXAMPLES } from '#sdk/webhooks/explain/raw-body-examples.ts';
-import type { HttpRequest, KnownSecret, SignatureExplanation } from '#sdk/webhooks/index.ts';
 import {
   explainSignature,
   FRAMEWORKS,
+  type HttpRequest,
+  type KnownSecret,
   readHttpRequest,
+  type SignatureExplanation,
   signBody,
   standardSignature,
   TOLERANCE_SECONDS,
@@ -16,8 +16,7 @@ import {
   WebhookVerificationError,
 } from '#sdk/webhooks/index.ts';
 import type { SignatureDiagnosis } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError, UsageError } from '../../exit.ts';
 import { readTextFile, time, wholeNumber } from '../../options.ts';
 import { state } from '../../terminal/format.ts';

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { EventType } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { CommandError, EXIT, UsageError } from '../../exit.ts';
 import { typed } from '../../typed.ts';
 import { sendLocally } from './local-send.ts';

@@ -1,11 +1,9 @@
 import type { Command } from 'commander';
 import type { EventType, Webhook } from '#sdk/wire.ts';
-import type { Io, Session } from '../../command.ts';
-import { action } from '../../command.ts';
+import { action, type Io, type Session } from '../../command.ts';
 import { changeEach } from '../../each-id.ts';
 import { UsageError } from '../../exit.ts';
-import type { ListOptions } from '../../list.ts';
-import { addListOptions, pageOf, showList } from '../../list.ts';
+import { addListOptions, type ListOptions, pageOf, showList } from '../../list.ts';
 import { commaList, number, readJson, readTextFile, wholeNumber } from '../../options.ts';
 import { facts, state } from '../../terminal/format.ts';
 import type { Part } from '../../terminal/part.ts';

@@ -1,8 +1,6 @@
 import type { Clock } from '#sdk/client/index.ts';
-import type { ForwardedEvent, LocalSigning } from './local-delivery.ts';
-import { localHeaders } from './local-delivery.ts';
-import type { Outcome, Post } from './post.ts';
-import { isSuccess } from './post.ts';
+import { type ForwardedEvent, type LocalSigning, localHeaders } from './local-delivery.ts';
+import { isSuccess, type Outcome, type Post } from './post.ts';
 import type { Targets } from './targets.ts';
 
 /** One attempt, after its end. */

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import net from 'node:net';
 import { test } from 'node:test';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
-import type { Outcome } from './post.ts';
-import { isSuccess, post } from './post.ts';
+import { isSuccess, type Outcome, post } from './post.ts';
 import { probe, watchTargets } from './probe.ts';
 
 const signal = new AbortController().signal;

@@ -1,6 +1,5 @@
 import type { Output } from '../../terminal/output.ts';
-import type { Part } from '../../terminal/part.ts';
-import { clip } from '../../terminal/part.ts';
+import { clip, type Part } from '../../terminal/part.ts';
 import type { Attempt } from '../delivery/forwarder.ts';
 import type { ForwardedEvent } from '../delivery/local-delivery.ts';
 import { isEventFrame } from '../listener.ts';

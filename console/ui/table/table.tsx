@@ -1,5 +1,4 @@
-import type { ReactNode, Ref } from 'react';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { Button } from '../button.tsx';
 import type { Measure } from './virtual-rows.tsx';
 

@@ -2,8 +2,7 @@ import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { prettyJson } from '../../text/json-text.ts';
 import { Code } from '../../ui/copy.tsx';
 import { Section } from '../../ui/page.tsx';
-import type { HeaderOwner } from './headers.ts';
-import { ownerOfHeader } from './headers.ts';
+import { type HeaderOwner, ownerOfHeader } from './headers.ts';
 
 type Headers = Record<string, string | string[]>;
 

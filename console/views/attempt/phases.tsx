@@ -1,8 +1,7 @@
 import type { DeliveryWithExchange } from '#sdk/api.ts';
 import { milliseconds } from '../../text/format.ts';
 import { Section } from '../../ui/page.tsx';
-import type { PhaseName, Waterfall } from './waterfall.ts';
-import { layOutPhases } from './waterfall.ts';
+import { layOutPhases, type PhaseName, type Waterfall } from './waterfall.ts';
 
 const HEIGHT = 26;
 const TITLES: Record<Exclude<PhaseName, 'unfinished'>, string> = {

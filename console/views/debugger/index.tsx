@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DeliveryWithExchange, SignatureDiagnosis } from '#sdk/api.ts';
-import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
-import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import { FRAMEWORKS, type Framework } from '#sdk/webhooks/explain/frameworks.ts';
 import { api } from '../../api/client.ts';
 import { deliveryQuery, useAccount, webhooksQuery } from '../../api/queries.ts';
 import { useFilters } from '../../app/filters.tsx';
@@ -12,8 +11,7 @@ import { SelectField, TextArea, TextField } from '../../ui/field.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
 import { explainHere } from './explain-here.ts';
-import type { PastedRequest } from './pasted-request.ts';
-import { parsePastedRequest, writeRequest } from './pasted-request.ts';
+import { type PastedRequest, parsePastedRequest, writeRequest } from './pasted-request.ts';
 import { Verdict } from './verdict.tsx';
 
 const PREFIX = 'X-Service-';

@@ -7,8 +7,7 @@ import { ListRows } from '../../parts/list-rows.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { NewRows } from '../../ui/table/table.tsx';
+import { type Column, NewRows } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const PAGE = 50;

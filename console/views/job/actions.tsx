@@ -1,7 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';

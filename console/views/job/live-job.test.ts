@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { LiveEvent, LiveJob } from './live-job.ts';
-import { applyEvents } from './live-job.ts';
+import { applyEvents, type LiveEvent, type LiveJob } from './live-job.ts';
 
 const START: LiveJob = { status: 'queued', queuePosition: 3, progress: 0, segments: [] };
 const segment = (index: number, text: string): LiveEvent => ({

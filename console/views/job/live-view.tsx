@@ -5,10 +5,8 @@ import { clockTime } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
-import type { LiveEvent, LiveJob } from './live-job.ts';
-import { applyEvents } from './live-job.ts';
-import type { Rows } from './rows/virtual-rows.tsx';
-import { VirtualRows } from './rows/virtual-rows.tsx';
+import { applyEvents, type LiveEvent, type LiveJob } from './live-job.ts';
+import { type Rows, VirtualRows } from './rows/virtual-rows.tsx';
 import { Legend } from './transcript/legend.tsx';
 import { voiceOf, voicesOf } from './transcript/voices.ts';
 

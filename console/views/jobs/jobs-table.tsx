@@ -2,8 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { JobInList } from '#sdk/wire.ts';
 import { JobState, jobName } from '../../parts/job-state.tsx';
 import { clockTime, credits } from '../../text/format.ts';
-import type { Column, Selection } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, type Selection, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const SNIPPET_CHARS = 200;

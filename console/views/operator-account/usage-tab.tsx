@@ -4,8 +4,7 @@ import { operator } from '../../api/client.ts';
 import { FilterSelect, Filters, useFilters } from '../../app/filters.tsx';
 import { clockTime, credits } from '../../text/format.ts';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const COLUMNS: Column<UsageRow>[] = [

@@ -6,8 +6,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 
 const COLUMNS: Column<CatalogueModel>[] = [
   {

@@ -5,8 +5,7 @@ import { FilterSelect, Filters, FilterText, useFilters } from '../../app/filters
 import { Badge } from '../../ui/badge.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 
 const COLUMNS: Column<Setting>[] = [
   { head: 'Setting', cell: ({ name }) => <code>{name}</code> },

@@ -4,8 +4,7 @@ import { operator } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { waitOf } from './wait-of.ts';
 

@@ -1,11 +1,9 @@
 import { useNavigate, useRouterState } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { ApiError, VerbatimError } from '#sdk/client/index.ts';
 import { clientsWith } from '../../api/client.ts';
 import { beginSession } from '../../api/sign-in.ts';
-import type { Session } from '../../session/session.ts';
-import { changeSession, session } from '../../session/session.ts';
+import { changeSession, type Session, session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
 import { useAction } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';

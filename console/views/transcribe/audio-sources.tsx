@@ -1,5 +1,4 @@
-import type { ChangeEvent, DragEvent, FormEvent } from 'react';
-import { useState } from 'react';
+import { type ChangeEvent, type DragEvent, type FormEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 import { Section } from '../../ui/page.tsx';

@@ -1,12 +1,10 @@
-import type { FormEvent } from 'react';
-import { useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { useStore } from '../../session/store.ts';
 import { AsCode } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { AudioSources } from './audio-sources.tsx';
 import { CaptionOptions, JobOptions } from './job-options.tsx';
-import type { OptionValues } from './options.ts';
-import { formFieldsOf, paramsOf } from './options.ts';
+import { formFieldsOf, type OptionValues, paramsOf } from './options.ts';
 import { SendBar } from './send-bar.tsx';
 import { UploadList } from './upload-list.tsx';
 import { queue, start } from './upload-queue.ts';

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { useAccount } from '../../api/queries.ts';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx';
-import type { OptionValues } from './options.ts';
-import { checkMetadata } from './options.ts';
+import { checkMetadata, type OptionValues } from './options.ts';
 
 const LIFETIMES = [
   ['', 'as the service keeps them'],

@@ -10,8 +10,7 @@ import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import type { OptionValues } from './options.ts';
-import type { Upload } from './upload-queue.ts';
-import { remove, retry } from './upload-queue.ts';
+import { remove, retry, type Upload } from './upload-queue.ts';
 
 const CAPTION_OPTIONS = [
   ...['max_line_length', 'max_lines', 'min_duration', 'max_duration', 'max_chars_per_second', 'min_gap'],

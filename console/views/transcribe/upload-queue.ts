@@ -1,5 +1,4 @@
-import type { TranscribeParams } from '#sdk/client/index.ts';
-import { AbortedError, ApiError, VerbatimError } from '#sdk/client/index.ts';
+import { AbortedError, ApiError, type TranscribeParams, VerbatimError } from '#sdk/client/index.ts';
 import { api } from '../../api/client.ts';
 import { openStore } from '../../session/store.ts';
 

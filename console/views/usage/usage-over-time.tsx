@@ -16,8 +16,7 @@ import { Facts, Section } from '../../ui/page.tsx';
 import { Empty, Loading, Query } from '../../ui/state.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { csvOf } from './csv.ts';
-import type { Measure } from './usage-series.ts';
-import { MEASURES, usageSeries } from './usage-series.ts';
+import { MEASURES, type Measure, usageSeries } from './usage-series.ts';
 
 const TimeChart = lazy(() => import('../../charts/time-chart.tsx'));
 

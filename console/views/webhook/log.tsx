@@ -9,8 +9,7 @@ import { useMayWrite } from '../../deliveries/use-may-write.ts';
 import { ConfirmButton } from '../../ui/action-button.tsx';
 import { AsCode } from '../../ui/copy.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Selection } from '../../ui/table/table.tsx';
-import { MoreRows, NewRows, useSelection } from '../../ui/table/table.tsx';
+import { MoreRows, NewRows, type Selection, useSelection } from '../../ui/table/table.tsx';
 import { say } from '../../ui/toast.tsx';
 
 // What one request to send again takes.

@@ -19,8 +19,7 @@ import { Secret } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
-import type { Column } from '../../ui/table/table.tsx';
-import { Table } from '../../ui/table/table.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 
 const METRICS_STALE_MS = 60_000;
 

@@ -31,12 +31,9 @@ import type {
   Usage,
 } from '../api.ts';
 import type { CsvPages, Pages } from './http/pages.ts';
-import type { RawAnswer, RawCall } from './http/raw-request.ts';
-import { sendRaw } from './http/raw-request.ts';
-import type { ClientOptions, Credential, RequestOptions } from './http/settings.ts';
-import { readVariable } from './http/settings.ts';
-import type { Method } from './http/transport.ts';
-import { route, Transport } from './http/transport.ts';
+import { type RawAnswer, type RawCall, sendRaw } from './http/raw-request.ts';
+import { type ClientOptions, type Credential, type RequestOptions, readVariable } from './http/settings.ts';
+import { type Method, route, Transport } from './http/transport.ts';
 
 export type VerbatimAdminOptions = ClientOptions & {
   /** Default: ADMIN_TOKEN. A function is called before each attempt. */

@@ -8,12 +8,10 @@ import type {
   PostEventsIdResendBody,
   Redelivered,
 } from '../api.ts';
-import type { FollowOptions } from './follow-account.ts';
-import { followAccount } from './follow-account.ts';
+import { type FollowOptions, followAccount } from './follow-account.ts';
 import type { Pages } from './http/pages.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Transport } from './http/transport.ts';
-import { route } from './http/transport.ts';
+import { route, type Transport } from './http/transport.ts';
 
 /** An event as the stream brings it. `body` has the bytes that webhooks are sent, `event` is their content. */
 export type StreamedEvent = AccountStreamEvents['event'] & {

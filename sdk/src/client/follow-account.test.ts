@@ -3,11 +3,9 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { openClientClock } from '../../../test/fixtures/client-clock.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
-import type { ScriptedServer, Step } from '../../../test/fixtures/servers/scripted-server.ts';
-import { openScriptedServer } from '../../../test/fixtures/servers/scripted-server.ts';
+import { openScriptedServer, type ScriptedServer, type Step } from '../../../test/fixtures/servers/scripted-server.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import type { ConnectionState, StreamFrame } from './index.ts';
-import { AbortedError, UnauthenticatedError, Verbatim } from './index.ts';
+import { AbortedError, type ConnectionState, type StreamFrame, UnauthenticatedError, Verbatim } from './index.ts';
 
 type Frame = [event: string, id: string | null, data: object];
 

@@ -2,8 +2,7 @@ import type { AccountStreamEvents } from '../api.ts';
 import type { EventType } from '../wire.ts';
 import { VerbatimError } from './http/errors.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Transport } from './http/transport.ts';
-import { throwIfAborted } from './http/transport.ts';
+import { type Transport, throwIfAborted } from './http/transport.ts';
 
 type Names = keyof AccountStreamEvents;
 

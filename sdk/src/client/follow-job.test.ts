@@ -3,10 +3,16 @@ import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { openClientClock } from '../../../test/fixtures/client-clock.ts';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
-import type { ScriptedServer, Step } from '../../../test/fixtures/servers/scripted-server.ts';
-import { openScriptedServer } from '../../../test/fixtures/servers/scripted-server.ts';
-import type { JobUpdate, TranscribeProgress } from './index.ts';
-import { AbortedError, JobFailedError, NotFoundError, TimeoutError, Verbatim } from './index.ts';
+import { openScriptedServer, type ScriptedServer, type Step } from '../../../test/fixtures/servers/scripted-server.ts';
+import {
+  AbortedError,
+  JobFailedError,
+  type JobUpdate,
+  NotFoundError,
+  TimeoutError,
+  type TranscribeProgress,
+  Verbatim,
+} from './index.ts';
 
 const LIMITS = [60_000, 3_600_000, 4 * 3_600_000, 4_000];
 

@@ -1,8 +1,7 @@
 import type { Job, JobStreamEvents } from '../api.ts';
 import { VerbatimError } from './http/errors.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Transport } from './http/transport.ts';
-import { route, throwIfAborted } from './http/transport.ts';
+import { route, type Transport, throwIfAborted } from './http/transport.ts';
 import { hasEnded } from './job.ts';
 
 /** What is new about a job, by the name of the event. */

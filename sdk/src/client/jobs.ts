@@ -12,22 +12,16 @@ import type {
   PostJobsIdRetryBody,
   Transcript,
 } from '../api.ts';
-import type { AudioInput } from './audio/audio-input.ts';
-import { isRepeatable } from './audio/audio-input.ts';
-import type { OnUpload } from './audio/upload.ts';
-import { makeUpload } from './audio/upload.ts';
-import type { JobUpdate } from './follow-job.ts';
-import { followJob } from './follow-job.ts';
+import { type AudioInput, isRepeatable } from './audio/audio-input.ts';
+import { makeUpload, type OnUpload } from './audio/upload.ts';
+import { followJob, type JobUpdate } from './follow-job.ts';
 import { JobFailedError, TimeoutError } from './http/errors.ts';
 import type { CsvPages } from './http/pages.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Call, Method, Transport } from './http/transport.ts';
-import { parseJson, route } from './http/transport.ts';
-import type { CompletedJob, Job } from './job.ts';
-import { hasEnded } from './job.ts';
+import { type Call, type Method, parseJson, route, type Transport } from './http/transport.ts';
+import { type CompletedJob, hasEnded, type Job } from './job.ts';
 import { memberText } from './metadata-text.ts';
-import type { TranscribeParams } from './transcribe-params.ts';
-import { jobFields } from './transcribe-params.ts';
+import { jobFields, type TranscribeParams } from './transcribe-params.ts';
 
 /** `part`: of the phase, 0 to 1. */
 export type TranscribeProgress = {

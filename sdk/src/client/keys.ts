@@ -1,8 +1,7 @@
 import type { GetKeysQuery, Key, Model, ModelList, NewKey, PostKeysBody } from '../api.ts';
 import type { Pages } from './http/pages.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Transport } from './http/transport.ts';
-import { route } from './http/transport.ts';
+import { route, type Transport } from './http/transport.ts';
 
 /** The keys of the account. */
 export class Keys {

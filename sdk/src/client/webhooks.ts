@@ -21,8 +21,7 @@ import type {
 } from '../api.ts';
 import type { Pages } from './http/pages.ts';
 import type { RequestOptions } from './http/settings.ts';
-import type { Transport } from './http/transport.ts';
-import { route } from './http/transport.ts';
+import { route, type Transport } from './http/transport.ts';
 
 /** Where events are delivered. */
 export class Webhooks {

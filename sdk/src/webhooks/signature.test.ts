@@ -7,8 +7,7 @@ import { randomFrom } from '../../../test/fixtures/random.ts';
 import vectorFile from '../../vectors.json' with { type: 'json' };
 import { signBody, standardSignature, verifyDelivery } from './signature.ts';
 import { signTestDelivery } from './test-delivery.ts';
-import type { Verification, VerificationCode } from './verification.ts';
-import { WebhookVerificationError } from './verification.ts';
+import { type Verification, type VerificationCode, WebhookVerificationError } from './verification.ts';
 import { signBodyAsync, verifyDeliveryAsync } from './web-signature.ts';
 
 const { vectors } = vectorFile;

@@ -1,8 +1,7 @@
 import { hmacSha256, timingSafeEqual } from '#node-crypto';
 import type { AnyEvent } from '../wire.ts';
 import { toBytes, toHex, toLatin1 } from './crypto/bytes.ts';
-import type { Body, Claim, Verification } from './verification.ts';
-import { decodeSecret, readClaim, readSignedEvent } from './verification.ts';
+import { type Body, type Claim, decodeSecret, readClaim, readSignedEvent, type Verification } from './verification.ts';
 
 /**
  * The value of X-Service-Signature: HMAC-SHA256 over timestamp + "." + body, in lower-case hex.

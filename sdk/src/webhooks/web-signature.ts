@@ -1,8 +1,7 @@
 import type { AnyEvent } from '../wire.ts';
 import { toHex } from './crypto/bytes.ts';
 import { hmacSha256, isHmacSha256 } from './crypto/web-crypto.ts';
-import type { Body, Claim, Verification } from './verification.ts';
-import { readClaim, readSignedEvent } from './verification.ts';
+import { type Body, type Claim, readClaim, readSignedEvent, type Verification } from './verification.ts';
 
 const HEX = /^[0-9a-f]{64}$/;
 

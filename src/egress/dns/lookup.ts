@@ -1,7 +1,6 @@
 import dns from 'node:dns/promises';
 import { isLocalName } from '../../rules/network/url-guard.ts';
-import type { HostsFile } from './hosts-file.ts';
-import { openHostsFile } from './hosts-file.ts';
+import { type HostsFile, openHostsFile } from './hosts-file.ts';
 
 /**
  * All addresses of a name, or an error. Not called for IP literals.

@@ -1,5 +1,4 @@
-import type { Lookup } from './lookup.ts';
-import { openLookup } from './lookup.ts';
+import { type Lookup, openLookup } from './lookup.ts';
 
 /** A lookup in progress. */
 export type RunningLookup = { addresses: Promise<string[]> };

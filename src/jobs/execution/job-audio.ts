@@ -1,11 +1,9 @@
 import { AudioError } from '../../audio/audio-error.ts';
 import type { ChannelPiece } from '../../audio/cut-channels.ts';
 import { isCutOff } from '../../audio/media/cut-off.ts';
-import type { TrackAudio } from '../../audio/media/track-audio.ts';
-import { openChannels, openMixed } from '../../audio/media/track-audio.ts';
+import { openChannels, openMixed, type TrackAudio } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
-import type { Pcm } from '../../engines/engine.ts';
-import { SAMPLE_RATE } from '../../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';

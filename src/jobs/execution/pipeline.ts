@@ -1,10 +1,15 @@
 import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
-import type { ChannelPiece } from '../../audio/cut-channels.ts';
-import { cutChannels } from '../../audio/cut-channels.ts';
+import { type ChannelPiece, cutChannels } from '../../audio/cut-channels.ts';
 import { cutPieces, endSample } from '../../audio/split.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Engine, Pcm, Segment, Transcript } from '../../engines/engine.ts';
-import { EngineError, SAMPLE_RATE } from '../../engines/engine.ts';
+import {
+  type Engine,
+  EngineError,
+  type Pcm,
+  SAMPLE_RATE,
+  type Segment,
+  type Transcript,
+} from '../../engines/engine.ts';
 import { sanitiseTranscript } from '../../engines/sanitised-transcript.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
@@ -15,8 +20,7 @@ import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { billedMs } from '../../rules/jobs/price.ts';
-import type { FoundWarning } from '../../rules/jobs/warnings.ts';
-import { toWarnings } from '../../rules/jobs/warnings.ts';
+import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
 import { BoundedReplacer } from '../../rules/transcript/bounded-replacer.ts';
 import { packWords } from '../../rules/transcript/packed-words.ts';
 import type { Cover, Shortage } from '../end/hold.ts';

@@ -3,8 +3,7 @@ import test from 'node:test';
 import { wavOf } from '../../../test/fixtures/audio/wav.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
-import type { Pcm } from '../../engines/engine.ts';
-import { SAMPLE_RATE } from '../../engines/engine.ts';
+import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
 
 /** Takes loud samples for speech and all others for noise. */

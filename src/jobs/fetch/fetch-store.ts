@@ -1,8 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { ClaimedJob, Job } from '../job.ts';
 import { notifyChanged, notifyDue, notifyFetchDue } from '../notify.ts';
-import type { JobKey } from '../store.ts';
-import { JOB_COLUMNS } from '../store.ts';
+import { JOB_COLUMNS, type JobKey } from '../store.ts';
 
 /** Identifies a claim of a fetch by the lease's number. */
 export type FetchClaim = JobKey & { lease: number };

@@ -7,8 +7,13 @@ import { expiryOf } from '../end/end.ts';
 import { writeQueuedEnd } from '../end/end-store.ts';
 import type { Job } from '../job.ts';
 import { showJob } from '../view.ts';
-import type { FetchClaim, FetchedAudioOfJob } from './fetch-store.ts';
-import { deleteFetch, lockFetchedJob, storeFetchedAudio } from './fetch-store.ts';
+import {
+  deleteFetch,
+  type FetchClaim,
+  type FetchedAudioOfJob,
+  lockFetchedJob,
+  storeFetchedAudio,
+} from './fetch-store.ts';
 
 export type FinishDeps = {
   db: Database;

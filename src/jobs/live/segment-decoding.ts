@@ -1,5 +1,4 @@
-import type { Pcm } from '../../engines/engine.ts';
-import { EngineError } from '../../engines/engine.ts';
+import { EngineError, type Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
 import type { SegmentPosition } from '../../rules/live/live-segments.ts';
 

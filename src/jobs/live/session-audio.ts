@@ -1,8 +1,6 @@
-import type { LiveFormat } from '../../rules/live/encoding.ts';
-import { bytesPerFrame } from '../../rules/live/encoding.ts';
+import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
-import type { SegmentPosition } from '../../rules/live/live-segments.ts';
-import { FLOOR_FRAMES } from '../../rules/live/live-segments.ts';
+import { FLOOR_FRAMES, type SegmentPosition } from '../../rules/live/live-segments.ts';
 import type { StoredPart } from './rows/live-audio.ts';
 
 /** Stored audio of a session, in order. */

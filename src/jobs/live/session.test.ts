@@ -4,8 +4,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { MemoryJournal, noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { LiveSegment } from './rows/live-segment.ts';
-import type { LiveSessionOptions, SessionEvents } from './session.ts';
-import { LiveSession, SESSION_START } from './session.ts';
+import { LiveSession, type LiveSessionOptions, SESSION_START, type SessionEvents } from './session.ts';
 
 const FORMAT = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
 const SEGMENTATION = { endpointingMs: 600, maxSegmentSeconds: 8 };

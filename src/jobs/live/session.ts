@@ -1,14 +1,17 @@
 import type { EngineError, Pcm } from '../../engines/engine.ts';
 import type { LiveDecoder, LiveFinal, LivePartial } from '../../engines/live/live-engine.ts';
-import type { LiveFormat } from '../../rules/live/encoding.ts';
-import { bytesPerFrame } from '../../rules/live/encoding.ts';
+import { bytesPerFrame, type LiveFormat } from '../../rules/live/encoding.ts';
 import { FrameReader, silentBytes } from '../../rules/live/frames.ts';
-import type { SegmentChange, SegmentOptions, SegmentPosition } from '../../rules/live/live-segments.ts';
-import { framePower, LiveSegments } from '../../rules/live/live-segments.ts';
+import {
+  framePower,
+  LiveSegments,
+  type SegmentChange,
+  type SegmentOptions,
+  type SegmentPosition,
+} from '../../rules/live/live-segments.ts';
 import type { LiveSegment } from './rows/live-segment.ts';
 import { SegmentDecoding } from './segment-decoding.ts';
-import type { StoredAudio } from './session-audio.ts';
-import { firstByteFor, framesOf } from './session-audio.ts';
+import { firstByteFor, framesOf, type StoredAudio } from './session-audio.ts';
 
 /** Writes a session's rows. All that was added before is committed with, or before, what is added later. */
 export type SessionJournal = {

@@ -1,7 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
-import type { WrongCount } from './queue-count-store.ts';
-import { correctCount, findWrongCounts, lockCount } from './queue-count-store.ts';
+import { correctCount, findWrongCounts, lockCount, type WrongCount } from './queue-count-store.ts';
 
 /**
  * Compares the counts of waiting jobs with the jobs, corrects those that are wrong and returns them as they were found.

@@ -1,8 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { readAtMostEvery } from '../../platform/read-at-most-every.ts';
-import type { Queue } from '../../rules/jobs/queue-position.ts';
-import { queuePosition } from '../../rules/jobs/queue-position.ts';
+import { type Queue, queuePosition } from '../../rules/jobs/queue-position.ts';
 import type { Job } from '../job.ts';
 import { findRank, measureQueues } from './queue-position-store.ts';
 

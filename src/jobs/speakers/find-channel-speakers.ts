@@ -1,7 +1,6 @@
 import type { Transcript } from '../../engines/engine.ts';
 import { byStart } from '../../rules/channels/segment-order.ts';
-import type { SpeakerSearch } from './find-speakers.ts';
-import { findSpeakers } from './find-speakers.ts';
+import { findSpeakers, type SpeakerSearch } from './find-speakers.ts';
 import type { SpeakerTime } from './label-transcript.ts';
 import type { Recording } from './recording.ts';
 

@@ -5,14 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { openFileStorage } from '../../audio/storage/storage.ts';
-import type { Pcm, Transcript } from '../../engines/engine.ts';
-import { EngineError } from '../../engines/engine.ts';
+import { EngineError, type Pcm, type Transcript } from '../../engines/engine.ts';
 import type { FoundSpeakers, SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import { openLog } from '../../platform/log.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import { findSpeakers } from './find-speakers.ts';
-import type { RecordingStorage } from './recording.ts';
-import { Recording } from './recording.ts';
+import { Recording, type RecordingStorage } from './recording.ts';
 
 const SPOKEN: Transcript = {
   segments: [{ text: 'hello', startSeconds: 0, endSeconds: 1, confidence: null, words: [] }],

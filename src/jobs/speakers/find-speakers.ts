@@ -3,8 +3,7 @@ import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { Log } from '../../platform/log.ts';
 import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import type { SpeakerBounds } from '../../rules/speakers/turn.ts';
-import type { LabelledTranscript } from './label-transcript.ts';
-import { labelTranscript } from './label-transcript.ts';
+import { type LabelledTranscript, labelTranscript } from './label-transcript.ts';
 import type { Recording } from './recording.ts';
 
 export type SpeakerSearch = {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Random } from '../../../test/fixtures/random.ts';
-import { randomFrom } from '../../../test/fixtures/random.ts';
+import { type Random, randomFrom } from '../../../test/fixtures/random.ts';
 import type { Segment, Word } from '../../engines/engine.ts';
 import type { Turn } from '../../rules/speakers/turn.ts';
 import { labelTranscript } from './label-transcript.ts';

@@ -1,10 +1,8 @@
 import type { Segment, Transcript } from '../../engines/engine.ts';
 import { meanConfidence } from '../../engines/segments.ts';
-import type { Spoken } from '../../rules/speakers/assign-voices.ts';
-import { assignVoices, runsOf } from '../../rules/speakers/assign-voices.ts';
+import { assignVoices, runsOf, type Spoken } from '../../rules/speakers/assign-voices.ts';
 import { labelVoices } from '../../rules/speakers/labels.ts';
-import type { Turn } from '../../rules/speakers/turn.ts';
-import { secondsOfVoices } from '../../rules/speakers/turn.ts';
+import { secondsOfVoices, type Turn } from '../../rules/speakers/turn.ts';
 
 /** A speaker of a job, and how long it speaks. */
 export type SpeakerTime = { id: string; seconds: number };

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Scope } from './scopes.ts';
-import { firstScopeBeyond, permits, SCOPES } from './scopes.ts';
+import { firstScopeBeyond, permits, SCOPES, type Scope } from './scopes.ts';
 
 test('a key may do what its scopes name, and everything when it has none', () => {
   assert.ok(permits([], 'jobs:write'));

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { CaptionSegment } from './caption-words.ts';
-import type { CaptionOptions, Cue } from './captions.ts';
-import { CAPTION_DEFAULTS, shapeCaptions } from './captions.ts';
+import { CAPTION_DEFAULTS, type CaptionOptions, type Cue, shapeCaptions } from './captions.ts';
 import { toSrt, toVtt } from './transcript-text.ts';
 
 /** A segment whose words follow each other, each `seconds` long. */

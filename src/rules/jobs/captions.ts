@@ -1,5 +1,4 @@
-import type { CaptionSegment, CaptionWord } from './caption-words.ts';
-import { captionWords, countTurns, prefixNames } from './caption-words.ts';
+import { type CaptionSegment, type CaptionWord, captionWords, countTurns, prefixNames } from './caption-words.ts';
 
 /** What captions may look like. */
 export type CaptionOptions = {

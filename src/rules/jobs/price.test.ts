@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { PricedEnd } from './price.ts';
 import {
   billedMs,
   chargedUnits,
@@ -10,6 +9,7 @@ import {
   creditsToCover,
   creditsWithin,
   holdGrowthUnits,
+  type PricedEnd,
   UNITS_PER_CREDIT,
   unitsFromCredits,
 } from './price.ts';

@@ -1,7 +1,5 @@
-import type { CaptionSegment } from './caption-words.ts';
-import { wholeMs } from './caption-words.ts';
-import type { CaptionOptions, Cue } from './captions.ts';
-import { shapeCaptions } from './captions.ts';
+import { type CaptionSegment, wholeMs } from './caption-words.ts';
+import { type CaptionOptions, type Cue, shapeCaptions } from './captions.ts';
 
 /** The transcript as text: the segments joined by single spaces, those of several channels one per line. */
 export function toText(segments: readonly Pick<CaptionSegment, 'text' | 'channel'>[]): string {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { UsageBucket } from './usage-range.ts';
-import { endOfBucket, usageRange } from './usage-range.ts';
+import { endOfBucket, type UsageBucket, usageRange } from './usage-range.ts';
 
 const NOW = new Date('2026-11-22T10:20:30.000Z');
 const at = (text: string | null) => (text === null ? null : new Date(text));

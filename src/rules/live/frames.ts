@@ -1,5 +1,4 @@
-import type { LiveFormat } from './encoding.ts';
-import { bytesPerFrame, decodeSamples } from './encoding.ts';
+import { bytesPerFrame, decodeSamples, type LiveFormat } from './encoding.ts';
 import { Resampler } from './resampler.ts';
 
 /** Zero as a byte of each encoding. */

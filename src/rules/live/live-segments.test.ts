@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { SegmentChange, SegmentOptions } from './live-segments.ts';
-import { FLOOR_FRAMES, LiveSegments } from './live-segments.ts';
+import { FLOOR_FRAMES, LiveSegments, type SegmentChange, type SegmentOptions } from './live-segments.ts';
 
 const OPTIONS: SegmentOptions = { endpointingMs: 600, maxSegmentSeconds: 20 };
 const QUIET = 100;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { LiveSampleRate } from './encoding.ts';
-import { LIVE_SAMPLE_RATES } from './encoding.ts';
+import { LIVE_SAMPLE_RATES, type LiveSampleRate } from './encoding.ts';
 import { FRAME_SAMPLES, Resampler } from './resampler.ts';
 
 const AMPLITUDE = 10_000;

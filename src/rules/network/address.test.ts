@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AllowedTarget } from './address.ts';
-import { isInAllowedTarget, isPublicAddress } from './address.ts';
+import { type AllowedTarget, isInAllowedTarget, isPublicAddress } from './address.ts';
 
 // For each special network: its first and last address, and the public neighbours just outside (none where the
 // neighbour is special too).

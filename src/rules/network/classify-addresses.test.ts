@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AllowedTarget, UrlTarget } from './url-guard.ts';
-import { evaluateAddresses } from './url-guard.ts';
+import { type AllowedTarget, evaluateAddresses, type UrlTarget } from './url-guard.ts';
 
 const LOOPBACK_8443: AllowedTarget = { address: '127.0.0.1', prefixBits: 32, port: 8443 };
 const PRIVATE_443: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: null };

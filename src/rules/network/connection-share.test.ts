@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Part } from './connection-share.ts';
-import { connectionShare, FEWEST_CONNECTIONS, FULL_CONNECTIONS } from './connection-share.ts';
+import { connectionShare, FEWEST_CONNECTIONS, FULL_CONNECTIONS, type Part } from './connection-share.ts';
 
 const PARTS: Part[] = ['http', 'transcriber', 'deliverer', 'janitor'];
 const shares = (total: number | null) => PARTS.map((part) => connectionShare(part, total));

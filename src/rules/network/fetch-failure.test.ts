@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FetchFailure } from './fetch-failure.ts';
-import { delayBeforeNextTryMs, FETCH_FAILURE_REASONS } from './fetch-failure.ts';
+import { delayBeforeNextTryMs, FETCH_FAILURE_REASONS, type FetchFailure } from './fetch-failure.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const answered = (httpStatus: number, retryAfter: string | null = null): FetchFailure => ({

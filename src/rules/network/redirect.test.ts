@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluateRedirect, isRedirect, isSameOrigin } from './redirect.ts';
-import type { AllowedTarget, UrlTarget } from './url-guard.ts';
-import { parseAudioUrl } from './url-guard.ts';
+import { type AllowedTarget, parseAudioUrl, type UrlTarget } from './url-guard.ts';
 
 const ALLOWED: AllowedTarget[] = [
   { address: '10.0.0.0', prefixBits: 8, port: 80 },

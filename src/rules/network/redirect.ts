@@ -1,5 +1,4 @@
-import type { AllowedTarget, UrlTarget } from './url-guard.ts';
-import { parseAudioUrl } from './url-guard.ts';
+import { type AllowedTarget, parseAudioUrl, type UrlTarget } from './url-guard.ts';
 
 /** Where a redirect leads, or why it is not followed. */
 export type RedirectVerdict =

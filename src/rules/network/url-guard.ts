@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import type { AllowedTarget } from './address.ts';
-import { isInAllowedTarget, isPublicAddress } from './address.ts';
+import { type AllowedTarget, isInAllowedTarget, isPublicAddress } from './address.ts';
 
 export { type AllowedTarget, isPublicAddress } from './address.ts';
 

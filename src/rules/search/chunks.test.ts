@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunkTranscript } from './chunks.ts';
 import { findHits } from './hits.ts';
-import type { Stem } from './search-query.ts';
-import { parseSearchQuery } from './search-query.ts';
+import { parseSearchQuery, type Stem } from './search-query.ts';
 
 const stem: Stem = (language, word) => (language === 'en' ? word.replace(/s$/, '') : null);
 const PLAIN = { tags: [], language: null, stem };

@@ -1,5 +1,4 @@
-import type { Stem } from './search-query.ts';
-import { indexForms, quoteLexeme } from './search-query.ts';
+import { indexForms, quoteLexeme, type Stem } from './search-query.ts';
 import { wordsIn } from './words.ts';
 
 /** A segment as it is searched and shown; the rest of a stored segment is left out. */

@@ -1,8 +1,6 @@
 import type { SearchSegment } from './chunks.ts';
-import type { SearchQuery, SearchTerm, Stem } from './search-query.ts';
-import { formsOf, indexForms } from './search-query.ts';
-import type { TextWord } from './words.ts';
-import { wordsIn } from './words.ts';
+import { formsOf, indexForms, type SearchQuery, type SearchTerm, type Stem } from './search-query.ts';
+import { type TextWord, wordsIn } from './words.ts';
 
 /** A segment that holds words of a query. */
 export type SearchHit = SearchSegment & {

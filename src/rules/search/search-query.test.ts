@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SearchTerm, Stem } from './search-query.ts';
-import { parseSearchQuery, tsqueryOf } from './search-query.ts';
+import { parseSearchQuery, type SearchTerm, type Stem, tsqueryOf } from './search-query.ts';
 
 const show = ({ words, isExact }: SearchTerm) => (isExact ? `"${words.join(' ')}"` : words.join('+'));
 

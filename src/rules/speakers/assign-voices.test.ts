@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Random } from '../../../test/fixtures/random.ts';
-import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { Spoken } from './assign-voices.ts';
-import { assignVoices } from './assign-voices.ts';
+import { type Random, randomFrom } from '../../../test/fixtures/random.ts';
+import { assignVoices, type Spoken } from './assign-voices.ts';
 import type { Turn } from './turn.ts';
 
 const [A, B, C] = [0, 1, 2];

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { Voice } from './merge-voices.ts';
-import { mergeVoices, unitVector } from './merge-voices.ts';
+import { mergeVoices, unitVector, type Voice } from './merge-voices.ts';
 import { SPEAKERS_MAX } from './turn.ts';
 
 const ANY = { min: 1, max: SPEAKERS_MAX };

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import { labelVoices, speakerLabel } from './labels.ts';
-import type { Turn } from './turn.ts';
-import { renumberTurns, secondsOfVoices, soloParts } from './turn.ts';
+import { renumberTurns, secondsOfVoices, soloParts, type Turn } from './turn.ts';
 
 function turn(voice: number, startSeconds: number, endSeconds: number): Turn {
   return { startSeconds, endSeconds, voice };

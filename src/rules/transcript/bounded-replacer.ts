@@ -1,5 +1,4 @@
-import type { Replacement } from './replacements.ts';
-import { openReplacer } from './replacements.ts';
+import { openReplacer, type Replacement } from './replacements.ts';
 
 /** Text may grow by replacements to twice its size and this. */
 const FREE_GROWTH_BYTES = 256 * 1024;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Random } from '../../../test/fixtures/random.ts';
-import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { Replacement } from './replacements.ts';
-import { openReplacer } from './replacements.ts';
+import { type Random, randomFrom } from '../../../test/fixtures/random.ts';
+import { openReplacer, type Replacement } from './replacements.ts';
 
 const SEED = 2311;
 const RUNS = 2_000;

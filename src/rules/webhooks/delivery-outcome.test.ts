@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FailureReason } from './delivery-outcome.ts';
-import { classifyPost, FAILURE_REASONS } from './delivery-outcome.ts';
+import { classifyPost, FAILURE_REASONS, type FailureReason } from './delivery-outcome.ts';
 
 const ANSWERS: [status: number, outcome: 'succeeded' | FailureReason][] = [
   [200, 'succeeded'],

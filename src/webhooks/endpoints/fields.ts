@@ -1,8 +1,7 @@
 import { ApiError } from '../../http/api-error.ts';
 import { DOCUMENTED, nullable, Type } from '../../http/schema.ts';
 import { MAX_URL_CHARS } from '../../rules/network/url-guard.ts';
-import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
-import { findHeaderProblem, MAX_OWN_HEADERS } from '../../rules/webhooks/own-headers.ts';
+import { findHeaderProblem, MAX_OWN_HEADERS, type OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { sealHeaders } from '../secrets/own-headers.ts';
 import type { SecretBox } from '../secrets/secrets.ts';
 import type { StoredHeaders } from './store.ts';

@@ -2,8 +2,7 @@ import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
 import type { EventType } from '../events/event-types.ts';
-import type { Owner } from './store.ts';
-import { notifyWebhookChanged } from './store.ts';
+import { notifyWebhookChanged, type Owner } from './store.ts';
 
 const JOB_EVENTS: EventType[] = ['transcription.completed', 'transcription.failed'];
 

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
-import type { WebhookRow } from './store.ts';
-import { COLUMNS } from './store.ts';
+import { COLUMNS, type WebhookRow } from './store.ts';
 
 /** Webhooks of all accounts, or of one, newest first. @param active  null: all @param beforeId  null: the first page */
 export async function listAllWebhooks(

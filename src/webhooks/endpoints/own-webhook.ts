@@ -2,8 +2,7 @@ import type { Account } from '../../accounts/account.ts';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { isId } from '../../rules/ids.ts';
-import type { Owner, WebhookRow } from './store.ts';
-import { findWebhook } from './store.ts';
+import { findWebhook, type Owner, type WebhookRow } from './store.ts';
 
 /** The account as the store's statements name it. */
 export function ownerOf(account: Account): Owner {

@@ -1,12 +1,10 @@
 import { recordChange } from '../../audit/record.ts';
 import type { Database } from '../../db/database.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
-import type { SecretBox } from '../secrets/secrets.ts';
-import { makeWebhookSecret } from '../secrets/secrets.ts';
+import { makeWebhookSecret, type SecretBox } from '../secrets/secrets.ts';
 import { foundOr404, ownerOf, webhookIdOr404 } from './own-webhook.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookWithSecretSchema } from './view.ts';

@@ -1,5 +1,4 @@
-import type { Static } from '../../http/schema.ts';
-import { component, idSchema, nullable, oneOf, pageSchema, Type, timeSchema } from '../../http/schema.ts';
+import { component, idSchema, nullable, oneOf, pageSchema, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { jobIdOfWebhook } from '../../rules/ids.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import type { WebhookRow } from './store.ts';

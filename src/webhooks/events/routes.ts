@@ -1,16 +1,23 @@
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, idSchema, nullable, oneOf, pageSchema, rawJson, Type, timeSchema } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import {
+  component,
+  idSchema,
+  nullable,
+  oneOf,
+  pageSchema,
+  rawJson,
+  type Static,
+  Type,
+  timeSchema,
+} from '../../http/schema.ts';
 import { RawJson } from '../../platform/json.ts';
 import { isId } from '../../rules/ids.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import type { LoggedAttempt, StoredEvent } from './log-store.ts';
-import { findEvent, listAttemptsOf, listEvents } from './log-store.ts';
+import { findEvent, type LoggedAttempt, listAttemptsOf, listEvents, type StoredEvent } from './log-store.ts';
 
 const nullableMs = (description: string) => nullable(Type.Number({ minimum: 0 }), description);
 

@@ -5,12 +5,10 @@ import type { Deadline, Deadlines } from '../../egress/deadlines.ts';
 import type { RunningLookup } from '../../egress/dns/resolve.ts';
 import { codeOf, forbiddenAddress, TransportError } from '../../egress/transport-error.ts';
 import type { EgressProxy } from '../../egress/tunnel.ts';
-import type { UrlTarget } from '../../rules/network/url-guard.ts';
-import { evaluateAddresses } from '../../rules/network/url-guard.ts';
+import { evaluateAddresses, type UrlTarget } from '../../rules/network/url-guard.ts';
 import type { PostResult } from '../../rules/webhooks/delivery-outcome.ts';
 import type { Connection, ConnectionPool, Turn } from './connections.ts';
-import type { HttpResponse } from './exchange.ts';
-import { exchange } from './exchange.ts';
+import { exchange, type HttpResponse } from './exchange.ts';
 
 /** The result of one POST, with the duration of each phase in ms; null for a phase that did not take place, or did not succeed. */
 export type PostReport = {

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import type { Connection, Turn } from './connections.ts';
-import { ConnectionPool } from './connections.ts';
+import { type Connection, ConnectionPool, type Turn } from './connections.ts';
 
 const ORIGIN = 'https://receiver.example';
 const SHARED = 64;

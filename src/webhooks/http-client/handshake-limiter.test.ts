@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Deadline } from '../../egress/deadlines.ts';
-import type { HandshakePermit } from './handshake-limiter.ts';
-import { HandshakeLimiter } from './handshake-limiter.ts';
+import { HandshakeLimiter, type HandshakePermit } from './handshake-limiter.ts';
 
 /** A limiter of 12 permits; no time passes but by `expireAll`. */
 function openEnvironment() {

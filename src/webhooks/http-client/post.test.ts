@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HostileMode } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
-import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
+import { type HostileMode, openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import type { PostReport } from './attempt.ts';
-import type { PosterOptions, PostRequest } from './post.ts';
-import { openPoster } from './post.ts';
+import { openPoster, type PosterOptions, type PostRequest } from './post.ts';
 
 const TIMEOUT_MS = 20_000;
 /** For receivers that use up the whole timeout. */

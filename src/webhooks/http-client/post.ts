@@ -4,12 +4,9 @@ import { Deadlines } from '../../egress/deadlines.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { readProxy } from '../../egress/tunnel.ts';
-import type { UrlTarget } from '../../rules/network/url-guard.ts';
-import { parseWebhookUrl } from '../../rules/network/url-guard.ts';
-import type { AttemptContext, Destination, PostReport } from './attempt.ts';
-import { Attempt, forbiddenReport } from './attempt.ts';
-import type { Turn } from './connections.ts';
-import { ConnectionPool } from './connections.ts';
+import { parseWebhookUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
+import { Attempt, type AttemptContext, type Destination, forbiddenReport, type PostReport } from './attempt.ts';
+import { ConnectionPool, type Turn } from './connections.ts';
 import { HandshakeLimiter } from './handshake-limiter.ts';
 
 export type PostRequest = {

@@ -11,8 +11,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
 import { readProxy } from '../../egress/tunnel.ts';
-import type { PosterOptions } from './post.ts';
-import { openPoster } from './post.ts';
+import { openPoster, type PosterOptions } from './post.ts';
 
 const CREDENTIALS = 'verbatim:pass.word@';
 

@@ -1,16 +1,16 @@
-import type { SignatureExplanation, SignatureQuestion } from '#sdk/webhooks/explain/explain-signature.ts';
-import { explainSignature } from '#sdk/webhooks/explain/explain-signature.ts';
-import type { Framework } from '#sdk/webhooks/explain/frameworks.ts';
-import { FRAMEWORKS } from '#sdk/webhooks/explain/frameworks.ts';
+import {
+  explainSignature,
+  type SignatureExplanation,
+  type SignatureQuestion,
+} from '#sdk/webhooks/explain/explain-signature.ts';
+import { FRAMEWORKS, type Framework } from '#sdk/webhooks/explain/frameworks.ts';
 import { headerValues } from '#sdk/webhooks/explain/read-headers.ts';
 import type { KnownSecret } from '#sdk/webhooks/explain/search.ts';
-import type { SignatureVerdict } from '#sdk/webhooks/explain/verdicts.ts';
-import { SIGNATURE_FIXES } from '#sdk/webhooks/explain/verdicts.ts';
+import { SIGNATURE_FIXES, type SignatureVerdict } from '#sdk/webhooks/explain/verdicts.ts';
 import type { Account } from '../../accounts/account.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import { isId } from '../../rules/ids.ts';

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
-import { insertLogEntries } from '../../../test/fixtures/webhooks/log-entries.ts';
+import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import type { Sql, Statement } from '../../db/database.ts';
-import type { LogFilter } from './log-store.ts';
-import { listAttempts } from './log-store.ts';
+import { type LogFilter, listAttempts } from './log-store.ts';
 
 const BEGIN_MS = Date.now() - 3_600_000;
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import type { LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
-import { insertLogEntries } from '../../../test/fixtures/webhooks/log-entries.ts';
+import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,18 +1,14 @@
 import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, nullable, oneOf, Type, timeSchema } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { component, nullable, oneOf, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
-import type { BucketGrid } from '../../rules/webhooks/time-buckets.ts';
-import { BUCKETS, divideTime } from '../../rules/webhooks/time-buckets.ts';
+import { BUCKETS, type BucketGrid, divideTime } from '../../rules/webhooks/time-buckets.ts';
 import { webhookOr404 } from '../endpoints/own-webhook.ts';
-import type { LogFigures } from './metrics-store.ts';
-import { readLogFigures } from './metrics-store.ts';
+import { type LogFigures, readLogFigures } from './metrics-store.ts';
 
 export type MetricsDeps = {
   db: Database;

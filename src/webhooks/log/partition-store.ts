@@ -1,6 +1,5 @@
 import type { Database, Sql } from '../../db/database.ts';
-import type { LogDay } from '../../rules/webhooks/log-day.ts';
-import { dayOfName } from '../../rules/webhooks/log-day.ts';
+import { dayOfName, type LogDay } from '../../rules/webhooks/log-day.ts';
 
 /** `busy`: a lock was not acquired in time, and nothing was changed; try again later. */
 export type DayChange = 'done' | 'already' | 'busy' | 'too full';

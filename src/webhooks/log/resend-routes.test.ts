@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
-import { insertLogEntries } from '../../../test/fixtures/webhooks/log-entries.ts';
+import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { resendRoutes } from './resend-routes.ts';

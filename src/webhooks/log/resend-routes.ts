@@ -1,20 +1,23 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { isId } from '../../rules/ids.ts';
-import type { EventPlace } from '../deliveries/resend-store.ts';
-import { findMissedEvents, insertResends, lockRecovery, MISSED_STATUSES } from '../deliveries/resend-store.ts';
+import {
+  type EventPlace,
+  findMissedEvents,
+  insertResends,
+  lockRecovery,
+  MISSED_STATUSES,
+} from '../deliveries/resend-store.ts';
 import { activeOr409, ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findWebhook } from '../endpoints/store.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
 import { findEvent } from '../events/log-store.ts';
-import type { LoggedExchange } from './log-store.ts';
-import { findEventsOfEntries, findLogged } from './log-store.ts';
+import { findEventsOfEntries, findLogged, type LoggedExchange } from './log-store.ts';
 
 export type ResendDeps = {
   db: Database;

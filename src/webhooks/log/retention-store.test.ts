@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FixtureAccount } from '../../../test/fixtures/webhooks/delivery.ts';
-import { openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
+import { type FixtureAccount, openDeliveryFixture } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openDatabase } from '../../db/database.ts';
 import { newId } from '../../rules/ids.ts';
 import { dropDay, listDays } from './partition-store.ts';

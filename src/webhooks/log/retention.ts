@@ -2,10 +2,8 @@ import type { Database } from '../../db/database.ts';
 import { deleteInBatches, SWEEP_BATCH } from '../../db/statements/batched-delete.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Plan } from '../../rules/accounts/plan.ts';
-import type { LogDay } from '../../rules/webhooks/log-day.ts';
-import { cutoff, daysFrom } from '../../rules/webhooks/log-day.ts';
-import type { DayChange } from './partition-store.ts';
-import { dropDay, listDays, makeDay, readNow } from './partition-store.ts';
+import { cutoff, daysFrom, type LogDay } from '../../rules/webhooks/log-day.ts';
+import { type DayChange, dropDay, listDays, makeDay, readNow } from './partition-store.ts';
 import { deleteOldAttempts } from './retention-store.ts';
 
 type LogRetention = {

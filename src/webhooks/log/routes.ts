@@ -1,22 +1,17 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
-import type { Static } from '../../http/schema.ts';
-import { component, nullable, oneOf, rawJson, Type } from '../../http/schema.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
+import { component, nullable, oneOf, rawJson, type Static, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
 import { RawJson } from '../../platform/json.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { EVENT_TYPES } from '../events/event-types.ts';
-import type { LoggedAttempt } from '../events/log-store.ts';
-import { listEvents } from '../events/log-store.ts';
+import { type LoggedAttempt, listEvents } from '../events/log-store.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
-import type { LoggedExchange, LogScope } from './log-store.ts';
-import { listAttempts, listPending } from './log-store.ts';
-import type { ResendDeps } from './resend-routes.ts';
-import { entryOr404, resendRoutes } from './resend-routes.ts';
+import { type LoggedExchange, type LogScope, listAttempts, listPending } from './log-store.ts';
+import { entryOr404, type ResendDeps, resendRoutes } from './resend-routes.ts';
 
 type DeliveryDeps = ResendDeps;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestDatabase } from '../../../test/fixtures/database/test-database.ts';
-import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';

@@ -1,6 +1,5 @@
 import { Fifo } from './fifo.ts';
-import type { StartLimits } from './limits.ts';
-import { HEALTHY_PER_DEGRADED } from './limits.ts';
+import { HEALTHY_PER_DEGRADED, type StartLimits } from './limits.ts';
 import { StartRates } from './start-rates.ts';
 import { WakeHeap } from './wake-heap.ts';
 import type { Entry, Item, WebhookQueue } from './webhook-queue.ts';

@@ -5,8 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { openHeaderReader, sealHeaders } from './own-headers.ts';
 import { sealedRoutes } from './sealed-api.ts';
-import type { SealedRow } from './sealed-store.ts';
-import { listNotSealedBy, replaceSealed } from './sealed-store.ts';
+import { listNotSealedBy, replaceSealed, type SealedRow } from './sealed-store.ts';
 import { openSecretBox } from './secrets.ts';
 import { UnreadableSecret } from './signers.ts';
 

@@ -1,11 +1,9 @@
 import { recordChange } from '../../audit/record.ts';
 import type { Database } from '../../db/database.ts';
-import type { Route } from '../../http/route.ts';
-import { defineRoute } from '../../http/route.ts';
+import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, Type } from '../../http/schema.ts';
 import { headersPlace } from './own-headers.ts';
-import type { SealedPlace, SealedRow } from './sealed-store.ts';
-import { countNotSealedBy, listNotSealedBy, replaceSealed } from './sealed-store.ts';
+import { countNotSealedBy, listNotSealedBy, replaceSealed, type SealedPlace, type SealedRow } from './sealed-store.ts';
 import type { SecretBox } from './secrets.ts';
 
 export type SealedDeps = { db: Database; secretBox: SecretBox; batch?: number };

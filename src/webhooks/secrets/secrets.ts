@@ -1,5 +1,11 @@
-import type { KeyObject } from 'node:crypto';
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 
 /** Encrypts webhook secrets for the database: a dump of the database is not enough to sign with them. */
 export type SecretBox = {

@@ -1,6 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Devtools } from './devtools.ts';
 
 // Of one step. A machine that runs other tests at the same time is ten times as slow.

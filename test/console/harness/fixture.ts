@@ -4,13 +4,10 @@ import { Verbatim } from '../../../sdk/src/client/index.ts';
 import { TONE_MODEL, toneWav } from '../../fixtures/audio/test-audio.ts';
 import { toneSpeech } from '../../fixtures/audio/tone/speech.ts';
 import { wavOf } from '../../fixtures/audio/wav.ts';
-import type { TestService } from '../../fixtures/service.ts';
-import { openService, temporaryFolder } from '../../fixtures/service.ts';
+import { openService, type TestService, temporaryFolder } from '../../fixtures/service.ts';
 import { until } from '../../fixtures/until.ts';
-import type { Receiver } from '../../fixtures/webhooks/receiver.ts';
-import { openReceiver, testAuthority } from '../../fixtures/webhooks/receiver.ts';
-import type { FailingReceivers } from './receivers.ts';
-import { openFailingReceivers } from './receivers.ts';
+import { openReceiver, type Receiver, testAuthority } from '../../fixtures/webhooks/receiver.ts';
+import { type FailingReceivers, openFailingReceivers } from './receivers.ts';
 
 export type ConsoleAccount = { id: string; key: string; api: Verbatim };
 

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Player } from '../player/player.ts';
-import type { Cue } from './read-captions.ts';
-import { cuesAt } from './read-captions.ts';
+import { type Cue, cuesAt } from './read-captions.ts';
 
 /** The captions of the player's time, as viewers see them. */
 export function Captions({ player, cues }: { player: Player; cues: readonly Cue[] | null }) {

@@ -7,8 +7,7 @@ import { Problem } from '../../../ui/state.tsx';
 import type { Player } from '../player/player.ts';
 import { VirtualRows } from '../rows/virtual-rows.tsx';
 import { FIELDS, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
-import type { Cue } from './read-captions.ts';
-import { readingSpeed } from './read-captions.ts';
+import { type Cue, readingSpeed } from './read-captions.ts';
 import type { JobCaptions } from './use-captions.ts';
 
 const FORMATS = [

@@ -1,10 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { api } from '../../../api/client.ts';
-import type { CaptionForm } from './caption-form.ts';
-import { captionParams, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
-import type { Cue } from './read-captions.ts';
-import { readCaptions } from './read-captions.ts';
+import { type CaptionForm, captionParams, NO_SHAPE, USUAL_SHAPE } from './caption-form.ts';
+import { type Cue, readCaptions } from './read-captions.ts';
 
 const TYPING_PAUSE_MS = 350;
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { SegmentChange } from './edit-session.ts';
-import { EditSession, SAVE_AFTER_MS } from './edit-session.ts';
+import { EditSession, SAVE_AFTER_MS, type SegmentChange } from './edit-session.ts';
 
 const ORIGINAL = ['one', 'two', 'three'];
 

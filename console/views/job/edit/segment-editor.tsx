@@ -1,5 +1,4 @@
-import type { FocusEvent, KeyboardEvent } from 'react';
-import { useEffect, useRef } from 'react';
+import { type FocusEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { Button } from '../../../ui/button.tsx';
 import { Problem } from '../../../ui/state.tsx';
 import type { SegmentEdit } from './edit-session.ts';

@@ -1,8 +1,6 @@
-import type { RefObject } from 'react';
-import { useEffect, useMemo, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useState } from 'react';
 import type { Rows } from '../rows/virtual-rows.tsx';
-import type { Match } from '../words/find.ts';
-import { findAll, firstMatchFrom, stepMatch } from '../words/find.ts';
+import { findAll, firstMatchFrom, type Match, stepMatch } from '../words/find.ts';
 import type { Marks } from '../words/marks.ts';
 
 /** A search in the transcript. */

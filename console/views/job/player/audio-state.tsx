@@ -1,5 +1,4 @@
-import type { ChangeEvent } from 'react';
-import { useId, useState, useSyncExternalStore } from 'react';
+import { type ChangeEvent, useId, useState, useSyncExternalStore } from 'react';
 import { Problem } from '../../../ui/state.tsx';
 import { say } from '../../../ui/toast.tsx';
 import type { FileCheck } from './attached-file.ts';

@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { preferences } from '../../../session/preferences.ts';
-import type { Command, KeyPress } from './keys.ts';
-import { commandOf } from './keys.ts';
+import { type Command, commandOf, type KeyPress } from './keys.ts';
 
 // With single-key shortcuts switched off, these keys still work, as in any player.
 const ALWAYS = new Set([' ', 'ArrowLeft', 'ArrowRight']);

@@ -1,5 +1,4 @@
-import type { Peaks } from './peaks.ts';
-import { peaksOfSamples } from './peaks.ts';
+import { type Peaks, peaksOfSamples } from './peaks.ts';
 
 // Enough for a waveform: half an hour takes 58 MB for each channel.
 const SAMPLE_RATE = 8_000;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { KeyPress } from './keys.ts';
-import { commandOf, KEYS } from './keys.ts';
+import { commandOf, KEYS, type KeyPress } from './keys.ts';
 
 const press = (key: string, more: Partial<KeyPress> = {}) =>
   commandOf({ key, hasModifier: false, target: 'page', ...more });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Surface } from './peaks.ts';
-import { barsOf, columnsOf, drawBars, peaksOfSamples } from './peaks.ts';
+import { barsOf, columnsOf, drawBars, peaksOfSamples, type Surface } from './peaks.ts';
 
 const COLORS = { played: 'red', ahead: 'grey' };
 

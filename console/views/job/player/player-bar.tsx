@@ -1,11 +1,9 @@
-import type { ReactNode, RefObject } from 'react';
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { type ReactNode, type RefObject, useEffect, useRef, useSyncExternalStore } from 'react';
 import { clockTime } from '../../../text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { AudioState } from './audio-state.tsx';
 import { useCommands } from './commands.ts';
-import type { Player } from './player.ts';
-import { MAX_RATE, MIN_RATE } from './player.ts';
+import { MAX_RATE, MIN_RATE, type Player } from './player.ts';
 import type { JobSound } from './use-sound.ts';
 import { Waveform } from './waveform.tsx';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Media } from './player.ts';
-import { Player } from './player.ts';
+import { type Media, Player } from './player.ts';
 
 /** An audio element whose events, and frames whose time, the test chooses. */
 function openPlayer({ hasAudio = true } = {}) {

@@ -3,8 +3,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import { ApiError } from '#sdk/client/index.ts';
 import type { Job } from '#sdk/wire.ts';
 import { api } from '../../../api/client.ts';
-import type { FileCheck } from './attached-file.ts';
-import { checkFile, MAX_PEAKS_SECONDS } from './attached-file.ts';
+import { checkFile, type FileCheck, MAX_PEAKS_SECONDS } from './attached-file.ts';
 import { lengthOf, peaksOfFile } from './decode-file.ts';
 import type { Peaks } from './peaks.ts';
 import type { Player } from './player.ts';

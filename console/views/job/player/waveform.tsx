@@ -1,9 +1,7 @@
-import type { RefObject } from 'react';
-import { useEffect, useRef } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 import { preferences } from '../../../session/preferences.ts';
 import { clockTime } from '../../../text/format.ts';
-import type { Peaks } from './peaks.ts';
-import { barsOf, columnsOf, drawBars } from './peaks.ts';
+import { barsOf, columnsOf, drawBars, type Peaks } from './peaks.ts';
 import type { Player } from './player.ts';
 
 const STEP_PX = 3;

@@ -1,6 +1,5 @@
 import { defaultRangeExtractor, useWindowVirtualizer, windowScroll } from '@tanstack/react-virtual';
-import type { ReactNode, Ref } from 'react';
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 
 /** What a parent may do with the rows. */
 export type Rows = {

@@ -5,8 +5,7 @@ import { api } from '../../../api/client.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Section } from '../../../ui/page.tsx';
 import { Empty, Query } from '../../../ui/state.tsx';
-import type { Column } from '../../../ui/table/table.tsx';
-import { Table } from '../../../ui/table/table.tsx';
+import { type Column, Table } from '../../../ui/table/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 
 // A job has one event, and one more for each time that it is sent again.

@@ -1,10 +1,8 @@
-import type { RefObject } from 'react';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { Player } from '../player/player.ts';
 import type { Rows } from '../rows/virtual-rows.tsx';
 import type { Marks } from './marks.ts';
-import type { WordIndex } from './word-index.ts';
-import { segmentAtTime, wordAtTime } from './word-index.ts';
+import { segmentAtTime, type WordIndex, wordAtTime } from './word-index.ts';
 
 /** What is spoken, and whether the page scrolls with it. */
 export type Spoken = {

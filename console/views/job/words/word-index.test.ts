@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { randomFrom } from '../../../../test/fixtures/random.ts';
 import { placeWords } from './place-words.ts';
-import type { TimedSegment } from './word-index.ts';
-import { indexWords, segmentAtTime, wordAtOffset, wordAtTime } from './word-index.ts';
+import { indexWords, segmentAtTime, type TimedSegment, wordAtOffset, wordAtTime } from './word-index.ts';
 
 /** A segment whose words take a second each. */
 function segmentOf(text: string, start: number): TimedSegment {

@@ -4,10 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openClientClock } from '../../../../test/fixtures/client-clock.ts';
-import type { ScriptedRequest, ScriptedServer, Step } from '../../../../test/fixtures/servers/scripted-server.ts';
-import { openScriptedServer } from '../../../../test/fixtures/servers/scripted-server.ts';
-import type { AudioInput } from '../index.ts';
-import { ApiError, Verbatim } from '../index.ts';
+import {
+  openScriptedServer,
+  type ScriptedRequest,
+  type ScriptedServer,
+  type Step,
+} from '../../../../test/fixtures/servers/scripted-server.ts';
+import { ApiError, type AudioInput, Verbatim } from '../index.ts';
 
 const HOUR_MS = 3_600_000;
 const AUDIO = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251);

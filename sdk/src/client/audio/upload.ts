@@ -1,6 +1,5 @@
 import type { Payload } from '../http/transport.ts';
-import type { AudioInput } from './audio-input.ts';
-import { openAudio } from './audio-input.ts';
+import { type AudioInput, openAudio } from './audio-input.ts';
 import { chunksOf, streamOf, writeMultipart } from './multipart.ts';
 
 /** The fields of a job beside its audio, as in a JSON body. */

@@ -4,8 +4,11 @@ import { inspect } from 'node:util';
 import { ERROR_STATUS } from '../../../../src/http/api-error.ts';
 import { openClientClock } from '../../../../test/fixtures/client-clock.ts';
 import { openManualClock } from '../../../../test/fixtures/manual-clock.ts';
-import type { ScriptedServer, Step } from '../../../../test/fixtures/servers/scripted-server.ts';
-import { openScriptedServer } from '../../../../test/fixtures/servers/scripted-server.ts';
+import {
+  openScriptedServer,
+  type ScriptedServer,
+  type Step,
+} from '../../../../test/fixtures/servers/scripted-server.ts';
 import type { RequestReport, VerbatimOptions } from '../index.ts';
 import * as sdk from '../index.ts';
 

@@ -1,13 +1,10 @@
 import type { Page } from '../../wire.ts';
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { AbortedError, ConnectionError, NotFoundError, readApiError, TimeoutError, VerbatimError } from './errors.ts';
-import type { ServerSentEvent } from './event-stream.ts';
-import { readEventStream } from './event-stream.ts';
+import { readEventStream, type ServerSentEvent } from './event-stream.ts';
 import { CsvPages, Pages } from './pages.ts';
 import { retryDelayMs } from './retry.ts';
-import type { ClientOptions, Credential, RequestOptions } from './settings.ts';
-import { isBrowser, readVariable } from './settings.ts';
+import { type ClientOptions, type Credential, isBrowser, type RequestOptions, readVariable } from './settings.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 

@@ -4,8 +4,16 @@ import { openClientClock } from '../../../../test/fixtures/client-clock.ts';
 import { openManualClock } from '../../../../test/fixtures/manual-clock.ts';
 import { until } from '../../../../test/fixtures/until.ts';
 import type { Clock } from '../http/clock.ts';
-import type { LiveOptions, LiveUpdate, SocketLike } from '../index.ts';
-import { AbortedError, ConnectionError, NotFoundError, Verbatim, VerbatimError } from '../index.ts';
+import {
+  AbortedError,
+  ConnectionError,
+  type LiveOptions,
+  type LiveUpdate,
+  NotFoundError,
+  type SocketLike,
+  Verbatim,
+  VerbatimError,
+} from '../index.ts';
 
 const CREATED = {
   ...{ id: 'job_1', path: '/v1/live/job_1', token: 'lt_1' },

@@ -8,10 +8,8 @@ import {
   VerbatimError,
 } from '../http/errors.ts';
 import type { RequestOptions } from '../http/settings.ts';
-import type { Transport } from '../http/transport.ts';
-import { parseJson, route } from '../http/transport.ts';
-import type { CompletedJob, Job } from '../job.ts';
-import { hasEnded } from '../job.ts';
+import { parseJson, route, type Transport } from '../http/transport.ts';
+import { type CompletedJob, hasEnded, type Job } from '../job.ts';
 import { memberText } from '../metadata-text.ts';
 import { LiveAudio } from './live-audio.ts';
 import type { CreatedSession, LiveUpdate, ServerMessage } from './live-messages.ts';

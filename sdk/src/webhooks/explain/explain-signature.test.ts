@@ -3,11 +3,9 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { signBody, standardSignature } from '../signature.ts';
-import type { SignatureQuestion } from './explain-signature.ts';
-import { explainSignature } from './explain-signature.ts';
+import { explainSignature, type SignatureQuestion } from './explain-signature.ts';
 import type { KnownSecret } from './search.ts';
-import type { SignatureVerdict } from './verdicts.ts';
-import { SIGNATURE_FIXES } from './verdicts.ts';
+import { SIGNATURE_FIXES, type SignatureVerdict } from './verdicts.ts';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const [SECRET, PREVIOUS, OTHER, FOREIGN] = [9, 8, 7, 6].map(secretOf) as [string, string, string, string];

@@ -1,18 +1,11 @@
-import type { Body, HeaderSource } from '../verification.ts';
-import { TOLERANCE_SECONDS } from '../verification.ts';
-import type { BodyDifference } from './difference.ts';
-import { causeOfDifference, findDifference } from './difference.ts';
-import type { Framework } from './frameworks.ts';
-import { adviceFor, detectFramework } from './frameworks.ts';
+import { type Body, type HeaderSource, TOLERANCE_SECONDS } from '../verification.ts';
+import { type BodyDifference, causeOfDifference, findDifference } from './difference.ts';
+import { adviceFor, detectFramework, type Framework } from './frameworks.ts';
 import type { Mistake } from './guesses/guess.ts';
-import type { SignatureHeaders } from './read-headers.ts';
-import { headerValues, readSignatureHeaders } from './read-headers.ts';
-import type { KnownSecret, SecretCause } from './search.ts';
-import { findMistakes, lookAtBody } from './search.ts';
-import type { ReceivedAnswer, TimeCheck } from './time-check.ts';
-import { checkTime } from './time-check.ts';
-import type { SignatureVerdict } from './verdicts.ts';
-import { SIGNATURE_FIXES } from './verdicts.ts';
+import { headerValues, readSignatureHeaders, type SignatureHeaders } from './read-headers.ts';
+import { findMistakes, type KnownSecret, lookAtBody, type SecretCause } from './search.ts';
+import { checkTime, type ReceivedAnswer, type TimeCheck } from './time-check.ts';
+import { SIGNATURE_FIXES, type SignatureVerdict } from './verdicts.ts';
 
 /** One check by itself: one that is wrong does not change the others. */
 export type SignatureCheck = {

@@ -1,6 +1,5 @@
 import { decodeBase64, toHex } from '../crypto/bytes.ts';
-import type { HeaderSource } from '../verification.ts';
-import { ISO_TIME } from '../verification.ts';
+import { type HeaderSource, ISO_TIME } from '../verification.ts';
 
 export type HeaderCause =
   | 'missing_header'

@@ -8,8 +8,7 @@ import file from '../../../vectors.json' with { type: 'json' };
 import { signBody } from '../signature.ts';
 import { explainSignature } from './explain-signature.ts';
 import { readSignatureHeaders } from './read-headers.ts';
-import type { KnownSecret } from './search.ts';
-import { findMistakes, MAX_HMACS } from './search.ts';
+import { findMistakes, type KnownSecret, MAX_HMACS } from './search.ts';
 
 const TIMESTAMP = '2026-11-21T09:30:00.250Z';
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;

@@ -3,8 +3,7 @@ import { toBytes, toHex, toText } from '../crypto/bytes.ts';
 import type { Body } from '../verification.ts';
 import { guessBodies } from './guesses/bodies.ts';
 import type { Guess, Mistake } from './guesses/guess.ts';
-import type { Signing } from './guesses/signing.ts';
-import { guessSignings } from './guesses/signing.ts';
+import { guessSignings, type Signing } from './guesses/signing.ts';
 import type { SignatureHeaders } from './read-headers.ts';
 
 /** A secret that may have signed. */

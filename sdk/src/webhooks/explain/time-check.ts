@@ -1,5 +1,4 @@
-import type { HeaderSource } from '../verification.ts';
-import { TOLERANCE_SECONDS } from '../verification.ts';
+import { type HeaderSource, TOLERANCE_SECONDS } from '../verification.ts';
 import { headerValues } from './read-headers.ts';
 
 /** The receiver's answer to the delivery, and when it was received, in milliseconds since the epoch, by the sender's clock. */

@@ -1,7 +1,6 @@
 import type { Body } from '../verification.ts';
 import { BodyParsedError, readBody } from './raw-body.ts';
-import type { ReceiverOptions, Reply } from './receiver.ts';
-import { createReceiver, NOT_A_POST, TOO_LARGE } from './receiver.ts';
+import { createReceiver, NOT_A_POST, type ReceiverOptions, type Reply, TOO_LARGE } from './receiver.ts';
 
 type NodeRequest = AsyncIterable<unknown> & {
   method?: string | undefined;

@@ -1,7 +1,6 @@
 import type { HeaderSource } from '../verification.ts';
 import { BodyParsedError } from './raw-body.ts';
-import type { ReceiverOptions } from './receiver.ts';
-import { createReceiver } from './receiver.ts';
+import { createReceiver, type ReceiverOptions } from './receiver.ts';
 
 export type FastifyWebhookOptions = ReceiverOptions & {
   /** Where deliveries are posted to, such as /hooks/verbatim. */

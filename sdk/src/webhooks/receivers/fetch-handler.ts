@@ -1,6 +1,5 @@
 import { BodyParsedError, readBody } from './raw-body.ts';
-import type { ReceiverOptions, Reply } from './receiver.ts';
-import { createReceiver, NOT_A_POST, TOO_LARGE } from './receiver.ts';
+import { createReceiver, NOT_A_POST, type ReceiverOptions, type Reply, TOO_LARGE } from './receiver.ts';
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 

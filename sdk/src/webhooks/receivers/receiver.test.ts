@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { RECEIVER_SECRET, SIGNED_AT, signedDelivery } from '../../../../test/fixtures/webhooks/signed-delivery.ts';
 import type { WebhookVerificationError } from '../verification.ts';
 import { rememberEvents } from './event-memory.ts';
-import type { Handlers } from './receiver.ts';
-import { createReceiver } from './receiver.ts';
+import { createReceiver, type Handlers } from './receiver.ts';
 
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
 

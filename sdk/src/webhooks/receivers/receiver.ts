@@ -1,7 +1,13 @@
 import type { AnyEvent, EventType } from '../../wire.ts';
 import type { SignatureExplanation } from '../explain/explain-signature.ts';
-import type { Body, HeaderSource, VerificationCode } from '../verification.ts';
-import { readHeader, readSecrets, WebhookVerificationError } from '../verification.ts';
+import {
+  type Body,
+  type HeaderSource,
+  readHeader,
+  readSecrets,
+  type VerificationCode,
+  WebhookVerificationError,
+} from '../verification.ts';
 import { verifyDeliveryAsync } from '../web-signature.ts';
 import type { EventMemory } from './event-memory.ts';
 import { DEFAULT_MAX_BODY_BYTES } from './raw-body.ts';

@@ -1,17 +1,12 @@
-import type { Database } from '../../../db/database.ts';
-import { isDatabaseAway } from '../../../db/database.ts';
+import { type Database, isDatabaseAway } from '../../../db/database.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
 import { notifyChanged } from '../../notify.ts';
-import type { StoredPart } from './live-audio.ts';
-import { readLiveAudio } from './live-audio.ts';
-import type { LiveSegment } from './live-segment.ts';
-import { messageOf, segmentsOf } from './live-segment.ts';
-import type { LivePiece, LiveRow, LiveWrite } from './live-store.ts';
-import { writeLive } from './live-store.ts';
-import type { AudioChunk } from './pending-audio.ts';
-import { PendingAudio } from './pending-audio.ts';
+import { readLiveAudio, type StoredPart } from './live-audio.ts';
+import { type LiveSegment, messageOf, segmentsOf } from './live-segment.ts';
+import { type LivePiece, type LiveRow, type LiveWrite, writeLive } from './live-store.ts';
+import { type AudioChunk, PendingAudio } from './pending-audio.ts';
 
 /** Audio is written at the latest so long after it came. */
 const WRITE_EVERY_MS = 250;

@@ -1,12 +1,18 @@
 import type { Database } from '../../../db/database.ts';
 import { afterAttempt } from '../../../rules/webhooks/after-attempt.ts';
-import type { DisableBounds, StreakVerdict } from '../../../rules/webhooks/auto-disable.ts';
-import { streakAfter } from '../../../rules/webhooks/auto-disable.ts';
+import { type DisableBounds, type StreakVerdict, streakAfter } from '../../../rules/webhooks/auto-disable.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
-import type { LogEntry } from './log-store.ts';
-import { insertLogEntries } from './log-store.ts';
-import type { LockedWebhook, Retry } from './streak-store.ts';
-import { changeWebhooks, deleteEnded, lockShard, lockWaiting, lockWebhooks, scheduleRetries } from './streak-store.ts';
+import { insertLogEntries, type LogEntry } from './log-store.ts';
+import {
+  changeWebhooks,
+  deleteEnded,
+  type LockedWebhook,
+  lockShard,
+  lockWaiting,
+  lockWebhooks,
+  type Retry,
+  scheduleRetries,
+} from './streak-store.ts';
 
 type Batch = DisableBounds & {
   /** All of one shard, in the order in which they ended: a success ends the failure streak before it. */

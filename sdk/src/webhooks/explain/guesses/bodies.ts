@@ -1,7 +1,6 @@
 import { decodeBase64, fromLatin1, toBytes, toLatin1, toText } from '../../crypto/bytes.ts';
 import type { Body } from '../../verification.ts';
-import type { Guess, Mistake } from './guess.ts';
-import { distinct } from './guess.ts';
+import { distinct, type Guess, type Mistake } from './guess.ts';
 import { guessJson } from './json.ts';
 
 // The characters of 0x80 to 0x9f in Windows-1252, which is what browsers and many servers mean by Latin-1.

@@ -1,8 +1,7 @@
 import { decodeBase64, toBytes, toHex } from '../../crypto/bytes.ts';
 import { SECRET_PREFIX } from '../../verification.ts';
 import type { SignatureHeaders } from '../read-headers.ts';
-import type { Guess, Mistake } from './guess.ts';
-import { distinct } from './guess.ts';
+import { distinct, type Guess, type Mistake } from './guess.ts';
 
 /** A key, the text before the body, and the mistakes that lead from them to the right ones. */
 export type Signing = { key: Uint8Array; prefix: string; mistakes: Mistake[] };
