@@ -34,7 +34,7 @@ test('the end of a job with its delivery is announced once', async () => {
 
   const first = (await fixture.transcribe(account, wavFile(1), { async: 'true' })).json.id as string;
   const claimed = (await claimNextJob(db, 60_000))!;
-  await endJob({ db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: false }, claimed, OUTCOME);
+  await endJob(fixture, claimed, OUTCOME);
   db.notify('jobs_due', 'last');
   await until('the last notification', () => received.includes('jobs_due last'));
 

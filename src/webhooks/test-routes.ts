@@ -1,5 +1,4 @@
-import type { Config } from '../config/settings.ts';
-import type { Database } from '../db/database.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { ApiError } from '../http/api-error.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { component, idSchema, Type } from '../http/schema.ts';
@@ -11,15 +10,13 @@ import { composeEvent } from './events/compose-event.ts';
 import type { EventData, EventType } from './events/event-types.ts';
 import { insertTest } from './events/store.ts';
 
-export type TestDeps = { db: Database; config: Pick<Config, 'webhookRetryDelaysMs'> };
-
 const testSentSchema = Type.Object(
   { event_id: idSchema('evt', 'evt_01kamz2f3q8r5t7v9wxyzabcde'), type: eventTypeSchema },
   component('TestSent', { event_id: 'evt_01kamz2f3q8r5t7v9wxyzabcde', type: 'webhook.test' }),
 );
 
 /** POST /v1/webhooks/:id/test. */
-export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
+export function webhookTestRoutes({ db, config }: Runtime): Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -47,16 +44,13 @@ export function webhookTestRoutes({ db, config }: TestDeps): Route[] {
           webhookId: id,
         };
         const answer = { status: 202, body: { event_id: test.event.id, type } } as const;
-        const firstDelayMs = config.webhookRetryDelaysMs[0] ?? 0;
         const sent = (isInserted: boolean) => {
           if (!isInserted) throw new ApiError('conflict', 'The webhook was disabled or deleted at this moment.');
           note({ event_id: test.event.id, webhook_id: id });
           return answer;
         };
-        if (!idempotency.hasKey) return sent(await insertTest(db, test, firstDelayMs));
-        return await db.transaction(async (tx) =>
-          idempotency.saveAnswer(tx, sent(await insertTest(tx, test, firstDelayMs))),
-        );
+        if (!idempotency.hasKey) return sent(await insertTest(db, test, config));
+        return await db.transaction(async (tx) => idempotency.saveAnswer(tx, sent(await insertTest(tx, test, config))));
       },
     }),
   ];

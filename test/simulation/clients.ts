@@ -8,6 +8,7 @@ import { createJob } from '../../src/jobs/api/create.ts';
 import type { JobsRuntime } from '../../src/jobs/api/jobs-api.ts';
 import { NOTHING_REQUESTED } from '../../src/jobs/job.ts';
 import { makeId } from '../../src/platform/clock.ts';
+import { openLog } from '../../src/platform/log.ts';
 import { unitsFromCredits } from '../../src/rules/jobs/price.ts';
 import { webhookRoutes } from '../../src/webhooks/endpoints/routes.ts';
 import { EVENT_TYPES } from '../../src/webhooks/events/event-types.ts';
@@ -51,12 +52,10 @@ export class Clients {
     this.#receivers = receivers;
     this.#db = server.open(this.actor);
     const clock = clockOf(this.actor, simulator);
-    this.#runtime = { db: this.#db, storage: STORAGE, config: SETTINGS, clock } as JobsRuntime;
+    const runtime = { config: SETTINGS, db: this.#db, clock, log: openLog('silent') };
+    this.#runtime = { ...runtime, storage: STORAGE } as JobsRuntime;
     const lookup = async () => ['93.184.216.34'];
-    this.#routes = [
-      ...webhookRoutes({ db: this.#db, config: SETTINGS, secretBox: SECRET_BOX, clock, lookup }),
-      ...webhookTestRoutes({ db: this.#db, config: SETTINGS }),
-    ];
+    this.#routes = [...webhookRoutes({ ...runtime, secretBox: SECRET_BOX, lookup }), ...webhookTestRoutes(runtime)];
   }
 
   /** Accounts are created before the faults begin. */

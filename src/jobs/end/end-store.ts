@@ -1,4 +1,6 @@
 import { AFTER_ACCOUNT, moveUnits, settlementValues } from '../../accounts/ledger/ledger-store.ts';
+import { creditRates } from '../../config/rates.ts';
+import type { Config } from '../../config/settings.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
@@ -86,10 +88,6 @@ type EndedJob = {
   chunks: TranscriptChunk[];
   /** The waveform, from `PeakCollector`. */
   peaks: Buffer | null;
-  /** The delay before a delivery's first attempt. */
-  firstDelayMs: number;
-  /** Credits per minute on the job's plan. */
-  rate: number;
 };
 
 /**
@@ -97,15 +95,12 @@ type EndedJob = {
  * waits for them. False and nothing changed when the lease was lost, when the hold or the transcribed part has changed, or
  * when the time of the end is 5 s ago or has not come.
  */
-export async function writeEnd(
-  sql: Sql,
-  { ended, event, chunks, peaks, firstDelayMs, rate }: EndedJob,
-): Promise<boolean> {
+export async function writeEnd(sql: Sql, { ended, event, chunks, peaks }: EndedJob, config: Config): Promise<boolean> {
   const { id: jobId, accountId: id, shard, unlimited, heldUnits } = ended;
   const costUnits = ended.costUnits!;
   const settlement = settlementValues({ account: { id, shard, unlimited }, jobId, heldUnits, costUnits });
   const values = {
-    ...endValues({ ended, event, peaks, firstDelayMs, rate }),
+    ...endValues({ ended, event, peaks }, config),
     ...settlement,
     ...chunkValues(ended.createdAt, chunks),
   };
@@ -118,22 +113,26 @@ export async function writeEnd(
  * Writes the end of a queued job for which nothing is held, inserts the event and its deliveries in one statement, and
  * notifies everything that waits for them. False and nothing changed when the job is no longer queued.
  */
-export async function writeQueuedEnd(sql: Sql, end: Omit<EndedJob, 'chunks' | 'peaks'>): Promise<boolean> {
-  const values = { ...endValues({ ...end, peaks: null }), jobId: end.ended.id };
+export async function writeQueuedEnd(
+  sql: Sql,
+  end: Pick<EndedJob, 'ended' | 'event'>,
+  config: Config,
+): Promise<boolean> {
+  const values = { ...endValues({ ...end, peaks: null }, config), jobId: end.ended.id };
   const [written] = await sql.rows<Written>(END_QUEUED(values));
   notifyWritten(sql, end.ended, written);
   return written !== undefined;
 }
 
-function endValues({ ended, event, peaks, firstDelayMs, rate }: Omit<EndedJob, 'chunks'>): Record<string, unknown> {
-  const lists = {
+function endValues({ ended, event, peaks }: Omit<EndedJob, 'chunks'>, config: Config): Record<string, unknown> {
+  return {
+    ...ended,
     speakers: ended.speakers && JSON.stringify(ended.speakers),
     warnings: JSON.stringify(ended.warnings),
-  };
-  return {
-    ...{ ...ended, ...lists, peaks, packedWords: ended.words ?? null },
-    ...eventValues(event, { firstDelayMs, now: null }),
-    ...usageValues(ended, rate),
+    peaks,
+    packedWords: ended.words ?? null,
+    ...eventValues(event, config),
+    ...usageValues(ended, creditRates(config)[ended.plan]),
   };
 }
 

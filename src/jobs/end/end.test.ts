@@ -29,8 +29,7 @@ async function openEnvironment() {
       return fixture.db.rows(statement);
     },
   };
-  const end = (expected: RunningJob | null) =>
-    endJob({ db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: false }, claimed, COMPLETED, expected);
+  const end = (expected: RunningJob | null) => endJob({ ...fixture, db }, claimed, COMPLETED, expected);
   return Object.assign(fixture, { account, claimed, reads, end });
 }
 

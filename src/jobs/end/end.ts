@@ -1,20 +1,11 @@
-import type { Database } from '../../db/database.ts';
+import { creditRates } from '../../config/rates.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { chargedUnits, costUnits } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/compose-event.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
 import { chunksOf } from '../search/search-index.ts';
 import { showJob } from '../view.ts';
 import { type RunningJob, readRunningJob, writeEnd } from './end-store.ts';
-
-export type EndDeps = {
-  db: Database;
-  /** Credits per minute of audio. */
-  rates: { lite: number; pro: number };
-  /** The delay before a delivery's first attempt. */
-  firstDelayMs: number;
-  /** Whether transcripts are indexed. */
-  search: boolean;
-};
 
 // A write of this worker that the database executed late may change the job between the read and the write, or the write
 // itself may be late.
@@ -27,12 +18,12 @@ const MAX_TRIES = 10;
  *                  where it does not. The end is written only if the row is so, and the time at most 5 s old.
  */
 export async function endJob(
-  { db, rates, firstDelayMs, search }: EndDeps,
+  { db, config }: Runtime,
   job: ClaimedJob,
   outcome: Outcome,
   expected: RunningJob | null = null,
 ): Promise<Job | null> {
-  const rate = rates[job.plan];
+  const rate = creditRates(config)[job.plan];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const running = (tries === 0 && expected) || (await readRunningJob(db, job));
     if (running === null) return null;
@@ -45,9 +36,9 @@ export async function endJob(
       metadata: ended.metadata,
       now: running.moment,
     });
-    const chunks = search ? chunksOf(ended) : [];
+    const chunks = config.search === 'on' ? chunksOf(ended) : [];
     const peaks = (outcome.kind === 'completed' && outcome.peaks) || null;
-    if (await writeEnd(db, { ended, event, chunks, peaks, firstDelayMs, rate })) return ended;
+    if (await writeEnd(db, { ended, event, chunks, peaks }, config)) return ended;
   }
   throw new Error(`job ${job.id} changed ${MAX_TRIES} times while its end was written`);
 }

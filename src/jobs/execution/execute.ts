@@ -1,6 +1,7 @@
 import { StorageAwayError } from '../../audio/storage/storage.ts';
+import { creditRates } from '../../config/rates.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
-import { type EndDeps, endJob } from '../end/end.ts';
+import { endJob } from '../end/end.ts';
 import type { RunningJob } from '../end/end-store.ts';
 import { type Growth, growHold, openHold } from '../end/hold.ts';
 import type { ClaimedJob, Job, Outcome } from '../job.ts';
@@ -12,8 +13,8 @@ import { type LeaseKeeper, LeaseLostError } from '../work/lease-keeper.ts';
 import { retryWhileAway } from '../work/retry-while-away.ts';
 import { type Place, StopError } from '../work/work-loop.ts';
 import { openPartialResults, type PartialResults } from './partial-results.ts';
-import { type LimitedEngine, type PipelineDeps, runPipeline } from './pipeline.ts';
-import type { TranscriberDeps } from './transcriber-deps.ts';
+import { type LimitedEngine, type PipelineRuntime, runPipeline } from './pipeline.ts';
+import type { TranscriberRuntime } from './transcriber-runtime.ts';
 
 /** The job was canceled, or another worker ended it. */
 class EndedElsewhereError extends Error {
@@ -29,7 +30,8 @@ const AUDIO = { waits: 'a job', isAway: (cause: unknown) => cause instanceof Sto
 /** A job under way, as its lease is renewed. */
 export type HeldJob = Claim & Pick<Job, 'progress'>;
 
-type ExecuteDeps = TranscriberDeps & {
+/** What a transcriber runs on, with what its jobs share. */
+type ExecutionRuntime = TranscriberRuntime & {
   completions: CompletionWaiter;
   leases: LeaseKeeper<HeldJob>;
   eraser: AudioEraser;
@@ -42,19 +44,19 @@ type ExecuteDeps = TranscriberDeps & {
 export async function executeJob(
   job: ClaimedJob,
   limited: LimitedEngine,
-  deps: ExecuteDeps,
+  runtime: ExecutionRuntime,
   place: Place,
 ): Promise<void> {
-  await new Execution(job, limited, deps, place).run();
+  await new Execution(job, limited, runtime, place).run();
 }
 
 class Execution {
   readonly #job: ClaimedJob;
   readonly #limited: LimitedEngine;
-  readonly #deps: ExecuteDeps;
+  readonly #runtime: ExecutionRuntime;
   readonly #place: Place;
   readonly #claimedAtMs: number;
-  readonly #rates: EndDeps['rates'];
+  readonly #rate: number;
   readonly #lost = new AbortController();
   readonly #signal: AbortSignal;
   readonly #partialResults: PartialResults;
@@ -62,24 +64,24 @@ class Execution {
   #isUnchanged = true;
   #progress = 0;
 
-  constructor(job: ClaimedJob, limited: LimitedEngine, deps: ExecuteDeps, place: Place) {
+  constructor(job: ClaimedJob, limited: LimitedEngine, runtime: ExecutionRuntime, place: Place) {
     this.#job = job;
     this.#limited = limited;
-    this.#deps = deps;
+    this.#runtime = runtime;
     this.#place = place;
-    this.#claimedAtMs = deps.clock.now();
-    this.#rates = { lite: deps.config.creditRateLite, pro: deps.config.creditRatePro };
+    this.#claimedAtMs = runtime.clock.now();
+    this.#rate = creditRates(runtime.config)[job.plan];
     this.#signal = AbortSignal.any([place.signal, this.#lost.signal]);
-    this.#partialResults = openPartialResults(job, deps);
+    this.#partialResults = openPartialResults(job, runtime);
   }
 
   async run(): Promise<void> {
     const job = this.#job;
-    const { leases, log } = this.#deps;
+    const { leases, log } = this.#runtime;
     const held = () => ({ shard: job.shard, id: job.id, lease: job.lease, progress: this.#progress });
     using _lease = leases.hold(held, (cause) => this.#lost.abort(cause));
     try {
-      if (job.isLive) return this.#finish(await endOrphan(job, this.#limited.engine, this.#deps, this.#signal));
+      if (job.isLive) return this.#finish(await endOrphan(job, this.#limited.engine, this.#runtime, this.#signal));
       const outcome = await this.#transcribe();
       this.#place.leave();
       this.#finish(await this.#writeEnd(outcome));
@@ -99,29 +101,26 @@ class Execution {
       const message = `The transcription was begun ${MAX_ATTEMPTS} times and never came to its end.`;
       return { kind: 'failed', type: 'engine_error', message, model: engine.name };
     }
-    const deps = this.#pipelineDeps();
+    const runtime = this.#pipelineRuntime();
     // Until the end is written, which this process would otherwise be told of as well.
-    using completion = this.#deps.completions.subscribe(this.#job);
+    using completion = this.#runtime.completions.subscribe(this.#job);
     void completion.ended.then(() => this.#lost.abort(new EndedElsewhereError()));
     try {
-      return await this.#retryWhileAway(AUDIO, () => runPipeline(this.#job, this.#limited, deps, this.#signal));
+      return await this.#retryWhileAway(AUDIO, () => runPipeline(this.#job, this.#limited, runtime, this.#signal));
     } catch (cause) {
       this.#signal.throwIfAborted();
-      this.#deps.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
+      this.#runtime.log.error({ job_id: this.#job.id, err: cause }, 'a job failed by a fault of the service');
       const message = 'The transcription failed by a fault of the service. Send the audio again.';
       return { kind: 'failed', type: 'engine_error', message, model: engine.name };
     }
   }
 
-  #pipelineDeps(): PipelineDeps {
+  #pipelineRuntime(): PipelineRuntime {
     const job = this.#job;
-    const { config } = this.#deps;
-    const rate = this.#rates[job.plan];
+    const rate = this.#rate;
     return {
-      ...this.#deps,
+      ...this.#runtime,
       leavePlace: this.#place.leave,
-      maxAudioSeconds: config.maxAudioSeconds,
-      minFreeDiskBytes: config.minFreeDiskBytes,
       onProgress: (progress) => {
         this.#progress = progress;
       },
@@ -139,7 +138,7 @@ class Execution {
   async #growHold(decodedUnits: number): Promise<Exclude<Growth, { kind: 'lost' }>> {
     this.#isUnchanged = false;
     const growth = await this.#retryWhileAway({ waits: 'the hold of a job' }, () =>
-      growHold(this.#deps.db, this.#job, decodedUnits),
+      growHold(this.#runtime.db, this.#job, decodedUnits),
     );
     if (growth.kind !== 'lost') return growth;
     const cause = new LeaseLostError(this.#job.id);
@@ -150,15 +149,8 @@ class Execution {
   async #writeEnd(outcome: Outcome): Promise<Job> {
     // A failed job is charged for its stored pieces, so the last of them is stored first.
     if (outcome.kind === 'failed') await this.#partialResults.close();
-    const { db, config } = this.#deps;
-    const endDeps = {
-      db,
-      rates: this.#rates,
-      firstDelayMs: config.webhookRetryDelaysMs[0]!,
-      search: config.search === 'on',
-    };
     const ended = await this.#retryWhileAway({ waits: 'the end of a job' }, () =>
-      endJob(endDeps, this.#job, outcome, this.#expected(outcome)),
+      endJob(this.#runtime, this.#job, outcome, this.#expected(outcome)),
     );
     if (ended === null) throw new LeaseLostError(this.#job.id);
     return ended;
@@ -169,16 +161,16 @@ class Execution {
     // A failed job keeps its progress, which the renewal of the lease stores.
     if (!this.#isUnchanged || outcome.kind === 'failed') return null;
     const { heldUnits, transcribedUnits, progress, startedAt } = this.#job;
-    const ranMs = Math.max(0, this.#deps.clock.now() - this.#claimedAtMs);
+    const ranMs = Math.max(0, this.#runtime.clock.now() - this.#claimedAtMs);
     return { heldUnits, transcribedUnits, progress, moment: new Date(startedAt!.getTime() + ranMs) };
   }
 
   #retryWhileAway<Result>(away: typeof AUDIO | { waits: string }, work: () => Promise<Result>): Promise<Result> {
-    return retryWhileAway(this.#deps, { ...away, jobId: this.#job.id, signal: this.#signal }, work);
+    return retryWhileAway(this.#runtime, { ...away, jobId: this.#job.id, signal: this.#signal }, work);
   }
 
   #finish(job: Job): void {
-    const { log, metrics } = this.#deps;
+    const { log, metrics } = this.#runtime;
     log.info(
       {
         job_id: job.id,
@@ -201,7 +193,7 @@ class Execution {
 
   /** The cancellation settled the job. Only the audio file, which was open here, remains. */
   #stopAfterEnd(): void {
-    this.#deps.log.info(
+    this.#runtime.log.info(
       { job_id: this.#job.id, attempt: this.#job.attempts },
       'the job was canceled, or ended by another worker; its execution stopped',
     );
@@ -210,12 +202,12 @@ class Execution {
 
   #eraseAudioIfDue(): void {
     const { shard, id, audioKey } = this.#job;
-    if (this.#deps.config.audioRetentionHours > 0 || audioKey === null) return;
-    this.#deps.eraser.add({ shard, id, audioKey });
+    if (this.#runtime.config.audioRetentionHours > 0 || audioKey === null) return;
+    this.#runtime.eraser.add({ shard, id, audioKey });
   }
 
   async #handBack(): Promise<void> {
-    const isBack = await handBackJob(this.#deps.db, this.#job, null);
-    this.#deps.log.info({ job_id: this.#job.id, handed_back: isBack }, 'a job was handed back');
+    const isBack = await handBackJob(this.#runtime.db, this.#job, null);
+    this.#runtime.log.info({ job_id: this.#job.id, handed_back: isBack }, 'a job was handed back');
   }
 }

@@ -4,7 +4,6 @@ import { isCutOff } from '../../audio/media/cut-off.ts';
 import { openChannels, openMixed, type TrackAudio } from '../../audio/media/track-audio.ts';
 import { endSample } from '../../audio/split.ts';
 import { type Pcm, SAMPLE_RATE } from '../../engines/engine.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
 import { channelsOf, trackIndex } from '../../rules/channels/audio-tracks.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import type { PeakCollector } from '../../rules/jobs/peaks.ts';
@@ -12,6 +11,7 @@ import type { FoundWarning } from '../../rules/jobs/warnings.ts';
 import type { Cover, Shortage } from '../end/hold.ts';
 import type { ClaimedJob } from '../job.ts';
 import type { openProgress } from './progress.ts';
+import type { TranscriberRuntime } from './transcriber-runtime.ts';
 
 // The operating system has a file in memory that was written so short a time ago.
 const IN_MEMORY_MS = 5_000;
@@ -24,14 +24,21 @@ const isInMemory = ({ createdAt, startedAt }: ClaimedJob) => startedAt!.getTime(
 export async function openJobAudio(
   job: ClaimedJob,
   path: string,
-  { tools, maxAudioSeconds }: { tools: ToolPaths; maxAudioSeconds: number },
+  { tools, config }: TranscriberRuntime,
   signal: AbortSignal,
 ): Promise<TrackAudio> {
   const { tracks, options, sizeBytes } = job;
   const { multichannel = false, audio_track: choice = null } = options;
   const track = trackIndex(tracks, choice);
   if (track === null) throw new AudioError(`The file has no audio track ${choice}.`);
-  const decode = { tools, maxAudioSeconds, signal, track, sizeBytes, isInMemory: isInMemory(job) };
+  const decode = {
+    tools,
+    maxAudioSeconds: config.maxAudioSeconds,
+    signal,
+    track,
+    sizeBytes,
+    isInMemory: isInMemory(job),
+  };
   return multichannel && channelsOf(tracks, choice) !== 1 ? await openChannels(path, decode) : openMixed(path, decode);
 }
 

@@ -1,7 +1,6 @@
 import { AudioError, AudioGoneError } from '../../audio/audio-error.ts';
 import { type ChannelPiece, cutChannels } from '../../audio/cut-channels.ts';
 import { cutPieces, endSample } from '../../audio/split.ts';
-import type { AudioStorage } from '../../audio/storage/storage.ts';
 import {
   type Engine,
   EngineError,
@@ -11,11 +10,7 @@ import {
   type Transcript,
 } from '../../engines/engine.ts';
 import { sanitiseTranscript } from '../../engines/sanitised-transcript.ts';
-import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
-import type { VoiceDetector } from '../../engines/vad/vad.ts';
-import type { Log } from '../../platform/log.ts';
 import type { Semaphore } from '../../platform/semaphore.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
 import { Extent } from '../../rules/channels/extent.ts';
 import { SegmentOrder } from '../../rules/channels/segment-order.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
@@ -34,6 +29,7 @@ import { LanguageCount, placeSegments, segmentsJson, textOf } from '../transcrip
 import { audioWarnings, countSamples, coverPieces, endWarnings, openJobAudio } from './job-audio.ts';
 import { lookAhead } from './look-ahead.ts';
 import { openProgress } from './progress.ts';
+import type { PieceTimeout, TranscriberRuntime } from './transcriber-runtime.ts';
 
 /** An engine and the semaphore that limits the pieces under way to its slots. */
 export type LimitedEngine = { engine: Engine; semaphore: Semaphore };
@@ -41,14 +37,8 @@ export type LimitedEngine = { engine: Engine; semaphore: Semaphore };
 type Failed = Extract<Outcome, { kind: 'failed' }>;
 type Progress = ReturnType<typeof openProgress>;
 
-export type PipelineDeps = {
-  storage: AudioStorage;
-  tools: ToolPaths;
-  maxAudioSeconds: number;
-  /** Finds places to cut long audio, and pieces without speech, which the engine is not given; absent without its model. */
-  detector?: VoiceDetector | null;
-  /** The timeout of one piece; the default grows with its length. */
-  pieceTimeout?: PieceTimeout;
+/** What a job is transcribed with, and what its worker does meanwhile. */
+export type PipelineRuntime = TranscriberRuntime & {
   /** Called before the engine is given a piece: audio that the balance does not cover is not transcribed. */
   cover: Cover;
   /**
@@ -57,14 +47,9 @@ export type PipelineDeps = {
    */
   onPiece: (segments: readonly Segment[], reached: Reached) => void;
   /** Called when the engine is done with the job, and its speakers are to be found. */
-  leavePlace?: () => void;
+  leavePlace: () => void;
   /** Called with 0 to 0.99 while what follows transcription goes on. */
-  onProgress?: (progress: number) => void;
-  /** Null on a node without the speaker model. */
-  speakerFinder?: SpeakerFinder | null;
-  /** Of the disk that recordings of audio leave free. */
-  minFreeDiskBytes: number;
-  log: Log;
+  onProgress: (progress: number) => void;
 };
 
 /**
@@ -73,8 +58,6 @@ export type PipelineDeps = {
  * @property isWhole   the piece is all of the audio
  */
 export type Reached = { progress: number; transcribedMs: number; isWhole: boolean };
-
-export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
 
 /** Of the progress of a job whose speakers are found afterwards. */
 const TRANSCRIPTION_SHARE = 0.6;
@@ -90,35 +73,39 @@ const PIECE_TIMEOUT: PieceTimeout = { baseMs: 60_000, perAudioSecondMs: 4_000 };
 export async function runPipeline(
   job: ClaimedJob,
   { engine, semaphore }: LimitedEngine,
-  deps: PipelineDeps,
+  runtime: PipelineRuntime,
   signal: AbortSignal,
 ): Promise<Outcome> {
   try {
     requireTranslation(job.options, engine);
-    await using file = await deps.storage.localPath(job.audioKey!);
+    await using file = await runtime.storage.localPath(job.audioKey!);
     const bounds = speakerBounds(job.options);
     const progress = openProgress(job.durationMs / 1000, bounds === null ? 1 : TRANSCRIPTION_SHARE);
-    const audio = await openJobAudio(job, file.path, deps, signal);
+    const audio = await openJobAudio(job, file.path, runtime, signal);
     const { channels, findings } = audio;
-    await using recordings = new Recordings(bounds === null ? 0 : channels.length, deps.storage, deps.minFreeDiskBytes);
+    await using recordings = new Recordings(
+      bounds === null ? 0 : channels.length,
+      runtime.storage,
+      runtime.config.minFreeDiskBytes,
+    );
     const peaks = new PeakCollector();
     const counted = countSamples(recordings.record(audio.chunks), { progress, peaks });
-    const findSpeech = async (pcm: Pcm) => (await deps.detector?.find(pcm, signal)) ?? null;
+    const findSpeech = async (pcm: Pcm) => (await runtime.detector?.find(pcm, signal)) ?? null;
     const cutChannel = (pcm: AsyncIterable<Pcm>) => cutPieces(pcm, findSpeech, engine.maxPieceSeconds);
-    const covered = coverPieces(cutChannels(counted.chunks, channels.length, cutChannel), audio, deps.cover);
+    const covered = coverPieces(cutChannels(counted.chunks, channels.length, cutChannel), audio, runtime.cover);
     const found = [...unsupportedOptions(job.options, engine), ...audioWarnings(job, audio)];
-    const using = { engine, semaphore, progress, found, channels };
-    const transcript = await transcribePieces(job, covered.pieces, using, deps, signal);
+    const transcription = { engine, semaphore, progress, found, channels };
+    const transcript = await transcribePieces(job, covered.pieces, transcription, runtime, signal);
     const shortage = covered.shortage();
     if (shortage !== null) return insufficientBalance(engine, shortage);
     found.push(...(await endWarnings(job, file.path, counted.samples() / SAMPLE_RATE)));
     const durationMs = billedMs(counted.samples(), SAMPLE_RATE);
     const known = { durationMs, chargedMs: durationMs * channels.length, found, peaks: peaks.bytes() };
     if (bounds === null) return completed(job, engine, { transcript, speakers: null, ...known });
-    deps.leavePlace?.();
-    const onProgress = (share: number) => deps.onProgress?.(progress.followed(share));
-    const finder = deps.speakerFinder ?? null;
-    const log = deps.log.child({ job_id: job.id });
+    runtime.leavePlace();
+    const onProgress = (share: number) => runtime.onProgress(progress.followed(share));
+    const finder = runtime.speakerFinder ?? null;
+    const log = runtime.log.child({ job_id: job.id });
     const recorded = recordings.channels.map((recording, position) => ({
       channel: findings === null ? null : channels[position]!,
       recording,
@@ -134,16 +121,17 @@ export async function runPipeline(
   }
 }
 
-type Using = LimitedEngine & { progress: Progress; found: FoundWarning[]; channels: readonly number[] };
+/** A job's engine, and what is found out about the job while it is transcribed. */
+type Transcription = LimitedEngine & { progress: Progress; found: FoundWarning[]; channels: readonly number[] };
 
 async function transcribePieces(
   job: ClaimedJob,
   pieces: AsyncIterable<ChannelPiece>,
-  { engine, semaphore, ...using }: Using,
-  deps: PipelineDeps,
+  { engine, semaphore, ...transcription }: Transcription,
+  runtime: PipelineRuntime,
   signal: AbortSignal,
 ): Promise<Transcript> {
-  const { baseMs, perAudioSecondMs } = deps.pieceTimeout ?? PIECE_TIMEOUT;
+  const { baseMs, perAudioSecondMs } = runtime.pieceTimeout ?? PIECE_TIMEOUT;
   const unfinished = new AbortController();
   const pieceSignal = AbortSignal.any([signal, unfinished.signal]);
   let isSpeechHeard = false;
@@ -155,7 +143,7 @@ async function transcribePieces(
       const seconds = samples.length / SAMPLE_RATE;
       const timeoutMs = baseMs + perAudioSecondMs * seconds;
       const options = { ...contextOf(job.options), language: job.language, timeoutMs, signal: pieceSignal };
-      const mayHoldSpeech = (await deps.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
+      const mayHoldSpeech = (await runtime.detector?.mayHoldSpeech(samples, pieceSignal)) ?? true;
       const given = mayHoldSpeech
         ? await semaphore(() => engine.transcribe(samples, options), pieceSignal)
         : { segments: [], language: job.language };
@@ -165,8 +153,8 @@ async function transcribePieces(
       return { ...piece, end, transcript: sanitiseTranscript(given, seconds) };
     },
   });
-  const transcript = await joinResults(job, results, using, deps.onPiece);
-  if (!isSpeechHeard) using.found.push({ code: 'no_speech' });
+  const transcript = await joinResults(job, results, transcription, runtime.onPiece);
+  if (!isSpeechHeard) transcription.found.push({ code: 'no_speech' });
   return transcript;
 }
 
@@ -176,8 +164,8 @@ type PieceResult = Omit<ChannelPiece, 'samples'> & { end: number; transcript: Tr
 async function joinResults(
   job: ClaimedJob,
   results: AsyncIterable<PieceResult>,
-  { progress, found, channels }: Omit<Using, keyof LimitedEngine>,
-  onPiece: PipelineDeps['onPiece'],
+  { progress, found, channels }: Omit<Transcription, keyof LimitedEngine>,
+  onPiece: PipelineRuntime['onPiece'],
 ): Promise<Transcript> {
   const languages = new LanguageCount();
   const segments: Segment[] = [];

@@ -51,9 +51,6 @@ const COMPLETED: Outcome = {
   durationMs: 1000,
   chargedMs: 1000,
 };
-const endDeps = (fixture: Fixture) => ({
-  ...{ db: fixture.db, rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: true },
-});
 
 test('a job ends with its transcript, its cost and its event, and its audio is erased', async () => {
   await using fixture = await openJobFixture();
@@ -234,14 +231,14 @@ test('a result that arrives after the lease was lost is rejected and changes not
   await fixture.endLeases();
   const current = (await claimNextJob(fixture.db, 60_000))!;
 
-  const late = await endJob(endDeps(fixture), stale, COMPLETED);
+  const late = await endJob(fixture, stale, COMPLETED);
 
   assert.equal(late, null);
   assert.deepEqual(await eventTypes(fixture), []);
   assert.equal((await fixture.job(account, id)).status, 'processing');
   assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');
-  assert.equal((await endJob(endDeps(fixture), current, COMPLETED))?.state, 'completed');
-  assert.equal(await endJob(endDeps(fixture), current, COMPLETED), null);
+  assert.equal((await endJob(fixture, current, COMPLETED))?.state, 'completed');
+  assert.equal(await endJob(fixture, current, COMPLETED), null);
   assert.deepEqual(await eventTypes(fixture), ['transcription.completed']);
 });
 
@@ -252,7 +249,7 @@ test('the end of a job is written completely or not at all', async () => {
   const claimed = (await claimNextJob(fixture.db, 60_000))!;
   await fixture.db.run({ text: 'alter table events add constraint nothing_fits check (false)' });
 
-  await assert.rejects(endJob(endDeps(fixture), claimed, COMPLETED));
+  await assert.rejects(endJob(fixture, claimed, COMPLETED));
 
   assert.equal((await fixture.job(account, id)).status, 'processing');
   assert.equal((await ledgerSum(fixture, account)).entries, 'credit hold');

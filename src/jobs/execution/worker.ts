@@ -11,35 +11,34 @@ import { LeaseKeeper } from '../work/lease-keeper.ts';
 import { WorkLoop } from '../work/work-loop.ts';
 import { executeJob, type HeldJob } from './execute.ts';
 import type { LimitedEngine } from './pipeline.ts';
-import type { TranscriberDeps } from './transcriber-deps.ts';
+import type { TranscriberRuntime } from './transcriber-runtime.ts';
 
 // While a job's speakers are searched for, which may take longer than the audio, or its end is written, another job is
 // transcribed in its place.
 const JOBS_PER_PLACE = 2;
 
 /** Transcribes jobs as they come due, TRANSCRIBE_CONCURRENCY at once; `stop` hands back the jobs under way. */
-export async function startTranscriber(deps: TranscriberDeps): Promise<{ stop(): Promise<void> }> {
-  const { db, config } = deps;
-  const completions = await openCompletionWaiter(deps);
-  const eraser = new AudioEraser(deps);
-  const leases = new LeaseKeeper<HeldJob>({
-    ...deps,
-    renew: (jobs, shard) => renewLeases(db, jobs, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
-  });
-  const engines = limitEngines(deps.engines);
-  const jobDeps = { ...deps, completions, leases, eraser };
+export async function startTranscriber(runtime: TranscriberRuntime): Promise<{ stop(): Promise<void> }> {
+  const { db, config } = runtime;
+  const completions = await openCompletionWaiter(runtime);
+  const eraser = new AudioEraser(runtime);
+  const leases = new LeaseKeeper<HeldJob>(runtime, (jobs, shard) =>
+    renewLeases(db, jobs, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
+  );
+  const engines = limitEngines(runtime.engines);
+  const shared = { ...runtime, completions, leases, eraser };
   const places = config.transcribeConcurrency;
-  const loop = new WorkLoop<ClaimedJob>(deps, {
+  const loop = new WorkLoop<ClaimedJob>(runtime, {
     name: 'jobs',
     channel: 'jobs_due',
     places,
     most: JOBS_PER_PLACE * places,
-    claim: (free) => claimNextJobs(deps, free),
-    execute: (job, place) => executeJob(job, engines[job.plan], jobDeps, place),
+    claim: (free) => claimNextJobs(runtime, free),
+    execute: (job, place) => executeJob(job, engines[job.plan], shared, place),
   });
   const stopping = new AbortController();
   await loop.start();
-  const returning = returnLapsedUntil(stopping.signal, deps);
+  const returning = returnLapsedUntil(stopping.signal, runtime);
   return {
     async stop() {
       stopping.abort();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { systemClock } from '../../platform/clock.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
+import type { Database } from '../../db/database.ts';
 import { openSecretBox } from '../../webhooks/secrets/secrets.ts';
 import { openAudioUrl, openAudioUrlGuard, readAudioUrl } from './audio-url.ts';
 
@@ -16,12 +17,7 @@ const headersOf = (text: string) =>
 
 /** A guard for which every name has these addresses. */
 const guardFor = (addresses: string[]) =>
-  openAudioUrlGuard({
-    config: { audioUrl: 'on', audioUrlAllowedTargets: [] },
-    clock: systemClock,
-    secretBox: BOX,
-    lookup: async () => addresses,
-  });
+  openAudioUrlGuard({ ...runtimeOn({} as Database), secretBox: BOX, lookup: async () => addresses });
 
 test('headers are read by their names in lower case', () => {
   assert.deepEqual(headersOf('{"Authorization":"Bearer x","X-Own_1":"a b\\tc",  "accept":""}'), {

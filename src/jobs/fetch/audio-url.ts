@@ -1,10 +1,9 @@
 import { cleanFilename } from '../../audio/filename.ts';
-import type { Config } from '../../config/settings.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { permittedTarget, resolveUrl } from '../../egress/url-check.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { parseAudioUrl } from '../../rules/network/url-guard.ts';
 import type { SecretBox } from '../../webhooks/secrets/secrets.ts';
 
@@ -96,15 +95,10 @@ export type AudioUrlGuard = {
   permit(given: AudioUrl, accountId: string): Promise<RemoteAudio>;
 };
 
-type GuardDeps = {
-  config: Pick<Config, 'audioUrl' | 'audioUrlAllowedTargets'>;
-  clock: Clock;
-  secretBox: Pick<SecretBox, 'seal'>;
-  lookup?: Lookup | undefined;
-};
+type GuardRuntime = Runtime & { secretBox: Pick<SecretBox, 'seal'>; lookup?: Lookup };
 
 /** Evaluates URLs when they are accepted, by the rules of contract section 6.1. */
-export function openAudioUrlGuard({ config, clock, secretBox, lookup }: GuardDeps): AudioUrlGuard {
+export function openAudioUrlGuard({ config, clock, secretBox, lookup }: GuardRuntime): AudioUrlGuard {
   const allowedTargets = config.audioUrlAllowedTargets;
   const resolver = new Resolver(lookup);
   return {

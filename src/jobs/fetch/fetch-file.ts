@@ -1,24 +1,13 @@
 import { AudioError } from '../../audio/audio-error.ts';
-import type { FetchedFile, FetchRequest, FileFetcher } from '../../audio/fetch/fetch.ts';
+import type { FetchedFile, FetchRequest } from '../../audio/fetch/fetch.ts';
 import { FetchError } from '../../audio/fetch/fetch-error.ts';
 import { FileStart } from '../../audio/file-start.ts';
 import { probeAudio, probeStart } from '../../audio/media/probe.ts';
 import { requireFreeDisk, whileDiskIsFree } from '../../audio/storage/free-disk.ts';
-import { type AudioStorage, UploadTooLargeError } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Semaphore } from '../../platform/semaphore.ts';
-import type { ToolPaths } from '../../platform/tools.ts';
+import { UploadTooLargeError } from '../../audio/storage/storage.ts';
 import type { AudioTrack, TrackChoice } from '../../rules/channels/audio-tracks.ts';
 import type { AudioUrl } from './audio-url.ts';
-
-export type FetchFileDeps = {
-  fetcher: FileFetcher;
-  storage: AudioStorage;
-  tools: ToolPaths;
-  config: Pick<Config, 'maxUploadBytes' | 'minFreeDiskBytes' | 'maxAudioSeconds'>;
-  /** Limits the probes that run at once. */
-  probes: Semaphore;
-};
+import type { FetchRuntime } from './fetch-runtime.ts';
 
 /** Audio in the storage, as the probe found it. */
 export type FetchedAudio = {
@@ -47,28 +36,28 @@ const TEXT_TYPE = /^(text\/.*|application\/(json|xml|xhtml\+xml|problem\+json))$
  * @throws unknown     the signal's reason, once it has aborted
  */
 export async function fetchFile(
-  deps: FetchFileDeps,
+  runtime: FetchRuntime,
   { url, headers, accountId, track }: WantedFile,
   { signal, nextTry }: FetchControl,
 ): Promise<FetchedAudio> {
-  const { storage, config } = deps;
+  const { storage, config } = runtime;
   await requireFreeDisk(storage, config.minFreeDiskBytes);
-  using file = await deps.fetcher.open({ url, headers, accountId, signal, nextTry });
+  using file = await runtime.fetcher.open({ url, headers, accountId, signal, nextTry });
   if (file.sizeBytes !== null && file.sizeBytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
   await requireFreeDisk(storage, config.minFreeDiskBytes, file.sizeBytes ?? 0);
   const start = new FileStart();
-  const stored = await store(deps, file, start);
+  const stored = await store(runtime, file, start);
   try {
     if (stored.sizeBytes === 0) throw new AudioError('The server sent an empty file.');
     const { mediaType, filename } = file;
-    return { ...stored, filename, ...(await probe(deps, { ...stored, start, mediaType, track }, signal)) };
+    return { ...stored, filename, ...(await probe(runtime, { ...stored, start, mediaType, track }, signal)) };
   } catch (cause) {
     await storage.remove(stored.key);
     throw cause;
   }
 }
 
-async function store({ storage, config }: FetchFileDeps, { bytes }: FetchedFile, start: FileStart) {
+async function store({ storage, config }: FetchRuntime, { bytes }: FetchedFile, start: FileStart) {
   const { maxUploadBytes: maxBytes, minFreeDiskBytes } = config;
   try {
     const kept = whileDiskIsFree(observed(bytes, start), storage, minFreeDiskBytes);
@@ -90,7 +79,7 @@ async function* observed(bytes: AsyncIterable<Uint8Array>, start: FileStart): As
 type ProbedFile = { key: string; start: FileStart; mediaType: string | null; track: TrackChoice | null };
 
 async function probe(
-  { storage, tools, config, probes }: FetchFileDeps,
+  { storage, tools, config, probes }: FetchRuntime,
   { key, start, mediaType, track }: ProbedFile,
   signal: AbortSignal,
 ): Promise<Pick<FetchedAudio, 'format' | 'durationMs' | 'tracks'>> {

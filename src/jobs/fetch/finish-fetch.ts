@@ -1,5 +1,7 @@
 import { holdForJob } from '../../accounts/ledger/ledger-store.ts';
-import type { Database, Sql } from '../../db/database.ts';
+import { creditRates } from '../../config/rates.ts';
+import type { Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { channelsToHold } from '../../rules/channels/audio-tracks.ts';
 import { costUnits, creditsToCover, creditsWithin } from '../../rules/jobs/price.ts';
 import { composeEvent } from '../../webhooks/events/compose-event.ts';
@@ -14,14 +16,6 @@ import {
   lockFetchedJob,
   storeFetchedAudio,
 } from './fetch-store.ts';
-
-export type FinishDeps = {
-  db: Database;
-  /** Credits per minute of audio. */
-  rates: { lite: number; pro: number };
-  /** The delay before a delivery's first attempt. */
-  firstDelayMs: number;
-};
 
 /** Why a job ends without its audio. */
 export type FetchEnd = Pick<Job, 'errorMessage' | 'errorReason' | 'errorHttpStatus'> & {
@@ -40,35 +34,35 @@ export type Finished =
  * fails in it. URL and headers are deleted in both cases.
  */
 export async function queueFetched(
-  deps: FinishDeps,
+  runtime: Runtime,
   claim: FetchClaim,
   audio: Omit<FetchedAudioOfJob, 'heldUnits'>,
 ): Promise<Finished> {
-  return await deps.db.transaction(async (tx) => {
+  return await runtime.db.transaction(async (tx) => {
     const job = await lockFetchedJob(tx, claim);
     if (job === null || !(await deleteFetch(tx, claim))) return { kind: 'lost' };
     const account = { id: job.accountId, shard: job.shard, unlimited: job.unlimited };
     const channels = channelsToHold(audio.tracks, job.options);
-    const units = costUnits(audio.durationMs * channels, deps.rates[job.plan]);
+    const units = costUnits(audio.durationMs * channels, creditRates(runtime.config)[job.plan]);
     const hold = await holdForJob(tx, { account, jobId: job.id, units });
-    if (hold.kind === 'short') return await endQueued(tx, deps, job, shortage(units, hold.missingUnits));
+    if (hold.kind === 'short') return await endQueued(tx, runtime, job, shortage(units, hold.missingUnits));
     await storeFetchedAudio(tx, claim, { ...audio, heldUnits: account.unlimited ? 0 : units });
     return { kind: 'queued' };
   });
 }
 
 /** Fails the job of a fetch, with its event and deliveries, and deletes URL and headers, in one transaction. */
-export async function failFetched(deps: FinishDeps, claim: FetchClaim, end: FetchEnd): Promise<Finished> {
-  return await deps.db.transaction(async (tx) => {
+export async function failFetched(runtime: Runtime, claim: FetchClaim, end: FetchEnd): Promise<Finished> {
+  return await runtime.db.transaction(async (tx) => {
     const job = await lockFetchedJob(tx, claim);
     if (job === null || !(await deleteFetch(tx, claim))) return { kind: 'lost' };
-    return await endQueued(tx, deps, job, end);
+    return await endQueued(tx, runtime, job, end);
   });
 }
 
 async function endQueued(
   tx: Sql,
-  { firstDelayMs, rates }: FinishDeps,
+  { config }: Runtime,
   { moment, ...job }: Job & { moment: Date },
   end: FetchEnd,
 ): Promise<Finished> {
@@ -82,7 +76,7 @@ async function endQueued(
     metadata: job.metadata,
     now: moment,
   });
-  const isWritten = await writeQueuedEnd(tx, { ended, event, firstDelayMs, rate: rates[job.plan] });
+  const isWritten = await writeQueuedEnd(tx, { ended, event }, config);
   if (!isWritten) throw new Error(`job ${job.id} changed while it was locked`);
   return { kind: 'failed', job: ended };
 }

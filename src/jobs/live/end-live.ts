@@ -1,9 +1,7 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
-import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import type { Segment } from '../../engines/engine.ts';
-import type { Log } from '../../platform/log.ts';
 import { PeakCollector } from '../../rules/jobs/peaks.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { type FoundWarning, toWarnings } from '../../rules/jobs/warnings.ts';
@@ -25,14 +23,6 @@ import {
 } from './rows/live-store.ts';
 import { wavOf } from './wav.ts';
 
-export type EndLiveDeps = {
-  db: Database;
-  config: Config;
-  storage: AudioStorage;
-  log: Log;
-  metrics?: JobMetrics;
-};
-
 /** How a session ended. */
 export type LiveEnd = {
   model: string;
@@ -49,29 +39,23 @@ const MESSAGES_PER_READ = 200;
  * @param row  the session's row, when all of its segments are durable
  */
 export async function endLiveJob(
-  deps: EndLiveDeps,
+  runtime: StorageRuntime & { metrics?: JobMetrics },
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Job | null> {
-  const { db, config, log } = deps;
+  const { db, config, log } = runtime;
   const peaks = new PeakCollector();
-  const stored = await storeAudio(deps, { job, row, peaks });
+  const stored = await storeAudio(runtime, { job, row, peaks });
   if (stored === 'lost') return null;
-  const outcome = await outcomeOf(deps, { job, row }, end);
+  const outcome = await outcomeOf(runtime, { job, row }, end);
   if (end.isOutOfBalance) await setTranscribed(db, job, costUnits(chargedMsOf(row), creditRates(config)[job.plan]));
-  const endDeps = {
-    db,
-    rates: { lite: config.creditRateLite, pro: config.creditRatePro },
-    firstDelayMs: config.webhookRetryDelaysMs[0]!,
-    search: config.search === 'on',
-  };
   const ended = await endJob(
-    endDeps,
+    runtime,
     { ...job, ...stored },
     outcome.kind === 'completed' ? { ...outcome, peaks: peaks.bytes() } : outcome,
   );
   if (ended === null) return null;
-  deps.metrics?.jobEnded(ended);
+  runtime.metrics?.jobEnded(ended);
   // What is left after a failure is erased by the janitor.
   await eraseSession(db, row).catch((cause: unknown) =>
     log.warn({ job_id: job.id, err: cause }, 'rows of a live session are left'),
@@ -86,7 +70,7 @@ export async function eraseSession(db: Database, row: Pick<LiveRow, 'shard' | 'i
 
 /** The columns of the job that changed; nothing where audio is not kept, or cannot be stored now. */
 async function storeAudio(
-  { db, config, storage, log }: EndLiveDeps,
+  { db, config, storage, log }: StorageRuntime,
   { job, row, peaks }: { job: ClaimedJob; row: LiveRow; peaks: PeakCollector },
 ): Promise<Partial<ClaimedJob> | 'lost'> {
   const { durableBytes, options } = row;
@@ -117,7 +101,7 @@ async function* collectPeaks(format: LiveFormat, audio: AsyncIterable<StoredPart
 }
 
 async function outcomeOf(
-  { db }: EndLiveDeps,
+  { db }: StorageRuntime,
   { job, row }: { job: ClaimedJob; row: LiveRow },
   end: LiveEnd,
 ): Promise<Outcome> {

@@ -1,9 +1,9 @@
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { Engine } from '../../engines/engine.ts';
 import { agreementEngine } from '../../engines/live/agreement-engine.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { ClaimedJob, Job } from '../job.ts';
+import type { ClaimedJob, Job, JobMetrics } from '../job.ts';
 import { LeaseLostError } from '../work/lease-keeper.ts';
-import { type EndLiveDeps, endLiveJob } from './end-live.ts';
+import { endLiveJob } from './end-live.ts';
 import { LiveJournal } from './rows/journal.ts';
 import { editOf } from './rows/live-segment.ts';
 import { findLiveSession, takeLiveSession } from './rows/live-store.ts';
@@ -17,15 +17,15 @@ import { LiveSession } from './session.ts';
 export async function endOrphan(
   job: ClaimedJob,
   engine: Engine,
-  deps: EndLiveDeps & { clock: Clock },
+  runtime: StorageRuntime & { metrics?: JobMetrics },
   signal: AbortSignal,
 ): Promise<Job> {
-  const { db } = deps;
+  const { db, clock } = runtime;
   const row = await db.transaction((tx) => takeLiveSession(tx, job, false));
   if (row === null) throw new LeaseLostError(job.id);
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
-  const entry = new LiveJournal(deps).open({
+  const entry = new LiveJournal(runtime).open({
     row,
     wordTimes: job.wordTimes,
     position: () => session.position(),
@@ -34,7 +34,7 @@ export async function endOrphan(
     onFailed: (cause) => failed.reject(cause),
   });
   // Nobody sees the words of an open segment.
-  const live = agreementEngine(engine, { clock: deps.clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1 });
+  const live = agreementEngine(engine, { clock, stepSeconds: Number.POSITIVE_INFINITY, sessions: 1 });
   const ignore = () => undefined;
   const session = new LiveSession({
     format: row.options,
@@ -46,8 +46,13 @@ export async function endOrphan(
     openDecoder: () => live.open({ language: job.language }),
     edit: editOf(job),
     events: {
-      ...{ speechStarted: ignore, speechStopped: ignore, partial: ignore, segment: ignore, emptySegment: ignore },
-      ...{ finalized: ignore, segmentFailed: ignore },
+      speechStarted: ignore,
+      speechStopped: ignore,
+      partial: ignore,
+      segment: ignore,
+      emptySegment: ignore,
+      finalized: ignore,
+      segmentFailed: ignore,
     },
   });
   const stop = () => failed.reject(signal.reason);
@@ -57,7 +62,7 @@ export async function endOrphan(
     await Promise.race([session.finish(), failed.promise]);
     const known = (await findLiveSession(db, job)) ?? row;
     const end = { model: engine.name, warnings: [{ code: 'connection_lost' as const }] };
-    const ended = await endLiveJob(deps, { job, row: known }, end);
+    const ended = await endLiveJob(runtime, { job, row: known }, end);
     if (ended === null) throw new LeaseLostError(job.id);
     return ended;
   } finally {

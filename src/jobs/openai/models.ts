@@ -1,7 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import { publicCommand } from '../../config/public-command.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { FALLBACK_ENGINE, PLAN_FEATURES } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -59,10 +58,8 @@ const listSchema = Type.Object(
   component('ModelList', undefined, "As OpenAI's API lists models, with further fields."),
 );
 
-type ModelDeps = { db: Database; config: Pick<Config, 'command'> };
-
 /** GET /v1/models and GET /v1/models/:id: the plans that the account may use, in the shape of OpenAI's API. */
-export function modelRoutes(deps: ModelDeps): Route[] {
+export function modelRoutes(runtime: Runtime): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -73,7 +70,7 @@ export function modelRoutes(deps: ModelDeps): Route[] {
       tag: 'OpenAI',
       schema: { answers: { 200: listSchema } },
       async handle({ account }) {
-        return { status: 200, body: { object: 'list', data: await modelsOf(deps, account) } };
+        return { status: 200, body: { object: 'list', data: await modelsOf(runtime, account) } };
       },
     }),
     defineRoute({
@@ -88,7 +85,7 @@ export function modelRoutes(deps: ModelDeps): Route[] {
         answers: { 200: modelSchema },
       },
       async handle({ account, params }) {
-        const model = (await modelsOf(deps, account)).find(({ id }) => id === params.id);
+        const model = (await modelsOf(runtime, account)).find(({ id }) => id === params.id);
         if (!model) throw new ApiError('not_found', 'There is no such model; GET /v1/models lists them.');
         return { status: 200, body: model };
       },
@@ -96,7 +93,7 @@ export function modelRoutes(deps: ModelDeps): Route[] {
   ];
 }
 
-async function modelsOf({ db, config }: ModelDeps, account: Account): Promise<Static<typeof modelSchema>[]> {
+async function modelsOf({ db, config }: Runtime, account: Account): Promise<Static<typeof modelSchema>[]> {
   const engines = await findPlanEngines(db);
   return PLANS.filter((plan) => mayUsePlan(account.plan, plan)).map((plan) =>
     showModel(plan, engines.find((engine) => engine.plan === plan) ?? null, publicCommand(config)),

@@ -4,6 +4,7 @@ import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { countRowsRead } from '../../../test/fixtures/database/rows-read.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { type Database, openDatabase, type Sql } from '../../db/database.ts';
 import { plansOnce } from '../../processes/roles/transcriber.ts';
 import { endJob } from '../end/end.ts';
@@ -21,7 +22,6 @@ const OUTCOME: Outcome = {
   ...{ kind: 'completed', model: 'test', language: 'en', transcript: 'hello', segments: '[]', speakers: null },
   ...{ words: null, warnings: [], durationMs: 100, chargedMs: 100 },
 };
-const END = { rates: { lite: 1, pro: 2 }, firstDelayMs: 0, search: true };
 
 type Case = (sql: Sql, job: ClaimedJob, moment: Date) => Promise<unknown>;
 
@@ -37,7 +37,7 @@ const CASES: Record<string, Case> = {
   'handing a job back': (sql, job) => handBackJob(sql, job, null),
   'storing pieces': (sql, job) =>
     savePieces(sql, job, { firstNumber: 0, pieces: ['[]'], progress: 0.5, transcribedUnits: 0 }),
-  'ending a job': (sql, job) => endJob({ ...END, db: sql as Database }, job, OUTCOME),
+  'ending a job': (sql, job) => endJob(runtimeOn(sql as Database), job, OUTCOME),
   'clearing the keys of erased audio': (sql, job) => clearAudioKeys(sql, [job]),
   'looking for ended jobs': (sql, job) => findEnds(sql, [job]),
 };

@@ -3,6 +3,7 @@ import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { Database } from '../../db/database.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { openLog } from '../../platform/log.ts';
@@ -11,7 +12,7 @@ import type { HeldJob } from '../execution/execute.ts';
 import { renewLeases } from '../queue/lease-store.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 
-const LOG = openLog('silent');
+const _LOG = openLog('silent');
 const fail = () => assert.fail('lost');
 
 /** A clock whose sleeps the test ends. */
@@ -43,11 +44,9 @@ function openSteppedClock() {
 }
 
 function openKeeper(db: Database, clock: Clock) {
-  const keeper = new LeaseKeeper<HeldJob>({
-    clock,
-    log: LOG,
-    renew: (jobs, shard) => renewLeases(db, jobs, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
-  });
+  const keeper = new LeaseKeeper<HeldJob>(runtimeOn(db, { clock }), (jobs, shard) =>
+    renewLeases(db, jobs, { shard, leaseMs: BOUNDS.leaseMs, now: null }),
+  );
   return Object.assign(keeper, { [Symbol.asyncDispose]: () => keeper.close() });
 }
 

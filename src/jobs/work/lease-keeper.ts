@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 
 /** What is claimed is no longer held under this claim: writes under it are rejected. */
@@ -15,15 +14,11 @@ type Held<Claim> = {
   onLost: (cause: LeaseLostError) => void;
 };
 
-type KeeperDeps<Claim> = {
-  clock: Clock;
-  log: Log;
-  /**
-   * Moves the ends of these leases, all of one shard, to `BOUNDS.leaseMs` from now; resolves to the ids of those that are
-   * still held.
-   */
-  renew(claims: Claim[], shard: number): Promise<string[]>;
-};
+/**
+ * Moves the ends of these leases, all of one shard, to `BOUNDS.leaseMs` from now; resolves to the ids of those that are still
+ * held.
+ */
+type Renew<Claim> = (claims: Claim[], shard: number) => Promise<string[]>;
 
 /**
  * Renews what this process has claimed in one table, all of it together, every 2 s.
@@ -32,13 +27,15 @@ type KeeperDeps<Claim> = {
  * before leases count as ended. The number of the lease rejects any late write.
  */
 export class LeaseKeeper<Claim extends { shard: number; id: string }> {
-  readonly #deps: KeeperDeps<Claim>;
+  readonly #runtime: Runtime;
+  readonly #renew: Renew<Claim>;
   readonly #held = new Map<string, Held<Claim>>();
   readonly #closing = new AbortController();
   readonly #renewing: Promise<void>;
 
-  constructor(deps: KeeperDeps<Claim>) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, renew: Renew<Claim>) {
+    this.#runtime = runtime;
+    this.#renew = renew;
     this.#renewing = this.#renewUntilClosed();
   }
 
@@ -66,7 +63,7 @@ export class LeaseKeeper<Claim extends { shard: number; id: string }> {
   }
 
   async #renewUntilClosed(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     const { signal } = this.#closing;
     let waitMs = BOUNDS.renewEveryMs;
     while (!signal.aborted) {
@@ -87,7 +84,7 @@ export class LeaseKeeper<Claim extends { shard: number; id: string }> {
     // By shard: a sharded database locks rows of one shard only in a statement.
     for (const [shard, ofShard] of Map.groupBy(entries, ({ claim }) => claim.shard)) {
       const claims = ofShard.map(({ claim }) => claim);
-      for (const id of await this.#deps.renew(claims, shard)) kept.add(id);
+      for (const id of await this.#renew(claims, shard)) kept.add(id);
     }
     for (const { id, held } of entries) if (!kept.has(id)) this.#lose(id, held);
   }

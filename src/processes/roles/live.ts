@@ -13,12 +13,9 @@ import type { RoleContext } from './role.ts';
 type Context = Pick<RoleContext, 'config' | 'order' | 'db' | 'log' | 'clock' | 'metrics'>;
 
 /** The live sessions of the HTTP process. Engines are started by the first session. */
-export function openLive({ config, order, db, log, clock, metrics }: Context, storage: AudioStorage) {
-  const leases = new LeaseKeeper<LiveClaim>({
-    clock,
-    log,
-    renew: (claims, shard) => renewLiveLeases(db, claims, shard),
-  });
+export function openLive(context: Context, storage: AudioStorage) {
+  const { config, order, db, log, clock, metrics } = context;
+  const leases = new LeaseKeeper<LiveClaim>(context, (claims, shard) => renewLiveLeases(db, claims, shard));
   const options = {
     modelsDir: dataPaths(config.dataDir).models,
     slots: config.transcribeConcurrency,
@@ -40,7 +37,7 @@ export function openLive({ config, order, db, log, clock, metrics }: Context, st
     clock,
     log,
   });
-  const journal = new LiveJournal({ db, clock, log });
+  const journal = new LiveJournal(context);
   const host = new LiveHost({
     db,
     config,

@@ -26,7 +26,12 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const storage = await openStorage(config);
   const tools = { folder: config.toolsDir };
   const fetcher = await startFetcher({
-    ...{ db, config, storage, tools, clock, log },
+    config,
+    db,
+    clock,
+    log,
+    storage,
+    tools,
     secretBox: openSecretBoxOf(context.order.secretsKeysBase64),
     metrics: jobMetrics(metrics),
     holder: context.order.holder,
@@ -40,7 +45,9 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     await reportEngines(context, opened, speakerFinder !== null, stopping.signal);
     const about = [...new Set([opened.lite.name, opened.pro.name])].join(', ');
     const { engines, watching } = watchEngines(opened, {
-      ...{ clock, log, signal: stopping.signal },
+      clock,
+      log,
+      signal: stopping.signal,
       report: (status) => report({ ...status, about }),
     });
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });

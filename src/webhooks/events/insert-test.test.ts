@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
 import { until } from '../../../test/fixtures/until.ts';
+import { readConfig } from '../../config/settings.ts';
 import { makeId, systemClock } from '../../platform/clock.ts';
 import { isId, timeOfId } from '../../rules/ids.ts';
 import { composeEvent } from './compose-event.ts';
@@ -10,12 +11,13 @@ import { insertTest } from './store.ts';
 const ACCOUNT = { id: 'acct_a', shard: 7 };
 const OTHER = { id: 'acct_b', shard: 9 };
 const FIRST_DELAY_MS = 5_000;
+const CONFIG = { ...readConfig({}), webhookRetryDelaysMs: [FIRST_DELAY_MS, 30_000] };
 
 async function openEnvironment() {
   const db = await openTestDatabase();
   return {
     db,
-    insert: (test: Parameters<typeof insertTest>[1]) => insertTest(db, test, FIRST_DELAY_MS),
+    insert: (test: Parameters<typeof insertTest>[1]) => insertTest(db, test, CONFIG),
     async webhook(id: string, { active = true, account = ACCOUNT } = {}) {
       await db.run({
         text: `insert into webhooks (shard, id, account_id, url, events, active, disabled_reason, disabled_at, secret, created_at, updated_at)
@@ -116,7 +118,7 @@ test('the deliverers of the shards are notified, also after a transaction', asyn
   await fixture.insert(testOf('wh_2', OTHER));
   await until('the first notification', () => notified.length > 0);
   await fixture.db.transaction(async (tx) => {
-    await insertTest(tx, testOf('wh_1'), FIRST_DELAY_MS);
+    await insertTest(tx, testOf('wh_1'), CONFIG);
   });
   await until('the second notification', () => notified.length > 1);
 

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/settings.ts';
 import type { Sql } from '../../db/database.ts';
 import { defineStatement } from '../../db/statements/named-parameters.ts';
 import { IS_OF_ACCOUNT, WEBHOOK_ID_OF_JOB } from '../../db/statements/webhook-ids.ts';
@@ -11,13 +12,6 @@ export type NewEvent = {
   jobId: string | null;
   body: Buffer;
   createdAt: Date;
-};
-
-type Timing = {
-  /** The wait before the first attempt. */
-  firstDelayMs: number;
-  /** Null: the database's clock. */
-  now: Date | null;
 };
 
 /** SQL of an id that is made from the event's and the webhook's: with the time of the event's. */
@@ -57,9 +51,16 @@ export const insertEventIf = (condition: string): string => `
 /** SQL behind `insertEventIf`: the number of deliveries that it inserts. */
 export const DELIVERIES_INSERTED = '(select count(*) from delivery)';
 
-/** The values of `insertEventIf`. */
-export function eventValues({ id, type, createdAt, ...event }: NewEvent, { firstDelayMs, now }: Timing) {
-  return { ...event, eventId: id, eventType: type, eventCreatedAt: createdAt, firstDelayMs, deliverAfter: now };
+/** The values of `insertEventIf`. The first attempt is due WEBHOOK_RETRY_DELAYS's first delay after the database's present time. */
+export function eventValues({ id, type, createdAt, ...event }: NewEvent, { webhookRetryDelaysMs }: Config) {
+  return {
+    ...event,
+    eventId: id,
+    eventType: type,
+    eventCreatedAt: createdAt,
+    firstDelayMs: webhookRetryDelaysMs[0]!,
+    deliverAfter: null,
+  };
 }
 
 /**
@@ -69,9 +70,9 @@ export function eventValues({ id, type, createdAt, ...event }: NewEvent, { first
 export async function insertTest(
   sql: Sql,
   { event, webhookId }: { event: NewEvent; webhookId: string },
-  firstDelayMs: number,
+  config: Config,
 ): Promise<boolean> {
-  const values = { ...eventValues(event, { firstDelayMs, now: null }), webhookId };
+  const values = { ...eventValues(event, config), webhookId };
   const inserted = await sql.run(INSERT_TEST(values));
   if (inserted > 0) notifyDeliveriesDue(sql, event.shard);
   return inserted > 0;

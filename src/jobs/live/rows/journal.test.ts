@@ -3,9 +3,9 @@ import test from 'node:test';
 import { openTestDatabase } from '../../../../test/fixtures/database/test-database.ts';
 import { openManualClock } from '../../../../test/fixtures/manual-clock.ts';
 import { randomFrom } from '../../../../test/fixtures/random.ts';
+import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
 import { until } from '../../../../test/fixtures/until.ts';
 import type { Database } from '../../../db/database.ts';
-import { openLog } from '../../../platform/log.ts';
 import { type JournalEntry, LiveJournal } from './journal.ts';
 import { readLiveAudio } from './live-audio.ts';
 import type { LiveSegment } from './live-segment.ts';
@@ -30,7 +30,7 @@ async function openEnvironment() {
     return await database.rows(statement);
   };
   const db = { ...database, rows };
-  const journal = new LiveJournal({ db, clock, log: openLog('silent') });
+  const journal = new LiveJournal(runtimeOn(db, { clock }));
   const events: string[] = [];
   /** Takes over the session of the job, which is made by the first call. */
   async function open(id: string, shard = 3): Promise<JournalEntry> {

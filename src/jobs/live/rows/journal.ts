@@ -1,6 +1,5 @@
-import { type Database, isDatabaseAway } from '../../../db/database.ts';
-import type { Clock } from '../../../platform/clock.ts';
-import type { Log } from '../../../platform/log.ts';
+import { isDatabaseAway } from '../../../db/database.ts';
+import type { Runtime } from '../../../db/runtime.ts';
 import type { SegmentPosition } from '../../../rules/live/live-segments.ts';
 import { notifyChanged } from '../../notify.ts';
 import { readLiveAudio, type StoredPart } from './live-audio.ts';
@@ -26,26 +25,24 @@ export type JournalSession = {
   onFailed(cause: unknown): void;
 };
 
-type Deps = { db: Database; clock: Clock; log: Log };
-
 /**
  * Writes the audio and the segments of the live sessions of a process: those of a shard by one statement at a time, 250 ms
  * after audio came, or at once for a segment. While the database is away everything waits.
  */
 export class LiveJournal {
-  readonly #deps: Deps;
+  readonly #runtime: Runtime;
   readonly #writers = new Map<number, ShardWriter>();
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
   }
 
   /** Adds a session, under the lease that its row has. */
   open(session: JournalSession): JournalEntry {
     const { shard } = session.row;
-    const writer = this.#writers.get(shard) ?? new ShardWriter(shard, this.#deps);
+    const writer = this.#writers.get(shard) ?? new ShardWriter(shard, this.#runtime);
     this.#writers.set(shard, writer);
-    return new JournalEntry(session, writer, this.#deps);
+    return new JournalEntry(session, writer, this.#runtime);
   }
 }
 
@@ -62,7 +59,7 @@ type Batch = {
 export class JournalEntry {
   readonly session: JournalSession;
   readonly #writer: ShardWriter;
-  readonly #deps: Deps;
+  readonly #runtime: Runtime;
   readonly #audio: PendingAudio;
   readonly #pieces: LivePiece[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -73,13 +70,13 @@ export class JournalEntry {
   #pendingSinceMs: number | null = null;
   #isClosed = false;
 
-  constructor(session: JournalSession, writer: ShardWriter, deps: Deps) {
+  constructor(session: JournalSession, writer: ShardWriter, runtime: Runtime) {
     const { durableBytes, gapBytes, segments } = session.row;
     this.#segments = segments;
     this.#durableSegments = segments;
     this.session = session;
     this.#writer = writer;
-    this.#deps = deps;
+    this.#runtime = runtime;
     this.#audio = new PendingAudio(durableBytes);
     this.#durableBytes = durableBytes;
     this.#gapBytes = gapBytes;
@@ -133,11 +130,11 @@ export class JournalEntry {
 
   /** For how long the oldest part that is not committed has waited. */
   pendingMs(): number {
-    return this.#pendingSinceMs === null ? 0 : this.#deps.clock.now() - this.#pendingSinceMs;
+    return this.#pendingSinceMs === null ? 0 : this.#runtime.clock.now() - this.#pendingSinceMs;
   }
 
   read(from: number, to: number): AsyncGenerator<StoredPart> {
-    return readLiveAudio(this.#deps.db, this.session.row, from, to);
+    return readLiveAudio(this.#runtime.db, this.session.row, from, to);
   }
 
   /** Nothing more is written; whoever waits goes on. */
@@ -161,11 +158,11 @@ export class JournalEntry {
     this.#audio.drop(chunks.length);
     this.#pieces.splice(0, pieces.length);
     this.#waiting.splice(0, waiting.length);
-    this.#pendingSinceMs = this.#audio.size > 0 || this.#pieces.length > 0 ? this.#deps.clock.now() : null;
+    this.#pendingSinceMs = this.#audio.size > 0 || this.#pieces.length > 0 ? this.#runtime.clock.now() : null;
     const hasGrown = write.durableBytes > this.#durableBytes;
     this.#durableBytes = write.durableBytes;
     this.#durableSegments = write.segments;
-    if (pieces.length > 0) notifyChanged(this.#deps.db, write.id);
+    if (pieces.length > 0) notifyChanged(this.#runtime.db, write.id);
     if (hasGrown && !this.#isClosed) this.session.onDurable(write.durableBytes);
     for (const resolve of waiting) resolve();
   }
@@ -185,7 +182,7 @@ export class JournalEntry {
   }
 
   #changed(withinMs: number): void {
-    this.#pendingSinceMs ??= this.#deps.clock.now();
+    this.#pendingSinceMs ??= this.#runtime.clock.now();
     this.#writer.writeWithin(this, withinMs);
   }
 }
@@ -193,16 +190,16 @@ export class JournalEntry {
 /** Writes the sessions of one shard, one statement at a time. */
 class ShardWriter {
   readonly #shard: number;
-  readonly #deps: Deps;
+  readonly #runtime: Runtime;
   readonly #changed = new Set<JournalEntry>();
   /** Ends the wait for the next write; null while a write runs, or nothing waits. */
   #hurry: AbortController | null = null;
   #isUrgent = false;
   #isRunning = false;
 
-  constructor(shard: number, deps: Deps) {
+  constructor(shard: number, runtime: Runtime) {
     this.#shard = shard;
-    this.#deps = deps;
+    this.#runtime = runtime;
   }
 
   writeWithin(entry: JournalEntry, ms: number): void {
@@ -226,7 +223,7 @@ class ShardWriter {
 
   async #wait(): Promise<void> {
     this.#hurry = new AbortController();
-    await this.#deps.clock.sleep(WRITE_EVERY_MS, this.#hurry.signal);
+    await this.#runtime.clock.sleep(WRITE_EVERY_MS, this.#hurry.signal);
     this.#hurry = null;
   }
 
@@ -246,7 +243,7 @@ class ShardWriter {
     const chunks = batches.flatMap(({ write, chunks: own }) => own.map((chunk) => ({ ...chunk, id: write.id })));
     const pieces = batches.flatMap((batch) => batch.pieces);
     const writes = batches.map(({ write }) => write);
-    const held = await writeLive(this.#deps.db, { shard: this.#shard, writes, chunks, pieces });
+    const held = await writeLive(this.#runtime.db, { shard: this.#shard, writes, chunks, pieces });
     for (const batch of batches) {
       if (held.has(batch.write.id)) batch.entry.committed(batch);
       else batch.entry.lost();
@@ -255,8 +252,8 @@ class ShardWriter {
 
   /** What came meanwhile is written with it: the sessions are asked again. */
   async #retryLater(batches: Batch[], cause: unknown): Promise<void> {
-    this.#deps.log.warn({ shard: this.#shard, err: cause }, 'database away; the audio of live sessions waits');
-    await this.#deps.clock.sleep(RETRY_AFTER_MS);
+    this.#runtime.log.warn({ shard: this.#shard, err: cause }, 'database away; the audio of live sessions waits');
+    await this.#runtime.clock.sleep(RETRY_AFTER_MS);
     for (const { entry } of batches) this.#changed.add(entry);
     this.#isUrgent = true;
   }

@@ -1,27 +1,21 @@
-import type { AudioStorage } from '../../audio/storage/storage.ts';
-import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { StorageRuntime } from '../../audio/storage/storage.ts';
 import type { Engine } from '../../engines/engine.ts';
 import type { SpeakerFinder } from '../../engines/speakers/speakers.ts';
 import type { VoiceDetector } from '../../engines/vad/vad.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import type { ToolPaths } from '../../platform/tools.ts';
 import type { JobMetrics } from '../job.ts';
 import type { Holder } from '../queue/lease-store.ts';
-import type { PieceTimeout } from './pipeline.ts';
 
-/** The dependencies of a transcriber's worker loop and of the jobs that it executes. */
-export type TranscriberDeps = {
-  db: Database;
-  config: Config;
+export type PieceTimeout = { baseMs: number; perAudioSecondMs: number };
+
+/** What a transcriber's worker loop and the jobs that it executes run on. */
+export type TranscriberRuntime = StorageRuntime & {
   engines: { lite: Engine; pro: Engine };
+  /** Finds places to cut long audio, and pieces without speech, which the engine is not given; absent without its model. */
   detector?: VoiceDetector | null;
+  /** Null on a node without the speaker model. */
   speakerFinder?: SpeakerFinder | null;
-  storage: AudioStorage;
   tools: ToolPaths;
-  clock: Clock;
-  log: Log;
   metrics?: JobMetrics;
   /** The name of this process, so that its leases can be released when it has ended. */
   holder?: Holder;
