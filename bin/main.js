@@ -34,6 +34,9 @@ const PROGRAMS = {
       // The parts of these tests that run in the browser need its types.
       ['node_modules/typescript/bin/tsc', '--noEmit', '--project', path.join(ROOT, 'test/console')],
       ['node_modules/@biomejs/biome/bin/biome', 'check', ROOT],
+      // Unused exports and files: of the code without its tests and benchmarks, then of these.
+      ['node_modules/knip/bin/knip.js', '--production', '--no-progress', '--directory', ROOT],
+      ['node_modules/knip/bin/knip.js', '--no-progress', '--directory', ROOT],
     ],
   },
   bench: { needsDev: true, programs: benchPrograms, tools: () => ALL_TOOLS },

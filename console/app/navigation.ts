@@ -13,7 +13,7 @@ export type NavigationEntry = {
   needs: Scope | 'any' | 'operator';
 };
 
-export const NAVIGATION: readonly NavigationEntry[] = [
+const NAVIGATION: readonly NavigationEntry[] = [
   { path: '/', label: 'Home', letter: 'h', needs: 'any' },
   { path: '/transcribe', label: 'Transcribe', letter: 't', needs: 'jobs:write' },
   { path: '/live', label: 'Live', letter: 'v', needs: 'jobs:write' },

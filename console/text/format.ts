@@ -33,12 +33,6 @@ export function credits(amount: number): string {
   return amount.toLocaleString('en', { maximumFractionDigits: 3 });
 }
 
-/** Headers as lines. @param headers  an object or a list of pairs */
-export function headerLines(headers: unknown): string {
-  const pairs = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
-  return pairs.map(([name, value]: [string, unknown]) => `${name}: ${[value].flat().join(', ')}`).join('\n');
-}
-
 /** A path with a query; empty values are left out. */
 export function withQuery(path: string, query: Record<string, string | number | null | undefined>): string {
   const given = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '');

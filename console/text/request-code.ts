@@ -46,7 +46,7 @@ export function sdkOf({ method, query = {}, body, sdk, sdkArguments }: CodeReque
   return lines.join('\n');
 }
 
-/** An argument of a POSIX shell. */
+/** One word of a POSIX shell, whatever the text is. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

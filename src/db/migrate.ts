@@ -24,7 +24,10 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** The numbered files of `migrations/`, in order. Each runs once per database; a released file is never edited. */
+/**
+ * The numbered files of `migrations/`, in order. Each runs once per database; a released file is never edited.
+ * @internal  tests add a migration to them
+ */
 export function readMigrations(): Migration[] {
   const files = readdirSync(FOLDER)
     .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
@@ -94,7 +97,10 @@ async function runMissing(tx: Sql, migrations: Migration[], onMissing: (names: s
   return names;
 }
 
-/** The statements of a script, without those that are comments only. Bodies of functions must be quoted with `$$`. */
+/**
+ * The statements of a script, without those that are comments only. Bodies of functions must be quoted with `$$`.
+ * @internal  only a database with Citus runs them one by one
+ */
 export function statementsOf(script: string): string[] {
   const pieces = script.match(/(?:--.*|'[^']*'|\$\$[\s\S]*?\$\$|[^;])+/g) ?? [];
   return pieces.map((piece) => piece.trim()).filter((piece) => piece.replace(/--.*/g, '').trim() !== '');

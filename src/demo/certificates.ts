@@ -24,6 +24,7 @@ const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
  * A certificate authority whose key is kept in memory only: for receivers on loopback in the demo and in tests.
  * node:crypto cannot issue certificates, and openssl may not be installed.
  * Keys are P-256; the format is X.509 version 3 (RFC 5280).
+ * @internal  receivers of tests have authorities that clients do not trust
  */
 export function makeAuthority(name = 'Verbatim temporary CA'): CertificateAuthority {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -58,7 +59,10 @@ export function makeCertificates(hosts: { names: string[]; addresses: string[] }
   return { ...authority.issue({ hosts: [...hosts.names, ...hosts.addresses] }), ca: authority.cert };
 }
 
-/** A self-signed certificate. */
+/**
+ * A self-signed certificate.
+ * @internal  receivers of tests show it
+ */
 export function makeSelfSigned(options: CertificateOptions): ServerCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = commonName(options.hosts[0] ?? 'nobody');

@@ -47,7 +47,7 @@ function preferredFormat(accept: string): (typeof FORMATS)[number] {
 }
 
 /** Lines of CSV (RFC 4180): the names of the columns, then the rows. @param schema  of a row */
-export function writeCsv(schema: TSchema, rows: object[]): string {
+function writeCsv(schema: TSchema, rows: object[]): string {
   const columns = columnsOf(schema);
   const lines = rows.map((row) => columns.map((path) => cellOf(path.reduce(fieldOf, row))).join(','));
   return [columns.map((path) => path.join('.')).join(','), ...lines, ''].join('\r\n');

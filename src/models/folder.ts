@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Model, ModelError } from './model.ts';
 
@@ -46,15 +46,6 @@ function emptyWhenMissing(folder: string): (error: NodeJS.ErrnoException) => [] 
 export async function isPulled(modelsDir: string, name: string): Promise<boolean> {
   const found = await stat(path.join(modelsDir, name)).catch(() => null);
   return found?.isDirectory() ?? false;
-}
-
-/** The manifest of a model's folder; null for a folder that was copied by hand. */
-export async function readManifest(folder: string): Promise<Manifest | null> {
-  try {
-    return JSON.parse(await readFile(path.join(folder, MANIFEST), 'utf8')) as Manifest;
-  } catch {
-    return null;
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openProgress, renderBar } from './progress.ts';
+import { openProgress } from './progress.ts';
 
 const MB = 1e6;
 
@@ -34,13 +34,29 @@ const BARS = [
 
 for (const { title, bar, line } of BARS) {
   test(`the bar: ${title}`, () => {
-    assert.equal(renderBar(bar), line);
+    assert.equal(drawn(bar), line);
   });
+}
+
+type Bar = (typeof BARS)[number]['bar'];
+
+/** The line after the last of some updates that show this speed. */
+function drawn({ name, doneBytes, totalBytes, bytesPerSecond, columns }: Bar): string {
+  let nowMs = 0;
+  const written: string[] = [];
+  const screen = { isTTY: true, columns, write: (text: string) => written.push(text) };
+  const progress = openProgress(name, screen, () => nowMs);
+  if (bytesPerSecond > 0) {
+    progress.update({ file: 'f', doneBytes: 0, totalBytes });
+    nowMs = (doneBytes / bytesPerSecond) * 1000;
+  }
+  progress.update({ file: 'f', doneBytes, totalBytes });
+  return written.at(-1)!.replace('\r\x1b[K', '');
 }
 
 test('the bar is never wider than the terminal', () => {
   for (let columns = 1; columns < 120; columns += 1) {
-    const line = renderBar({ name: 'parakeet', doneBytes: 1, totalBytes: 1000 * MB, bytesPerSecond: 100, columns });
+    const line = drawn({ name: 'parakeet', doneBytes: 10, totalBytes: 1000 * MB, bytesPerSecond: 100, columns });
 
     assert.ok(line.length < Math.max(columns, 1), `${columns}: ${line}`);
   }

@@ -43,7 +43,7 @@ export function openProgress(name: string, screen: Screen, nowMs: () => number) 
 type Bar = { name: string; doneBytes: number; totalBytes: number; bytesPerSecond: number; columns: number };
 
 /** One line, at most as wide as the terminal: name, bar, amount, speed and remaining time. */
-export function renderBar({ name, doneBytes, totalBytes, bytesPerSecond, columns }: Bar): string {
+function renderBar({ name, doneBytes, totalBytes, bytesPerSecond, columns }: Bar): string {
   const share = totalBytes > 0 ? doneBytes / totalBytes : 1;
   const amount = `${Math.floor(share * 100)} %  ${megabytes(doneBytes)} of ${megabytes(totalBytes)}`;
   const speed = bytesPerSecond > 0 ? `  ${megabytes(bytesPerSecond)}/s` : '';

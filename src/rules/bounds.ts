@@ -111,7 +111,10 @@ const ORDER: { holds: (bounds: Bounds) => boolean; why: string }[] = [
   },
 ];
 
-/** The reasons of the rules that these bounds break. */
+/**
+ * The reasons of the rules that these bounds break.
+ * @internal  tests break each of them
+ */
 export function brokenBounds(bounds: Bounds): string[] {
   return ORDER.filter(({ holds }) => !holds(bounds)).map(({ why }) => why);
 }

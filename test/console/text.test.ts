@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { byteSize, clockTime, credits, headerLines, milliseconds, withQuery } from '../../console/text/format.ts';
+import { byteSize, clockTime, credits, milliseconds, withQuery } from '../../console/text/format.ts';
 import { memberText, prettyJson } from '../../console/text/json-text.ts';
 import { curlOf, quote, sdkOf } from '../../console/text/request-code.ts';
 import { exactTime, relativeTime } from '../../console/text/times.ts';
@@ -36,10 +36,6 @@ test('figures are written for people', () => {
   );
   assert.deepEqual([credits(0), credits(0.0000333), credits(593.25)], ['0', '<\u00a00.001', '593.25']);
   assert.deepEqual([milliseconds(1.636175), milliseconds(47.25), milliseconds(null)], ['1.6 ms', '47 ms', '–']);
-  assert.equal(
-    headerLines({ 'Content-Type': 'text/plain', 'Set-Cookie': ['a', 'b'] }),
-    'Content-Type: text/plain\nSet-Cookie: a, b',
-  );
   assert.equal(withQuery('/v1/jobs', { status: 'failed', cursor: '', limit: null }), '/v1/jobs?status=failed');
 });
 

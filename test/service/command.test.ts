@@ -9,7 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 
 const require = createRequire(import.meta.url);
-const { isInstalled } = require('../../bin/prepare/packages.js');
+const { isInstalled } = require('../../bin/prepare/installed.js');
 const { unpackTools } = require('../../bin/prepare/unpack-tools.js');
 const { wantedTools } = require('../../bin/prepare/wanted-tools.js');
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -114,7 +114,10 @@ async function getDelivery(session: Session, _options: object, webhookId: string
   }
 }
 
-/** Such as `connect 3 ms, tls 9 ms, first byte 40 ms`; null where none came to its end. */
+/**
+ * Such as `connect 3 ms, tls 9 ms, first byte 40 ms`; null where none came to its end.
+ * @internal  a real attempt has timings that no test can choose
+ */
 export function phasesOf({ timings }: Pick<Delivery, 'timings'>): string | null {
   const { dns_ms, connect_ms, tls_ms, first_byte_ms, reused } = timings;
   const taken = Object.entries({ dns: dns_ms, connect: connect_ms, tls: tls_ms, 'first byte': first_byte_ms });

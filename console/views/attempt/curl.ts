@@ -1,3 +1,4 @@
+import { quote } from '../../text/request-code.ts';
 import { ownerOfHeader } from './headers.ts';
 
 type Request = { url: string; headers: Record<string, string | string[]>; body: string; headerPrefix: string };
@@ -43,9 +44,4 @@ const SIGN = [
 function isSigned(name: string, headerPrefix: string): boolean {
   const isOfService = ownerOfHeader(name, [], headerPrefix) === 'service';
   return isOfService && /(signature|signature-previous|timestamp)$/i.test(name);
-}
-
-/** One word of a POSIX shell, whatever the text is. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 /** A page of a list has at most so many bytes of rows, or one row. */
-export const MAX_PAGE_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 1024 * 1024;
 
 /** A row of `firstBytes`. */
 export type SizedRow = {

@@ -41,7 +41,7 @@ export function openHostsFile(file: string = SYSTEM_HOSTS_FILE): HostsFile {
 }
 
 /** The names in a text in the format of hosts(5), in lower case, with their addresses. */
-export function parseHosts(text: string): Map<string, string[]> {
+function parseHosts(text: string): Map<string, string[]> {
   const addresses = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [address, ...names] = line

@@ -10,10 +10,11 @@ import { childProcesses } from '../../../test/fixtures/processes/children.ts';
 import { TEST_TOOLS } from '../../../test/fixtures/tools.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openLog } from '../../platform/log.ts';
-import type { SpeakerBounds, Turn } from '../../rules/speakers/turn.ts';
+import { SPEAKERS_MAX, type SpeakerBounds, type Turn } from '../../rules/speakers/turn.ts';
 import type { Pcm } from '../engine.ts';
-import { ANY_NUMBER, openSpeakerFinder } from './speakers.ts';
+import { openSpeakerFinder } from './speakers.ts';
 
+const ANY_NUMBER: SpeakerBounds = { min: 1, max: SPEAKERS_MAX };
 const MAX_TIME_ERROR_SECONDS = 0.04;
 const TALK: Utterance[] = [
   { voice: 1, text: 'good morning to you' },

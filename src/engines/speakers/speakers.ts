@@ -47,7 +47,7 @@ export type SpeakerFinderOptions = {
   blockMaxSeconds?: number;
 };
 
-export const ANY_NUMBER: SpeakerBounds = { min: 1, max: SPEAKERS_MAX };
+const ANY_NUMBER: SpeakerBounds = { min: 1, max: SPEAKERS_MAX };
 
 // Native memory: a block as floats twice, and 4 bytes for each pair of its parts of speech. With blocks of an hour, four
 // hours of audio took 0.8 GB with small models.

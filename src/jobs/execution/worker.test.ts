@@ -5,7 +5,7 @@ import test from 'node:test';
 import { wavFile } from '../../../test/fixtures/audio/wav.ts';
 import { claimNextJob } from '../../../test/fixtures/claim.ts';
 import { openFakeEngine } from '../../../test/fixtures/fake-engine.ts';
-import { openJobFixture } from '../../../test/fixtures/job.ts';
+import { openJobFixture, returnLapsed } from '../../../test/fixtures/job.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
@@ -14,7 +14,6 @@ import { lockJob } from '../api/control-store.ts';
 import { endJob } from '../end/end.ts';
 import type { Job, Outcome } from '../job.ts';
 import { claimNextJobs } from '../queue/claim.ts';
-import { returnLapsed } from '../queue/lapsed-jobs.ts';
 import { claimJobs, readQueueHead } from '../queue/queue-store.ts';
 
 type Fixture = Awaited<ReturnType<typeof openJobFixture>>;

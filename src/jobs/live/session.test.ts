@@ -4,7 +4,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { MemoryJournal, noisySpeech, openStubDecoder } from '../../../test/fixtures/live.ts';
 import { randomFrom } from '../../../test/fixtures/random.ts';
 import type { LiveSegment } from './rows/live-segment.ts';
-import { LiveSession, type LiveSessionOptions, SESSION_START, type SessionEvents } from './session.ts';
+import { LiveSession, type LiveSessionOptions, type SessionEvents } from './session.ts';
 
 const FORMAT = { encoding: 'pcm_s16le', sampleRate: 16_000 } as const;
 const SEGMENTATION = { endpointingMs: 600, maxSegmentSeconds: 8 };
@@ -28,7 +28,7 @@ function openSession(
   const session = new LiveSession({
     format: FORMAT,
     segmentation: SEGMENTATION,
-    ...SESSION_START,
+    ...{ position: { frame: 0, isSpeaking: false }, receivedBytes: 0, nextNumber: 1 },
     journal,
     openDecoder: () => openStubDecoder(changes.fails),
     events,

@@ -57,9 +57,6 @@ export type LiveSessionOptions = {
   events: SessionEvents;
 };
 
-/** Where a session is that has received nothing. */
-export const SESSION_START = { position: { frame: 0, isSpeaking: false }, receivedBytes: 0, nextNumber: 1 };
-
 /** Audio that the engine has not decoded, and audio that is not committed, beyond which the client has to wait. */
 const BACKLOG_MAX_SECONDS = 10;
 const PENDING_MAX_BYTES = 2 * 2 ** 20;

@@ -29,11 +29,13 @@ export async function returnLapsedUntil(
 }
 
 /** Returns jobs whose lease has ended to the queue, and gives their ids. One statement while there are none. */
-export async function returnLapsed(db: Database, validMs: number = BOUNDS.claimValidMs): Promise<string[]> {
+async function returnLapsed(db: Database): Promise<string[]> {
   const returned: string[] = [];
   for (const [shard, jobs] of Map.groupBy(await findLapsedJobs(db), (job) => job.shard)) {
     const ids = jobs.map(({ id }) => id);
-    returned.push(...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs })));
+    returned.push(
+      ...(await returnLapsedJobs(db, { shard, ids, moment: jobs[0]!.moment, validMs: BOUNDS.claimValidMs })),
+    );
   }
   return returned;
 }

@@ -28,7 +28,7 @@ export function canBeKey(text: string): boolean {
 }
 
 /** CRC-32 (of zlib and PNG) of a text in base62, most significant digit first, 6 characters with leading zeros. */
-export function checksumOf(text: string): string {
+function checksumOf(text: string): string {
   let rest = crc32(text);
   let digits = '';
   for (let i = 0; i < CHECKSUM_CHARS; i++) {

@@ -10,7 +10,6 @@ import {
   creditsWithin,
   holdGrowthUnits,
   type PricedEnd,
-  UNITS_PER_CREDIT,
   unitsFromCredits,
 } from './price.ts';
 
@@ -99,8 +98,8 @@ for (const [heldUnits, decodedUnits, growth] of GROWTHS) {
 
 const CREDITS: [credits: number, units: number][] = [
   [0, 0],
-  [1, UNITS_PER_CREDIT],
-  [-1, -UNITS_PER_CREDIT],
+  [1, 60_000_000],
+  [-1, -60_000_000],
   [593.25, 35_595_000_000],
   [0.1, 6_000_000],
   [0.000001, 60],

@@ -2,7 +2,7 @@
  * One credit in units: the unit is a millisecond of audio times a thousandth of a credit per minute, so that every
  * price is a whole number (1 credit = 60,000 ms × 1,000 thousandths).
  */
-export const UNITS_PER_CREDIT = 60_000_000;
+const UNITS_PER_CREDIT = 60_000_000;
 
 /** The least credits that are shown: they have six decimals at most. */
 export const LEAST_CREDITS = 0.000_001;

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { type AllowedTarget, isPublicAddress, MAX_URL_CHARS, parseAudioUrl, parseWebhookUrl } from './url-guard.ts';
+import { type AllowedTarget, isPublicAddress } from './address.ts';
+import { MAX_URL_CHARS, parseAudioUrl, parseWebhookUrl } from './url-guard.ts';
 
 const LOOPBACK_8443: AllowedTarget = { address: '127.0.0.1', prefixBits: 32, port: 8443 };
 const PRIVATE_443: AllowedTarget = { address: '10.0.0.0', prefixBits: 8, port: null };

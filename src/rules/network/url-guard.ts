@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { type AllowedTarget, isInAllowedTarget, isPublicAddress } from './address.ts';
 
-export { type AllowedTarget, isPublicAddress } from './address.ts';
+export type { AllowedTarget } from './address.ts';
 
 /** Where a URL of a client points, read once: `href` is what is stored and sent to, never the text that came in. */
 export type UrlTarget = {

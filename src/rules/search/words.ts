@@ -36,7 +36,7 @@ function wordAt(run: string, start: number): TextWord {
  * The form in which words are compared: compatible characters are one, and upper and lower case, with the special cases of
  * German, Greek and Turkish. The same on every database, whose own case folding depends on its locale.
  */
-export function foldWord(word: string): string {
+function foldWord(word: string): string {
   const folded = word.normalize('NFKC').toUpperCase().toLowerCase();
   return folded.replaceAll('i\u0307', 'i').replaceAll('ς', 'σ').slice(0, MAX_WORD_CHARS).toWellFormed();
 }

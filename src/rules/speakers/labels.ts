@@ -1,7 +1,7 @@
 const LETTERS = 26;
 
 /** The name of a speaker by its place in the order of first speech: A for 0, …, Z, AA, AB, …. */
-export function speakerLabel(place: number): string {
+function speakerLabel(place: number): string {
   const before = Math.floor(place / LETTERS);
   const letter = String.fromCharCode('A'.charCodeAt(0) + (place % LETTERS));
   return before === 0 ? letter : speakerLabel(before - 1) + letter;

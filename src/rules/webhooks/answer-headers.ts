@@ -2,7 +2,7 @@
 type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** How much of an answer's headers the delivery log keeps, as JSON text. */
-export const MAX_KEPT_HEADER_BYTES = 4 * 1024;
+const MAX_KEPT_HEADER_BYTES = 4 * 1024;
 
 // What JSON writes for one character: \uXXXX.
 const MAX_BYTES_PER_CHAR = 6;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomFrom } from '../../../test/fixtures/random.ts';
-import { evaluateStreak, streakAfter } from './auto-disable.ts';
+import { type DisableBounds, streakAfter } from './auto-disable.ts';
 
 const BOUNDS = { disableFailures: 10, disableMs: 1_800_000 };
 const SINCE_MS = 1_000_000_000;
 
 const ROWS: [failures: number, spanMs: number, verdict: 'keep' | 'warn' | 'disable'][] = [
-  [0, 1_800_000, 'keep'],
   [1, 0, 'keep'],
   [4, 1_800_000, 'keep'],
   [5, 0, 'warn'],
@@ -31,13 +30,16 @@ for (const [consecutiveFailures, spanMs, verdict] of ROWS) {
   test(`${consecutiveFailures} failures over ${spanMs} ms: ${verdict}`, () => {
     const streak = { consecutiveFailures, failingSinceMs: SINCE_MS, nowMs: SINCE_MS + spanMs, ...BOUNDS };
 
-    assert.equal(evaluateStreak(streak), verdict);
+    assert.equal(verdictOn(streak), verdict);
   });
 }
 
-test('without a start of the streak nothing happens', () => {
-  assert.equal(evaluateStreak({ consecutiveFailures: 10, failingSinceMs: null, nowMs: SINCE_MS, ...BOUNDS }), 'keep');
-});
+type Failing = { consecutiveFailures: number; failingSinceMs: number; nowMs: number } & DisableBounds;
+
+/** The verdict on a streak with its last failure. */
+function verdictOn({ consecutiveFailures, failingSinceMs, ...bounds }: Failing): string {
+  return streakAfter({ consecutiveFailures: consecutiveFailures - 1, failingSinceMs }, [false], bounds).verdict;
+}
 
 const WARNINGS: [disableFailures: number, warnedAt: number[]][] = [
   [1, []],
@@ -51,9 +53,9 @@ const WARNINGS: [disableFailures: number, warnedAt: number[]][] = [
 
 for (const [disableFailures, warnedAt] of WARNINGS) {
   test(`with a bound of ${disableFailures} it warns at ${warnedAt.join(', ') || 'nothing'}`, () => {
-    const counts = Array.from({ length: 200 }, (_, index) => index);
+    const counts = Array.from({ length: 200 }, (_, index) => index + 1);
     const evaluate = (consecutiveFailures: number) =>
-      evaluateStreak({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
+      verdictOn({ consecutiveFailures, failingSinceMs: 0, nowMs: 0, disableFailures, disableMs: 1 });
 
     assert.deepEqual(
       counts.filter((count) => evaluate(count) === 'warn'),
@@ -75,7 +77,7 @@ test('it disables exactly when both bounds are reached', () => {
     const isOver =
       streak.consecutiveFailures >= streak.disableFailures && streak.nowMs - streak.failingSinceMs >= streak.disableMs;
 
-    assert.equal(evaluateStreak(streak) === 'disable', isOver);
+    assert.equal(verdictOn(streak) === 'disable', isOver);
   }
 });
 

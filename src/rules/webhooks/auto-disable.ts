@@ -14,7 +14,7 @@ export type StreakVerdict = 'keep' | 'warn' | 'disable';
 const WARN_AT = [0.5, 0.7, 0.9];
 
 /** What follows for a webhook from a failed attempt; evaluated once per attempt, after it was counted. */
-export function evaluateStreak(streak: Streak & DisableBounds & { nowMs: number }): StreakVerdict {
+function evaluateStreak(streak: Streak & DisableBounds & { nowMs: number }): StreakVerdict {
   const { consecutiveFailures, failingSinceMs, nowMs, disableFailures, disableMs } = streak;
   if (failingSinceMs === null || consecutiveFailures < 1) return 'keep';
   if (consecutiveFailures >= disableFailures && nowMs - failingSinceMs >= disableMs) return 'disable';

@@ -69,7 +69,10 @@ export function serviceHeaderNames(prefix: string) {
   };
 }
 
-/** The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now. */
+/**
+ * The headers of contract section 5, signed with the time of this attempt and with every secret that is valid now.
+ * @internal  local deliveries of the command line are compared with them
+ */
 export function signedHeaders(
   { delivery, webhook, body }: Attempt,
   { signers, clock, headerNames: names }: Pick<SendOptions, 'signers' | 'clock' | 'headerNames'>,

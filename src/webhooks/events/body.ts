@@ -2,9 +2,9 @@ import { RawJson, writeJson } from '../../platform/json.ts';
 import type { EventData, EventType } from './event-types.ts';
 
 /** Past this many bytes a body leaves the segments out: receivers commonly refuse larger ones. */
-export const MAX_BYTES_WITH_SEGMENTS = 256 * 1024;
+const MAX_BYTES_WITH_SEGMENTS = 256 * 1024;
 /** Past this many bytes without segments, a body leaves the text out too. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 type EventEnvelope = {
   id: string;

@@ -1,5 +1,4 @@
 import { BOUNDS } from '../../../src/rules/bounds.ts';
-import { evaluateStreak } from '../../../src/rules/webhooks/auto-disable.ts';
 import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
 import type { Run } from './check-all.ts';
@@ -49,14 +48,9 @@ function checkChange({ before, after, atMs }: Change, batch: Change[], report: R
   if (!hasSuccess && count !== expected) report(`streaks: ${id} counts ${count} instead of ${expected}`);
   if (hasSuccess && count > failed) report(`streaks: ${id} counts ${count} after a success`);
   if (!before.active) return;
-  const verdict = evaluateStreak({
-    consecutiveFailures: count,
-    failingSinceMs: count === 0 ? null : Date.parse((!hasSuccess && before.failing_since) || after.failing_since),
-    // The decision is made when the rows are locked, and written later.
-    nowMs: isDisabled ? Date.parse(after.disabled_at) : atMs - BOUNDS.lateCommitMs,
-    disableFailures: SETTINGS.webhookDisableFailures,
-    disableMs: SETTINGS.webhookDisableMs,
-  });
-  if (isDisabled !== (verdict === 'disable'))
-    report(`streaks: ${id} at ${count}: rule ${verdict}, disabled ${isDisabled}`);
+  const failingSinceMs = Date.parse((!hasSuccess && before.failing_since) || after.failing_since);
+  // The decision is made when the rows are locked, and written later.
+  const nowMs = isDisabled ? Date.parse(after.disabled_at) : atMs - BOUNDS.lateCommitMs;
+  const isOver = count >= SETTINGS.webhookDisableFailures && nowMs - failingSinceMs >= SETTINGS.webhookDisableMs;
+  if (isDisabled !== isOver) report(`streaks: ${id} at ${count}: over the bounds ${isOver}, disabled ${isDisabled}`);
 }

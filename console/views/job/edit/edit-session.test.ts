@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { EditSession, SAVE_AFTER_MS, type SegmentChange } from './edit-session.ts';
+import { EditSession, type SegmentChange } from './edit-session.ts';
 
 const ORIGINAL = ['one', 'two', 'three'];
 
@@ -35,7 +35,7 @@ function openEnvironment() {
     resume: () => paused?.resolve(),
     /** Lets the time pass until the session saves. */
     async elapse() {
-      assert.equal(timer?.delayMs, SAVE_AFTER_MS);
+      assert.equal(timer?.delayMs, 800);
       timer?.callback();
       await session.flush();
     },

@@ -20,7 +20,7 @@ export type EditDeps = {
 };
 
 /** A pause in typing of this length saves the text. */
-export const SAVE_AFTER_MS = 800;
+const SAVE_AFTER_MS = 800;
 // As many as the API takes at once.
 const MAX_CHANGES = 500;
 

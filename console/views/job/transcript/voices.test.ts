@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { VOICE_COLORS, voiceOf, voicesOf } from './voices.ts';
+import { voiceOf, voicesOf } from './voices.ts';
 
 const part = (start: number, end: number, voice: { speaker?: string | null; channel?: number } = {}) => ({
   ...{ start, end },
@@ -34,7 +34,7 @@ test('channels are counted from one; a speaker of a channel is another voice tha
 });
 
 test('without speakers and channels there is no legend, and more voices than colours share them', () => {
-  const many = voicesOf(Array.from({ length: VOICE_COLORS + 1 }, (_, channel) => part(0, 1, { channel })));
+  const many = voicesOf(Array.from({ length: 9 }, (_, channel) => part(0, 1, { channel })));
 
   assert.deepEqual([voiceOf(part(0, 1)), voicesOf([part(0, 1), part(1, 2, { speaker: null })]).size], [null, 0]);
   assert.equal([...many.values()].at(-1)!.color, 0);

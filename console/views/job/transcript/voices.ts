@@ -12,7 +12,7 @@ export type Voice = {
   seconds: number;
 };
 
-export const VOICE_COLORS = 8;
+const VOICE_COLORS = 8;
 
 /** Names the voice of a segment: its speaker, else its channel; null where the job has neither. */
 export function voiceOf({ speaker, channel }: Voiced): string | null {

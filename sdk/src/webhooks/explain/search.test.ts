@@ -8,7 +8,7 @@ import file from '../../../vectors.json' with { type: 'json' };
 import { signBody } from '../signature.ts';
 import { explainSignature } from './explain-signature.ts';
 import { readSignatureHeaders } from './read-headers.ts';
-import { findMistakes, type KnownSecret, MAX_HMACS } from './search.ts';
+import { findMistakes, type KnownSecret } from './search.ts';
 
 const TIMESTAMP = '2026-11-21T09:30:00.250Z';
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
@@ -32,8 +32,8 @@ test('a search takes at most 400 HMACs, however many secrets and bodies are poss
   const one = findMistakes(headers, body, [{ secret: SECRET, of: 'this_webhook' }]);
   const many = findMistakes(headers, body, secrets);
 
-  assert.deepEqual([one.mistakes, many.mistakes, many.hmacs], [null, null, MAX_HMACS]);
-  assert.ok(one.hmacs > 100 && one.hmacs < MAX_HMACS);
+  assert.deepEqual([one.mistakes, many.mistakes, many.hmacs], [null, null, 400]);
+  assert.ok(one.hmacs > 100 && one.hmacs < 400);
 });
 
 test('a search that finds the cause ends there', () => {

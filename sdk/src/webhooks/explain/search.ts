@@ -15,7 +15,7 @@ export type SecretCause = 'previous_secret' | 'secret_of_another_webhook';
 export type SearchResult = { mistakes: (Mistake | SecretCause)[] | null; hmacs: number };
 
 /** The limits of one search: 32 MiB take about 30 ms on a server. */
-export const MAX_HMACS = 400;
+const MAX_HMACS = 400;
 const MAX_HASHED_BYTES = 32 * 1024 * 1024;
 
 const SECRET_CAUSES: Record<KnownSecret['of'], SecretCause[]> = {
