@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture, openAccountNode, RATES } from '../../../test/fixtures/account.ts';
 import { openTestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openDatabase } from '../../db/database.ts';
 import type { Route } from '../../http/route.ts';
-import { systemClock } from '../../platform/clock.ts';
 import { webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { openLimits } from '../rate-limits/limits.ts';
 
@@ -265,11 +265,9 @@ test('a remembered refusal ends when it said it would', async () => {
 });
 
 test('a changed plan is in force at once', async () => {
-  const clock = systemClock;
-  const config = { webhookAllowedTargets: [], webhookHeaderPrefix: 'X-Service-', command: 'verbatim' };
   const lookup = async () => ['93.184.216.34'];
   await using fixture = await openAccountFixture({
-    more: (db) => webhookRoutes({ db, secretBox, clock, lookup, config }),
+    more: (db) => webhookRoutes(runtimeOn(db, { secretBox, lookup })),
   });
   const { id, key } = await fixture.account();
   const change = (plan: string) => fixture.ask('PATCH', `/admin/v1/accounts/${id}`, { plan });

@@ -20,7 +20,7 @@ import { accountStateRoutes } from '../../operator/account-routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
 import type { StreamRuntime } from '../../stream/changes.ts';
 import { streamRoutes } from '../../stream/routes.ts';
-import { type WebhookDeps, webhookRoutes } from '../../webhooks/endpoints/routes.ts';
+import { type WebhookRuntime, webhookRoutes } from '../../webhooks/endpoints/routes.ts';
 import { eventTypeRoutes } from '../../webhooks/event-type-routes.ts';
 import { eventRoutes } from '../../webhooks/events/routes.ts';
 import { diagnose } from '../../webhooks/log/diagnose-route.ts';
@@ -32,7 +32,7 @@ import { webhookTestRoutes } from '../../webhooks/test-routes.ts';
 
 /** What the endpoints of a node run on. */
 export type ApiRuntime = JobsRuntime &
-  WebhookDeps &
+  WebhookRuntime &
   AccountsRuntime &
   StreamRuntime &
   RealtimeRoutesDeps & { secretBox: SecretBox; audioLinks: AudioLinks };

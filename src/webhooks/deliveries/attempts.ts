@@ -1,33 +1,15 @@
-import { logFailure, type Sql } from '../../db/database.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import { logFailure } from '../../db/database.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { timeOfId } from '../../rules/ids.ts';
-import type { DatabaseClock } from '../ownership/database-clock.ts';
-import type { Ownership } from '../ownership/ownership.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
 import { UnreadableSecret } from '../secrets/signers.ts';
-import type { Drops } from './drops.ts';
+import type { DelivererParts } from './deliverer-parts.ts';
 import { postponeDelivery, type WaitingDelivery } from './due-store.ts';
 import { MissingParts } from './missing-parts.ts';
 import type { FinishedAttempt } from './recording/finished-attempt.ts';
 import type { AttemptEnd, Recorder } from './recording/recorder.ts';
 import { type Attempt, type SendOptions, sendAttempt } from './send.ts';
-import type { WebhookCache } from './webhook-cache.ts';
 
-export type AttemptsDeps = {
-  db: Sql;
-  clock: Clock;
-  log: Log;
-  databaseClock: DatabaseClock;
-  scheduler: Scheduler<WaitingDelivery>;
-  ownership: Ownership;
-  webhooks: WebhookCache;
-  drops: Drops;
-  recorder: Recorder;
-  sendOptions: SendOptions;
-  /** More may start now: causes a turn. */
-  wake(): void;
-};
+type AttemptsParts = DelivererParts & { recorder: Recorder; sendOptions: SendOptions };
 
 /** The next attempt of a delivery. */
 type Next = Pick<WaitingDelivery, 'attempt' | 'attemptId' | 'nextAtMs'>;
@@ -48,7 +30,7 @@ const MAX_UNREADABLE = 1_000;
 
 /** Starts what the scheduler chooses, sends it, and has the results recorded. */
 export class Attempts {
-  readonly #deps: AttemptsDeps;
+  readonly #parts: AttemptsParts;
   readonly #missing: MissingParts;
   readonly #unreadableWebhooks = new Set<string>();
   /** The ids of the events that were erased last, for attempts that are still opening their connection. */
@@ -58,14 +40,14 @@ export class Attempts {
   #inFlight = 0;
   #hasEnded = Promise.withResolvers<void>();
 
-  constructor(deps: AttemptsDeps) {
-    this.#deps = deps;
-    this.#missing = new MissingParts(deps);
+  constructor(parts: AttemptsParts) {
+    this.#parts = parts;
+    this.#missing = new MissingParts(parts);
   }
 
   /** Starts at most 50 of those that may start now. Returns after how many ms others may start; Infinity: at the next wake. */
   start(): number {
-    const { scheduler, databaseClock } = this.#deps;
+    const { scheduler, databaseClock } = this.#parts;
     if (!this.#mayStart()) return Number.POSITIVE_INFINITY;
     for (let starts = 0; starts < STARTS_PER_TURN; starts++) {
       const delivery = scheduler.next(databaseClock.nowMs());
@@ -94,19 +76,19 @@ export class Attempts {
     this.#missing.cancel(() => true);
     await this.#missing.finish();
     if (this.#inFlight === 0) this.#hasEnded.resolve();
-    await waitAtMost(this.#deps.clock, this.#hasEnded.promise, waitMs);
+    await waitAtMost(this.#parts.clock, this.#hasEnded.promise, waitMs);
     this.#isCutOff = true;
-    this.#deps.sendOptions.poster.close();
+    this.#parts.sendOptions.poster.close();
     await this.#hasEnded.promise;
   }
 
   #mayStart(): boolean {
-    const { ownership, recorder } = this.#deps;
+    const { ownership, recorder } = this.#parts;
     return !this.#isStopping && !recorder.isStalled && recorder.size < MAX_UNRECORDED && ownership.isTrusted();
   }
 
   #begin(delivery: WaitingDelivery): void {
-    const { ownership, webhooks, databaseClock } = this.#deps;
+    const { ownership, webhooks, databaseClock } = this.#parts;
     const epoch = ownership.epochOf(delivery.shard)!;
     const webhook = webhooks.fresh(delivery.webhookId);
     const isOld = databaseClock.nowMs() - delivery.readAtMs > MAX_WAIT_IN_MEMORY_MS;
@@ -117,7 +99,7 @@ export class Attempts {
 
   /** Reads what the attempt lacks, and makes it if the delivery still waits and may be sent. */
   async #complete(delivery: WaitingDelivery, known: { epoch: number; body: Buffer | null }): Promise<void> {
-    const { ownership, webhooks, databaseClock, drops } = this.#deps;
+    const { ownership, webhooks, databaseClock, drops } = this.#parts;
     const { epoch } = known;
     const read = await this.#missing.read(delivery, known.body);
     const webhook = webhooks.get(delivery.webhookId);
@@ -132,7 +114,7 @@ export class Attempts {
   }
 
   async #make(attempt: Attempt): Promise<void> {
-    const { scheduler, wake } = this.#deps;
+    const { scheduler, wake } = this.#parts;
     this.#inFlight += 1;
     const result = await this.#send(attempt);
     scheduler.answered(attempt.delivery.id);
@@ -146,7 +128,7 @@ export class Attempts {
 
   /** Null when nothing is to be recorded: then the delivery is settled. Never rejects. */
   async #send(attempt: Attempt): Promise<FinishedAttempt | null> {
-    const { databaseClock, sendOptions, webhooks, drops } = this.#deps;
+    const { databaseClock, sendOptions, webhooks, drops } = this.#parts;
     const { delivery } = attempt;
     const webhook = () => webhooks.get(delivery.webhookId) ?? attempt.webhook;
     const isErased = () => this.#erased.has(delivery.eventId);
@@ -168,13 +150,13 @@ export class Attempts {
     const { attemptId, webhookId } = delivery;
     if (error instanceof UnreadableSecret) await this.#postpone(delivery, error);
     // A bug. The search of all webhooks finds the delivery again.
-    else this.#deps.log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
+    else this.#parts.log.error({ err: error, attempt_id: attemptId, webhook_id: webhookId }, 'attempt not made');
     this.#settle(delivery, null);
   }
 
   /** Until somebody restores the key, or replaces the secret or the headers: retried after a minute, then less and less often. */
   async #postpone(delivery: WaitingDelivery, error: UnreadableSecret): Promise<void> {
-    const { db, clock, log } = this.#deps;
+    const { db, clock, log } = this.#parts;
     const { webhookId, id } = delivery;
     const delayMs = Math.min(Math.max(clock.now() - timeOfId(id), MIN_POSTPONE_MS), MAX_POSTPONE_MS);
     await postponeDelivery(db, delivery, delayMs).catch((cause) => logFailure(log, cause, 'postponing a delivery'));
@@ -188,7 +170,7 @@ export class Attempts {
 
   async #record(result: FinishedAttempt): Promise<void> {
     const { deliveryId: id, shard, webhookId } = result;
-    const end = await this.#deps.recorder.record(result);
+    const end = await this.#parts.recorder.record(result);
     this.#settle({ id, shard }, nextOf(result, end));
     if (end.kind === 'refused') await this.#readAgain({ id: webhookId, shard });
   }
@@ -198,14 +180,14 @@ export class Attempts {
    * again. If the shard was lost to another process, sending it again from here would be refused again.
    */
   async #readAgain(webhook: { id: string; shard: number }): Promise<void> {
-    const { ownership, scheduler, wake } = this.#deps;
+    const { ownership, scheduler, wake } = this.#parts;
     await ownership.renewed();
     scheduler.spill(webhook);
     wake();
   }
 
   #settle({ id, shard }: { id: string; shard: number }, next: Next | null): void {
-    const { scheduler, databaseClock, ownership, wake } = this.#deps;
+    const { scheduler, databaseClock, ownership, wake } = this.#parts;
     const retry = next && { attempt: next.attempt, attemptId: next.attemptId, nextAtMs: next.nextAtMs };
     scheduler.settled(id, retry, databaseClock.nowMs());
     ownership.recorded(shard);

@@ -1,30 +1,24 @@
-import { type Database, logFailure } from '../../db/database.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import { logFailure } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
 import { dropWaiting } from './drop-store.ts';
 import type { WaitingDelivery } from './due-store.ts';
 
-export type DropsDeps = {
-  db: Database;
-  clock: Clock;
-  scheduler: Scheduler<WaitingDelivery>;
-  ownership: Ownership;
-  log: Log;
-};
+/** What runs on the shards that a deliverer owns. */
+export type OwnerRuntime = Runtime & { scheduler: Scheduler<WaitingDelivery>; ownership: Ownership };
 
 const DROP_AGAIN_MS = 1_000;
 
 /** Drops what waits for webhooks that are disabled or deleted. */
 export class Drops {
-  readonly #deps: DropsDeps;
+  readonly #runtime: OwnerRuntime;
   /** By webhook. */
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(deps: DropsDeps) {
-    this.#deps = deps;
+  constructor(runtime: OwnerRuntime) {
+    this.#runtime = runtime;
   }
 
   /** Has no effect on a webhook that may send, or whose deliveries are being dropped. */
@@ -41,7 +35,7 @@ export class Drops {
 
   /** Tries again after a failure, while this process owns the shard. */
   async #drop({ id: webhookId, shard, url }: WebhookSettings): Promise<void> {
-    const { db, clock, scheduler, ownership, log } = this.#deps;
+    const { db, clock, scheduler, ownership, log } = this.#runtime;
     for (;;) {
       const epoch = ownership.epochOf(shard);
       if (epoch === null) return;

@@ -1,8 +1,7 @@
-import { logFailure, type Sql } from '../../db/database.ts';
-import type { Log } from '../../platform/log.ts';
+import { logFailure } from '../../db/database.ts';
 import { LargeBodies } from '../scheduler/large-bodies.ts';
+import type { DelivererParts } from './deliverer-parts.ts';
 import { MAX_WAITING_BODY_BYTES, readBodies, type WaitingDelivery } from './due-store.ts';
-import type { WebhookCache } from './webhook-cache.ts';
 
 /** `gone`: the delivery does not wait any more, or the read was cancelled. `failed`: the database is away. */
 export type ReadParts = { kind: 'complete'; body: Buffer } | { kind: 'gone' } | { kind: 'failed' };
@@ -16,13 +15,13 @@ const BODIES_PER_READ = 64;
  * may have changed since, which go to the cache.
  */
 export class MissingParts {
-  readonly #deps: { db: Sql; log: Log; webhooks: WebhookCache };
+  readonly #parts: DelivererParts;
   readonly #small: Waiting[] = [];
   readonly #large = new LargeBodies<Waiting>();
   #reading: Promise<void> | null = null;
 
-  constructor(deps: { db: Sql; log: Log; webhooks: WebhookCache }) {
-    this.#deps = deps;
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
   }
 
   /** After `complete`, call `release` when the body is not in memory any more. @param body  null when it has to be read */
@@ -79,7 +78,7 @@ export class MissingParts {
 
   /** The bodies by delivery; null when the database is away. */
   async #readMissing(batch: Waiting[]): Promise<Map<string, Buffer> | null> {
-    const { db, log, webhooks } = this.#deps;
+    const { db, log, webhooks } = this.#parts;
     const stale = batch.filter(({ delivery }) => !webhooks.fresh(delivery.webhookId));
     const withoutBody = batch.flatMap(({ delivery, body }) => (body ? [] : delivery));
     try {

@@ -1,29 +1,9 @@
-import { type Database, logFailure } from '../../db/database.ts';
-import type { Log } from '../../platform/log.ts';
-import type { Metrics } from '../../platform/metrics.ts';
+import { logFailure } from '../../db/database.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
-import type { DatabaseClock } from '../ownership/database-clock.ts';
-import type { Ownership } from '../ownership/ownership.ts';
 import type { RefillRequest } from '../scheduler/refills.ts';
-import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { WebhookSettings } from '../scheduler/webhook-settings.ts';
-import type { Drops } from './drops.ts';
-import { findWebhooksDue, type ReadDeliveries, readDue, readDueOfWebhook, type WaitingDelivery } from './due-store.ts';
-import type { WebhookCache } from './webhook-cache.ts';
-
-export type ReaderDeps = {
-  db: Database;
-  log: Log;
-  metrics?: Pick<Metrics, 'deliveriesFoundLate'> | undefined;
-  monotonicMs: () => number;
-  databaseClock: DatabaseClock;
-  scheduler: Scheduler<WaitingDelivery>;
-  ownership: Ownership;
-  webhooks: WebhookCache;
-  drops: Drops;
-  /** Something was notified or read: causes a turn. */
-  wake(): void;
-};
+import type { DelivererParts } from './deliverer-parts.ts';
+import { findWebhooksDue, type ReadDeliveries, readDue, readDueOfWebhook } from './due-store.ts';
 
 const POLL_MS = 1_000;
 // Gathers notifications that follow each other.
@@ -56,7 +36,7 @@ type Search = { fromMs: number } | 'missed';
  * once a minute.
  */
 export class Reader {
-  readonly #deps: ReaderDeps;
+  readonly #parts: DelivererParts;
   readonly #notified = new Set<number>();
   /** Shards that were read without looking back as far as SLOW_COMMIT_MS. */
   readonly #lookBackAt = new Set<number>();
@@ -73,9 +53,9 @@ export class Reader {
   #refills = 0;
   readonly #running = new Set<Promise<void>>();
 
-  constructor(deps: ReaderDeps) {
-    this.#deps = deps;
-    this.#nextSearchMs = deps.monotonicMs() + SEARCH_MS;
+  constructor(parts: DelivererParts) {
+    this.#parts = parts;
+    this.#nextSearchMs = parts.monotonicMs() + SEARCH_MS;
   }
 
   /** Reads nothing from now on. Resolves when no statement runs any more. */
@@ -88,14 +68,14 @@ export class Reader {
   notify(payload: string): void {
     const shard = Number(payload);
     if (payload === '') this.#nextPollMs = Number.NEGATIVE_INFINITY;
-    else if (this.#deps.ownership.epochOf(shard) === null) return;
+    else if (this.#parts.ownership.epochOf(shard) === null) return;
     else this.#notified.add(shard);
-    this.#deps.wake();
+    this.#parts.wake();
   }
 
   /** Reads all that is due in shards that were just taken. */
   taken(shards: number[]): void {
-    const nowMs = this.#deps.databaseClock.nowMs();
+    const nowMs = this.#parts.databaseClock.nowMs();
     for (const shard of shards) {
       this.#readAtMs.set(shard, nowMs);
       this.#searches.set(shard, { fromMs: Number.NEGATIVE_INFINITY });
@@ -106,7 +86,7 @@ export class Reader {
   /** Begins the read that is due, unless one runs. Returns after how many ms the next is due; Infinity: after this one. */
   read(): number {
     if (this.#isReading || this.#isStopping) return Number.POSITIVE_INFINITY;
-    const nowMs = this.#deps.monotonicMs();
+    const nowMs = this.#parts.monotonicMs();
     const lookBackMs = this.#lookBackAt.size > 0 ? this.#nextLookBackMs : Number.POSITIVE_INFINITY;
     const dueMs = this.#notified.size > 0 ? nowMs : Math.min(this.#nextPollMs, lookBackMs);
     const waitMs = Math.max(dueMs, this.#nextRoundMs) - nowMs;
@@ -119,7 +99,7 @@ export class Reader {
 
   /** Begins reads of the webhooks that run low. */
   refill(): void {
-    const { scheduler, databaseClock } = this.#deps;
+    const { scheduler, databaseClock } = this.#parts;
     if (this.#isStopping) return;
     for (const request of scheduler.refills(CONCURRENT_REFILLS - this.#refills, databaseClock.nowMs())) {
       this.#refills += 1;
@@ -128,7 +108,7 @@ export class Reader {
   }
 
   async #readRound(startedMs: number): Promise<void> {
-    const { log, wake } = this.#deps;
+    const { log, wake } = this.#parts;
     await this.#readDue(startedMs).catch((error) => logFailure(log, error, 'reading due deliveries'));
     this.#isReading = false;
     if (startedMs >= this.#nextSearchMs) this.#searchForMissed(startedMs);
@@ -138,7 +118,7 @@ export class Reader {
   }
 
   async #readDue(startedMs: number): Promise<void> {
-    const { ownership, databaseClock } = this.#deps;
+    const { ownership, databaseClock } = this.#parts;
     const isPoll = startedMs >= this.#nextPollMs;
     if (isPoll) this.#nextPollMs = startedMs + POLL_MS;
     const looksBack = startedMs >= this.#nextLookBackMs;
@@ -161,7 +141,7 @@ export class Reader {
   }
 
   async #read(shards: number[], { fromMs, untilMs }: { fromMs: number; untilMs: number }): Promise<number> {
-    const { db, scheduler, webhooks } = this.#deps;
+    const { db, scheduler, webhooks } = this.#parts;
     const read = scheduler.beginRead();
     try {
       const without = scheduler.backlogged(MAX_LEFT_OUT);
@@ -178,7 +158,7 @@ export class Reader {
   }
 
   async #refillOne({ read, shard, webhookId, fromMs, limit, known }: RefillRequest): Promise<void> {
-    const { db, log, scheduler, databaseClock, webhooks, wake } = this.#deps;
+    const { db, log, scheduler, databaseClock, webhooks, wake } = this.#parts;
     const untilMs = databaseClock.nowMs() + AHEAD_MS;
     const hasSettings =
       webhooks.isFreshFor(webhookId, REFILL_INTERVAL_MS) && webhooks.get(webhookId)!.state === 'active';
@@ -199,16 +179,16 @@ export class Reader {
 
   /** Keeps what came with the rows: the settings of their webhooks, and the time. */
   #keep({ webhooks, nowMs }: ReadDeliveries, read: number): void {
-    if (nowMs !== null) this.#deps.databaseClock.adjust(nowMs);
+    if (nowMs !== null) this.#parts.databaseClock.adjust(nowMs);
     for (const webhook of webhooks) {
-      this.#deps.webhooks.keep(webhook, read);
-      this.#deps.drops.dropIfInactive(webhook);
+      this.#parts.webhooks.keep(webhook, read);
+      this.#parts.drops.dropIfInactive(webhook);
     }
   }
 
   #searchForMissed(startedMs: number): void {
     this.#nextSearchMs = startedMs + SEARCH_MS;
-    for (const shard of this.#deps.ownership.openShards()) {
+    for (const shard of this.#parts.ownership.openShards()) {
       if (!this.#searches.has(shard)) this.#searches.set(shard, 'missed');
     }
     this.#search();
@@ -222,7 +202,7 @@ export class Reader {
 
   /** Stops at a failure: the next round begins again. */
   async #searchShards(): Promise<void> {
-    const { log, ownership, wake } = this.#deps;
+    const { log, ownership, wake } = this.#parts;
     try {
       for (const [shard, search] of this.#searches) {
         if (this.#isStopping) break;
@@ -237,7 +217,7 @@ export class Reader {
   }
 
   async #searchShard(shard: number, search: Search): Promise<void> {
-    const { db, scheduler, databaseClock, metrics, webhooks } = this.#deps;
+    const { db, scheduler, databaseClock, metrics, webhooks } = this.#parts;
     const nowMs = databaseClock.nowMs();
     const untilMs = search === 'missed' ? nowMs - FOUND_LATE_MS : nowMs + AHEAD_MS;
     const inactive: WebhookSettings[] = [];
@@ -264,7 +244,7 @@ export class Reader {
    * the others were dropped, and their results were not recorded.
    */
   async #dropOf(inactive: WebhookSettings[]): Promise<void> {
-    const { webhooks, drops } = this.#deps;
+    const { webhooks, drops } = this.#parts;
     await webhooks.refresh(inactive);
     for (const { id } of inactive) drops.dropIfInactive(webhooks.get(id));
   }

@@ -6,43 +6,39 @@ import { pino } from 'pino';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { verifyDelivery } from '#sdk/webhooks/signature.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
 import { openDeliveryFixture, secretBox } from '../../../test/fixtures/webhooks/delivery.ts';
 import { openHostileReceiver } from '../../../test/fixtures/webhooks/hostile-receiver.ts';
 import { openReceiver, type ReceiverOptions, testAuthority } from '../../../test/fixtures/webhooks/receiver.ts';
+import { type Config, readConfig } from '../../config/settings.ts';
 import type { Database, Statement } from '../../db/database.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
-import { openLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
 import { endDeliverers } from '../ownership/ownership-store.ts';
 import { makeWebhookSecret } from '../secrets/secrets.ts';
 import { dropWaitingOfJob } from './drop-store.ts';
-import { type DelivererDeps, startDeliverer } from './worker.ts';
+import { type DelivererRuntime, startDeliverer } from './worker.ts';
 
 const FAST_RETRIES_MS = [0, 50, 50, 50];
 
 const localTarget = (port: number) => ({ address: '127.0.0.1', prefixBits: 32, port });
 
-async function openEnvironment(options: ReceiverOptions = {}, config: Partial<DelivererDeps['config']> = {}) {
+async function openEnvironment(options: ReceiverOptions = {}, config: Partial<Config> = {}) {
   const fixture = await openDeliveryFixture();
   const receiver = await openReceiver(options);
   const account = await fixture.account();
   const webhook = await fixture.webhook(account, receiver.url);
-  const start = (ports: number[] = [], more: Partial<DelivererDeps> = {}) =>
+  const start = (ports: number[] = [], more: Partial<DelivererRuntime> = {}) =>
     startDeliverer({
-      db: fixture.db,
+      ...runtimeOn(fixture.db, { secretBox }),
       config: {
+        ...readConfig({}),
         webhookRetryDelaysMs: FAST_RETRIES_MS,
         webhookTimeoutMs: 1_000,
-        webhookDisableFailures: 10,
-        webhookDisableMs: 1_800_000,
         webhookAllowedTargets: [receiver.port, ...ports].map(localTarget),
-        webhookHeaderPrefix: 'X-Service-',
         ...config,
       },
-      secretBox,
-      log: openLog('silent'),
-      clock: systemClock,
       ca: testAuthority.cert,
       ...more,
     });

@@ -1,8 +1,6 @@
-import type { Config } from '../../config/settings.ts';
-import { type Database, logFailure } from '../../db/database.ts';
+import { logFailure } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
-import { type Clock, makeId, waitAtMost } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import { makeId, waitAtMost } from '../../platform/clock.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
@@ -11,44 +9,31 @@ import { DatabaseClock } from '../ownership/database-clock.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { openHeaderReader } from '../secrets/own-headers.ts';
-import type { SecretBox } from '../secrets/secrets.ts';
+import type { SecretsRuntime } from '../secrets/secrets.ts';
 import { openSigners } from '../secrets/signers.ts';
 import { Attempts } from './attempts.ts';
+import type { DelivererParts } from './deliverer-parts.ts';
 import { Drops } from './drops.ts';
 import type { WaitingDelivery } from './due-store.ts';
 import { Reader } from './reader.ts';
-import { Recorder, type RecorderDeps } from './recording/recorder.ts';
+import { Recorder, type RecorderRuntime } from './recording/recorder.ts';
 import type { StreakChange } from './recording/streaks.ts';
 import { type SendOptions, serviceHeaderNames } from './send.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
-export type DelivererDeps = {
-  db: Database;
-  config: Pick<
-    Config,
-    | 'webhookRetryDelaysMs'
-    | 'webhookTimeoutMs'
-    | 'webhookDisableFailures'
-    | 'webhookDisableMs'
-    | 'webhookAllowedTargets'
-    | 'webhookHeaderPrefix'
-  > &
-    Partial<Pick<Config, 'webhookProxyUrl'>>;
-  secretBox: SecretBox;
-  log: Log;
-  clock: Clock;
-  metrics?: RecorderDeps['metrics'] & Pick<Metrics, 'deliveriesFoundLate'>;
-  /** Certificates to trust instead of Node's own and NODE_EXTRA_CA_CERTS. */
-  ca?: string;
-  lookup?: Lookup;
-  /** The current time for SQL statements; default: the database's clock. */
-  sqlNow?: () => Date;
-  /** Time in ms that does not jump; default: performance.now. */
-  monotonicMs?: () => number;
-  random?: () => number;
-  /** Name of this process, by which its parent sets its shards free when it has ended. */
-  holder?: string | null;
-};
+/** What a deliverer runs on. */
+export type DelivererRuntime = SecretsRuntime &
+  RecorderRuntime & {
+    metrics?: Pick<Metrics, 'deliveriesFoundLate'>;
+    /** Certificates to trust instead of Node's own and NODE_EXTRA_CA_CERTS. */
+    ca?: string;
+    lookup?: Lookup;
+    /** Time in ms that does not jump; default: performance.now. */
+    monotonicMs?: () => number;
+    random?: () => number;
+    /** Name of this process, by which its parent sets its shards free when it has ended. */
+    holder?: string | null;
+  };
 
 // What ends a pause of the attempts, such as a heartbeat after an outage, causes no turn by itself.
 const MAX_TURN_INTERVAL_MS = 1_000;
@@ -57,14 +42,14 @@ const MAX_TURN_INTERVAL_MS = 1_000;
  * Sends due deliveries of the shards that this process owns. They are read into memory, where the scheduler chooses the
  * next one; results are recorded in batches. After a crash the next owner of the shard makes the attempts in flight again.
  */
-export async function startDeliverer(deps: DelivererDeps): Promise<Deliverer> {
-  const deliverer = new Deliverer(deps);
+export async function startDeliverer(runtime: DelivererRuntime): Promise<Deliverer> {
+  const deliverer = new Deliverer(runtime);
   await deliverer.start();
   return deliverer;
 }
 
 class Deliverer {
-  readonly #deps: DelivererDeps;
+  readonly #runtime: DelivererRuntime;
   readonly #scheduler = new Scheduler<WaitingDelivery>();
   readonly #databaseClock: DatabaseClock;
   readonly #ownership: Ownership;
@@ -78,44 +63,43 @@ class Deliverer {
   #turns: Promise<void> | null = null;
   #unlisten: (() => Promise<void>)[] = [];
 
-  constructor(deps: DelivererDeps) {
-    this.#deps = deps;
-    const { db, clock, log, metrics, config } = deps;
-    const monotonicMs = deps.monotonicMs ?? (() => performance.now());
+  constructor(runtime: DelivererRuntime) {
+    this.#runtime = runtime;
+    const { db } = runtime;
+    const monotonicMs = runtime.monotonicMs ?? (() => performance.now());
     const scheduler = this.#scheduler;
     const wake = () => this.#wake.send();
     const databaseClock = new DatabaseClock(monotonicMs);
     this.#databaseClock = databaseClock;
     this.#webhooks = new WebhookCache(db, scheduler, monotonicMs);
     const ownership = new Ownership({
-      db,
-      clock,
-      log,
+      ...runtime,
       monotonicMs,
-      holder: deps.holder ?? makeId('req'),
+      holder: runtime.holder ?? makeId('req'),
       unrecorded: (shard) => scheduler.unsettledOf(shard),
       onTaken: (shards) => this.#takeShards(shards),
       onClosed: (shards) => this.#closeShards(shards),
       onTime: (nowMs) => databaseClock.adjust(nowMs),
     });
     this.#ownership = ownership;
-    this.#drops = new Drops({ db, clock, log, scheduler, ownership });
-    this.#recorder = new Recorder({
-      db,
-      config,
-      log,
-      clock,
-      metrics,
-      now: () => deps.sqlNow?.() ?? null,
-      onStreak: (streak) => this.#applyStreak(streak),
-    });
-    const parts = { db, clock, log, databaseClock, scheduler, ownership, webhooks: this.#webhooks, drops: this.#drops };
-    this.#reader = new Reader({ ...parts, metrics, monotonicMs, wake });
-    this.#attempts = new Attempts({ ...parts, recorder: this.#recorder, sendOptions: sendOptionsOf(deps), wake });
+    this.#drops = new Drops({ ...runtime, scheduler, ownership });
+    this.#recorder = new Recorder(runtime, (streak) => this.#applyStreak(streak));
+    const parts: DelivererParts = {
+      ...runtime,
+      monotonicMs,
+      databaseClock,
+      scheduler,
+      ownership,
+      webhooks: this.#webhooks,
+      drops: this.#drops,
+      wake,
+    };
+    this.#reader = new Reader(parts);
+    this.#attempts = new Attempts({ ...parts, recorder: this.#recorder, sendOptions: sendOptionsOf(runtime) });
   }
 
   async start(): Promise<void> {
-    const { db } = this.#deps;
+    const { db } = this.#runtime;
     this.#unlisten = await Promise.all([
       db.listen('deliveries_due', (shard) => this.#reader.notify(shard)),
       db.listen('webhook_changed', (id) => this.#refresh(id)),
@@ -147,7 +131,7 @@ class Deliverer {
     while (!this.#isStopping) {
       const woken = this.#wake.next();
       const restMs = this.#takeTurn();
-      if (restMs > 0) await waitAtMost(this.#deps.clock, woken, Math.min(Math.ceil(restMs), MAX_TURN_INTERVAL_MS));
+      if (restMs > 0) await waitAtMost(this.#runtime.clock, woken, Math.min(Math.ceil(restMs), MAX_TURN_INTERVAL_MS));
       // All that arrives in this round of the event loop wakes one turn.
       await new Promise(setImmediate);
     }
@@ -184,14 +168,14 @@ class Deliverer {
     try {
       await this.#webhooks.refresh([known]);
     } catch (error) {
-      return logFailure(this.#deps.log, error, 'reading a webhook');
+      return logFailure(this.#runtime.log, error, 'reading a webhook');
     }
     this.#drops.dropIfInactive(this.#webhooks.get(id));
     this.#wake.send();
   }
 }
 
-function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: DelivererDeps): SendOptions {
+function sendOptionsOf({ config, clock, ca, lookup, secretBox, random }: DelivererRuntime): SendOptions {
   const timeoutMs = config.webhookTimeoutMs;
   return {
     poster: openPoster({

@@ -1,8 +1,9 @@
 import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
 import { webhookIdOfJob } from '../../rules/ids.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { EventType } from '../events/event-types.ts';
-import { notifyWebhookChanged, type Owner } from './store.ts';
+import { notifyWebhookChanged } from './store.ts';
 
 const JOB_EVENTS: EventType[] = ['transcription.completed', 'transcription.failed'];
 
@@ -12,7 +13,7 @@ export type NewJobWebhook = { id: string; url: string; secret: Buffer };
 /** Inserts the webhook of a job, in the transaction that inserts the job. It subscribes to every event of a job. */
 export async function insertWebhookOfJob(
   tx: Sql,
-  { shard, accountId }: { shard: number; accountId: string },
+  { shard, accountId }: AccountRef,
   { id, url, secret }: NewJobWebhook,
 ): Promise<void> {
   await tx.run({
@@ -45,7 +46,7 @@ export async function deleteWebhookOfJob(tx: Sql, { shard, jobId }: { shard: num
 const MAX_NOTIFIED = 1_000;
 
 /** Makes the deliverers read the account's webhooks again, and those of its jobs for which deliveries wait. */
-export async function notifyAccountChanged(tx: Sql, { shard, accountId }: Owner): Promise<void> {
+export async function notifyAccountChanged(tx: Sql, { shard, accountId }: AccountRef): Promise<void> {
   const webhooks = await tx.rows<{ id: string }>({
     text: `
       select id

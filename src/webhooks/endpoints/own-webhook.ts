@@ -2,10 +2,11 @@ import type { Account } from '../../accounts/account.ts';
 import type { Sql } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { isId } from '../../rules/ids.ts';
-import { findWebhook, type Owner, type WebhookRow } from './store.ts';
+import type { AccountRef } from '../../rules/shard.ts';
+import { findWebhook, type WebhookRow } from './store.ts';
 
 /** The account as the store's statements name it. */
-export function ownerOf(account: Account): Owner {
+export function ownerOf(account: Account): AccountRef {
   return { shard: account.shard, accountId: account.id };
 }
 

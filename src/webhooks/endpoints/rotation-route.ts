@@ -1,20 +1,16 @@
 import { recordChange } from '../../audit/record.ts';
-import type { Database } from '../../db/database.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
-import { makeWebhookSecret, type SecretBox } from '../secrets/secrets.ts';
+import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
 import { foundOr404, ownerOf, webhookIdOr404 } from './own-webhook.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookWithSecretSchema } from './view.ts';
 
-export type RotationDeps = { db: Database; secretBox: SecretBox; clock: Clock };
-
 const MAX_OVERLAP_SECONDS = 86_400;
 
 /** POST /v1/webhooks/:id/rotate-secret. */
-export function rotateSecret({ db, clock, secretBox }: RotationDeps): Route {
+export function rotateSecret({ db, clock, secretBox }: SecretsRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/rotate-secret',

@@ -2,7 +2,6 @@ import type { Account } from '../../accounts/account.ts';
 import { lockAccount } from '../../accounts/store.ts';
 import type { AuditAction } from '../../audit/actions.ts';
 import { recordChange } from '../../audit/record.ts';
-import type { Config } from '../../config/settings.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
@@ -14,24 +13,23 @@ import { Type } from '../../http/schema.ts';
 import { makeId } from '../../platform/clock.ts';
 import { type Plan, WEBHOOK_LIMIT } from '../../rules/accounts/plan.ts';
 import type { UrlTarget } from '../../rules/network/url-guard.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { OwnHeaders } from '../../rules/webhooks/own-headers.ts';
 import { dropWaiting } from '../deliveries/drop-store.ts';
 import { EVENT_TYPES, type EventType } from '../events/event-types.ts';
 import { notifyDeliveriesDue } from '../events/store.ts';
-import { makeWebhookSecret } from '../secrets/secrets.ts';
+import { makeWebhookSecret, type SecretsRuntime } from '../secrets/secrets.ts';
 import { eventsField, optionalFields, storedHeaders, urlField } from './fields.ts';
 import { foundOr404, noSuchWebhook, ownerOf, webhookIdOr404, webhookOr404 } from './own-webhook.ts';
-import { type RotationDeps, rotateSecret } from './rotation-route.ts';
-import type { Owner, StoredHeaders, WebhookRow } from './store.ts';
+import { rotateSecret } from './rotation-route.ts';
+import type { StoredHeaders, WebhookRow } from './store.ts';
 import * as store from './store.ts';
 import { showWebhook, webhookListSchema, webhookSchema, webhookWithSecretSchema } from './view.ts';
 
-export type WebhookDeps = RotationDeps & {
-  config: Pick<Config, 'webhookAllowedTargets' | 'webhookHeaderPrefix' | 'command'>;
-  lookup?: Lookup;
-};
+/** What the endpoints of webhooks run on. */
+export type WebhookRuntime = SecretsRuntime & { lookup?: Lookup };
 
-type Context = WebhookDeps & {
+type Context = WebhookRuntime & {
   readUrl(raw: string): UrlTarget;
   resolveUrl(target: UrlTarget, accountId: string): Promise<string>;
   /** @throws ApiError  400 */
@@ -53,12 +51,12 @@ const WEBHOOK_LINKS = {
 };
 
 /** Registering, changing and deleting webhooks. */
-export function webhookRoutes(deps: WebhookDeps): Route[] {
-  const allowedTargets = deps.config.webhookAllowedTargets;
-  const { secretBox, config } = deps;
-  const guard = { param: 'url', allowedTargets, resolver: new Resolver(deps.lookup), clock: deps.clock };
+export function webhookRoutes(runtime: WebhookRuntime): Route[] {
+  const { secretBox, config, clock, lookup } = runtime;
+  const allowedTargets = config.webhookAllowedTargets;
+  const guard = { param: 'url', allowedTargets, resolver: new Resolver(lookup), clock };
   const context: Context = {
-    ...deps,
+    ...runtime,
     readUrl: (raw) => permittedWebhook(raw, 'url', config),
     resolveUrl: (target, accountId) => resolveUrl(target, { ...guard, accountId }),
     storeHeaders: (id, headers) => storedHeaders(id, headers, { secretBox, headerPrefix: config.webhookHeaderPrefix }),
@@ -69,7 +67,7 @@ export function webhookRoutes(deps: WebhookDeps): Route[] {
     getWebhook(context),
     changeWebhook(context),
     deleteWebhook(context),
-    rotateSecret(deps),
+    rotateSecret(runtime),
   ];
 }
 
@@ -224,7 +222,7 @@ function deleteWebhook({ db }: Context): Route {
 }
 
 /** What is due already is dropped by the deliverer that owns the shard, as it may be in flight. */
-async function drop(db: Database, { shard }: Owner, webhook: WebhookRow, by: 'others' | 'all'): Promise<void> {
+async function drop(db: Database, { shard }: AccountRef, webhook: WebhookRow, by: 'others' | 'all'): Promise<void> {
   await dropWaiting(db, { shard, webhookId: webhook.id, url: webhook.url, allowed: { by } });
 }
 
@@ -244,7 +242,7 @@ function foldEvents(events: readonly EventType[]): EventType[] {
   return EVENT_TYPES.filter((type) => events.includes(type));
 }
 
-async function requireFreeWebhook(sql: Sql, owner: Owner, plan: Plan | null): Promise<void> {
+async function requireFreeWebhook(sql: Sql, owner: AccountRef, plan: Plan | null): Promise<void> {
   if (plan === null) throw noSuchWebhook();
   const limit = WEBHOOK_LIMIT[plan];
   if ((await store.countWebhooks(sql, owner)) < limit) return;

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { IS_OF_ACCOUNT } from '../../db/statements/webhook-ids.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { EventType } from '../events/event-types.ts';
 
 type DisabledReason = 'manual' | 'consecutive_failures';
@@ -25,9 +26,6 @@ export type WebhookRow = {
   updatedAt: Date;
 };
 
-/** The account that owns a webhook; every statement names both. */
-export type Owner = { shard: number; accountId: string };
-
 /** A webhook's own headers as they are stored; without any, no names and null. */
 export type StoredHeaders = { names: string[]; sealed: Buffer | null };
 
@@ -37,7 +35,7 @@ export const COLUMNS = `id, url, events, description, header_names as "headerNam
   failing_since as "failingSince", previous_secret_ends_at as "previousSecretEndsAt", created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Disabled ones count. */
-export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promise<number> {
+export async function countWebhooks(tx: Sql, { shard, accountId }: AccountRef): Promise<number> {
   const rows = await tx.rows<{ number: number }>({
     text: `select count(*) as number from webhooks where shard = $1 and account_id = $2 and ${IS_OF_ACCOUNT}`,
     values: [shard, accountId],
@@ -47,7 +45,7 @@ export async function countWebhooks(tx: Sql, { shard, accountId }: Owner): Promi
 
 export async function insertWebhook(
   tx: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   webhook: Pick<WebhookRow, 'id' | 'url' | 'events' | 'description' | 'maxPerSecond'> & {
     secret: Buffer;
     headers: StoredHeaders;
@@ -79,7 +77,7 @@ export async function insertWebhook(
 /** Newest first. @param beforeId  null for the first page */
 export async function listWebhooks(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { limit, beforeId }: { limit: number; beforeId: string | null },
 ): Promise<WebhookRow[]> {
   return await sql.rows<WebhookRow>({
@@ -94,7 +92,7 @@ export async function listWebhooks(
   });
 }
 
-export async function findWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
+export async function findWebhook(sql: Sql, { shard, accountId }: AccountRef, id: string): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
     name: 'find_webhook',
     isBrief: true,
@@ -122,7 +120,7 @@ type WebhookChange = {
  */
 export async function updateWebhook(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   id: string,
   change: WebhookChange,
 ): Promise<WebhookRow | null> {
@@ -165,7 +163,7 @@ export async function updateWebhook(
 /** Sets a new secret. For `overlapMs` the previous secret signs too; with 0 it ends at once. */
 export async function rotateSecret(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   id: string,
   { secret, overlapMs, now }: { secret: Buffer; overlapMs: number; now: Date },
 ): Promise<WebhookRow | null> {
@@ -211,7 +209,11 @@ export function notifyWebhookChanged(tx: Sql, webhookId: string): void {
 }
 
 /** The deleted webhook; null when there was none. */
-export async function deleteWebhook(sql: Sql, { shard, accountId }: Owner, id: string): Promise<WebhookRow | null> {
+export async function deleteWebhook(
+  sql: Sql,
+  { shard, accountId }: AccountRef,
+  id: string,
+): Promise<WebhookRow | null> {
   const rows = await sql.rows<WebhookRow>({
     text: `delete from webhooks where shard = $1 and account_id = $2 and id = $3 returning ${COLUMNS}`,
     values: [shard, accountId, id],

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import { timeOfId } from '../../rules/ids.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { FailureReason } from '../../rules/webhooks/delivery-outcome.ts';
 import type { EventType } from './event-types.ts';
 
@@ -29,15 +30,13 @@ export type LoggedAttempt = {
   nextAttemptAt: Date | null;
 };
 
-type Owner = { shard: number; accountId: string };
-
 // Four attempts per webhook and round; redeliveries add rounds.
 const MAX_ATTEMPTS_SHOWN = 500;
 
 /** Newest first, without bodies. @param beforeId  null for the first page */
 export async function listEvents(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   {
     type,
     jobId,
@@ -61,7 +60,7 @@ export async function listEvents(
 
 export async function findEvent(
   sql: Sql,
-  { shard, accountId, id }: Owner & { id: string },
+  { shard, accountId, id }: AccountRef & { id: string },
 ): Promise<(StoredEvent & { body: Buffer }) | null> {
   const rows = await sql.rows<StoredEvent & { body: Buffer }>({
     text: `

@@ -1,7 +1,6 @@
 import type { Sql } from '../../db/database.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { EventType } from './event-types.ts';
-
-type Owner = { shard: number; accountId: string };
 
 /** A position in a list that is ordered by time and id: after the row with this time and id. Times as PostgreSQL's text. */
 export type TimePlace = { at: string; id: string };
@@ -12,7 +11,7 @@ export type EventHead = TimePlace & { type: EventType; atMs: number; sizeBytes: 
 /** Events after a place, oldest first. @param types  null: all */
 export async function listEventsAfter(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { after, types, limit }: { after: TimePlace; types: readonly EventType[] | null; limit: number },
 ): Promise<EventHead[]> {
   return await sql.rows<EventHead>({
@@ -33,7 +32,7 @@ export async function listEventsAfter(
 /** The bodies of those events that are still kept. */
 export async function findEventBodies(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   ids: readonly string[],
 ): Promise<{ id: string; body: Buffer }[]> {
   return await sql.rows({
@@ -45,7 +44,7 @@ export async function findEventBodies(
 }
 
 /** When an event was created, in milliseconds; null when it is not kept, or belongs to another account. */
-export async function findEventTime(sql: Sql, { shard, accountId }: Owner, id: string): Promise<number | null> {
+export async function findEventTime(sql: Sql, { shard, accountId }: AccountRef, id: string): Promise<number | null> {
   const [row] = await sql.rows<{ atMs: number }>({
     name: 'find_event_time',
     isBrief: true,
@@ -59,7 +58,7 @@ export async function findEventTime(sql: Sql, { shard, accountId }: Owner, id: s
 }
 
 /** The id of the account's oldest event; null when none is kept. */
-export async function findOldestEvent(sql: Sql, { shard, accountId }: Owner): Promise<string | null> {
+export async function findOldestEvent(sql: Sql, { shard, accountId }: AccountRef): Promise<string | null> {
   const [row] = await sql.rows<{ id: string }>({
     name: 'find_oldest_event',
     isBrief: true,
@@ -72,7 +71,7 @@ export async function findOldestEvent(sql: Sql, { shard, accountId }: Owner): Pr
 /** For each of the accounts with events since a time, a text that changes with every further event. */
 export async function summariseEvents(
   sql: Sql,
-  accounts: readonly Owner[],
+  accounts: readonly AccountRef[],
   sinceMs: number,
 ): Promise<{ accountId: string; state: string }[]> {
   return await sql.rows({

@@ -8,7 +8,6 @@ import { headerValues } from '#sdk/webhooks/explain/read-headers.ts';
 import type { KnownSecret } from '#sdk/webhooks/explain/search.ts';
 import { SIGNATURE_FIXES, type SignatureVerdict } from '#sdk/webhooks/explain/verdicts.ts';
 import type { Account } from '../../accounts/account.ts';
-import type { Config } from '../../config/settings.ts';
 import type { Database } from '../../db/database.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, nullable, oneOf, Type } from '../../http/schema.ts';
@@ -17,10 +16,8 @@ import { isId } from '../../rules/ids.ts';
 import { ownerOf, webhookOr404 } from '../endpoints/own-webhook.ts';
 import { findEvent } from '../events/log-store.ts';
 import { listSealedOf } from '../secrets/sealed-store.ts';
-import type { SecretBox } from '../secrets/secrets.ts';
+import type { SecretBox, SecretsRuntime } from '../secrets/secrets.ts';
 import { findLogged } from './log-store.ts';
-
-export type DiagnoseDeps = { db: Database; secretBox: SecretBox; config: Pick<Config, 'webhookHeaderPrefix'> };
 
 const VERDICTS = Object.keys(SIGNATURE_FIXES) as SignatureVerdict[];
 const FRAMEWORK_NAMES = Object.keys(FRAMEWORKS) as Framework[];
@@ -73,14 +70,18 @@ const answerSchema = Type.Object(
       },
     ],
     difference: {
-      ...{ at: 5, sent: '{"id":"evt_01k', received: '{"id": "evt_01k', sent_bytes: 812, received_bytes: 861 },
+      at: 5,
+      sent: '{"id":"evt_01k',
+      received: '{"id": "evt_01k',
+      sent_bytes: 812,
+      received_bytes: 861,
       kind: 'whitespace',
     },
   }),
 );
 
 /** POST /v1/webhooks/:id/diagnose. */
-export function diagnose({ db, secretBox, config }: DiagnoseDeps): Route {
+export function diagnose({ db, secretBox, config }: SecretsRuntime): Route {
   const headerPrefix = config.webhookHeaderPrefix;
   return defineRoute({
     method: 'POST',

@@ -1,22 +1,12 @@
-import type { Config } from '../../config/settings.ts';
-import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type, timeSchema } from '../../http/schema.ts';
 import { readTime, timeParameter } from '../../http/time-parameter.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { FAILURE_REASONS } from '../../rules/webhooks/delivery-outcome.ts';
 import { BUCKETS, type BucketGrid, divideTime } from '../../rules/webhooks/time-buckets.ts';
 import { webhookOr404 } from '../endpoints/own-webhook.ts';
 import { type LogFigures, readLogFigures } from './metrics-store.ts';
-
-export type MetricsDeps = {
-  db: Database;
-  clock: Clock;
-  config: Pick<Config, 'webhookRetryDelaysMs'>;
-  /** 25,000 without it. */
-  maxEntries?: number;
-};
 
 // Deliveries that wait longer, because of a limit or a backlog, are missing from the first buckets only.
 const LOOK_BACK_MS = 900_000;
@@ -43,8 +33,15 @@ const bucketSchema = Type.Object(
     ),
   },
   component('WebhookMetricsInterval', {
-    ...{ start: '2026-11-21T09:00:00.000Z', attempts: 14, succeeded: 12, failed: 2, dropped: 0 },
-    ...{ reasons: { timeout: 2 }, p50_ms: 41.2, p95_ms: 5000, waiting: 1 },
+    start: '2026-11-21T09:00:00.000Z',
+    attempts: 14,
+    succeeded: 12,
+    failed: 2,
+    dropped: 0,
+    reasons: { timeout: 2 },
+    p50_ms: 41.2,
+    p95_ms: 5000,
+    waiting: 1,
   }),
 );
 const metricsSchema = Type.Object(
@@ -60,8 +57,8 @@ const metricsSchema = Type.Object(
   component('WebhookMetrics'),
 );
 
-/** GET /v1/webhooks/:id/metrics. */
-export function webhookMetrics({ db, clock, config, maxEntries }: MetricsDeps): Route {
+/** GET /v1/webhooks/:id/metrics. @param maxEntries  25,000 without it */
+export function webhookMetrics({ db, clock, config, maxEntries }: Runtime & { maxEntries?: number }): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/webhooks/:id/metrics',

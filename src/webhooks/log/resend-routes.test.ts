@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { insertLogEntries, type LogEntry } from '../../../test/fixtures/webhooks/log-entries.ts';
 import { openWebhookFixture } from '../../../test/fixtures/webhooks/webhook.ts';
-import { systemClock } from '../../platform/clock.ts';
 import { resendRoutes } from './resend-routes.ts';
 
 const UNKNOWN = `dlv_${'0'.repeat(26)}`;
@@ -67,7 +67,7 @@ test('an entry that waits can be redelivered too', async () => {
 });
 
 test('every request that sends again counts against the limit for that, and needs the scope to write', () => {
-  const routes = resendRoutes({ db: environment.fixture.db, clock: systemClock });
+  const routes = resendRoutes(runtimeOn(environment.fixture.db));
 
   assert.equal(routes.length, 4);
   for (const { bucket, scope } of routes) assert.deepEqual([bucket, scope], ['resend', 'webhooks:write']);

@@ -1,10 +1,10 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database, Sql } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, DOCUMENTED, idSchema, oneOf, Type } from '../../http/schema.ts';
 import { readTimeRange, timeParameter } from '../../http/time-parameter.ts';
-import type { Clock } from '../../platform/clock.ts';
 import { isId } from '../../rules/ids.ts';
 import {
   type EventPlace,
@@ -19,9 +19,7 @@ import { EVENT_TYPES } from '../events/event-types.ts';
 import { findEvent } from '../events/log-store.ts';
 import { findEventsOfEntries, findLogged, type LoggedExchange } from './log-store.ts';
 
-export type ResendDeps = {
-  db: Database;
-  clock: Clock;
+export type ResendRuntime = Runtime & {
   /** How many batches of 2,000 events one recovery looks at; 50 without it. */
   maxRecoveryBatches?: number;
 };
@@ -62,11 +60,11 @@ const MAX_REDELIVERED = 100;
 const PURPOSE = 'sending to it again';
 
 /** Sending events to a webhook again. */
-export function resendRoutes(deps: ResendDeps): Route[] {
-  return [redeliver(deps), redeliverMany(deps), recover(deps), resendEvent(deps)];
+export function resendRoutes(runtime: ResendRuntime): Route[] {
+  return [redeliver(runtime), redeliverMany(runtime), recover(runtime), resendEvent(runtime)];
 }
 
-function redeliver({ db }: ResendDeps): Route {
+function redeliver({ db }: ResendRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
@@ -90,7 +88,7 @@ function redeliver({ db }: ResendDeps): Route {
   });
 }
 
-function redeliverMany({ db }: ResendDeps): Route {
+function redeliverMany({ db }: ResendRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/redeliver',
@@ -133,7 +131,7 @@ function redeliverMany({ db }: ResendDeps): Route {
   });
 }
 
-function recover({ db, clock, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendDeps): Route {
+function recover({ db, clock, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: ResendRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/webhooks/:id/recover',
@@ -196,7 +194,7 @@ function recover({ db, clock, maxRecoveryBatches = MAX_RECOVERY_BATCHES }: Resen
   });
 }
 
-function resendEvent({ db }: ResendDeps): Route {
+function resendEvent({ db }: ResendRuntime): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/events/:id/resend',

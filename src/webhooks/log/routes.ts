@@ -1,5 +1,6 @@
 import type { Account } from '../../accounts/account.ts';
 import type { Database } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { decodeCursor, pageFields, pageOf } from '../../http/pagination.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, rawJson, type Static, Type } from '../../http/schema.ts';
@@ -11,9 +12,7 @@ import { EVENT_TYPES } from '../events/event-types.ts';
 import { type LoggedAttempt, listEvents } from '../events/log-store.ts';
 import { DELIVERY_STATUSES, deliveryFields, deliveryListSchema, showAttempt } from '../events/routes.ts';
 import { type LoggedExchange, type LogScope, listAttempts, listPending } from './log-store.ts';
-import { entryOr404, type ResendDeps, resendRoutes } from './resend-routes.ts';
-
-type DeliveryDeps = ResendDeps;
+import { entryOr404, type ResendRuntime, resendRoutes } from './resend-routes.ts';
 
 const webhookParams = Type.Object({ id: Type.String() });
 const logQuery = Type.Object({
@@ -53,11 +52,11 @@ const exchangeSchema = Type.Object(
   component('DeliveryWithExchange'),
 );
 /** The delivery log, of one webhook and of all, and sending again. */
-export function deliveryRoutes(deps: DeliveryDeps): Route[] {
-  return [listAllDeliveries(deps), listDeliveries(deps), getDelivery(deps), ...resendRoutes(deps)];
+export function deliveryRoutes(runtime: ResendRuntime): Route[] {
+  return [listAllDeliveries(runtime), listDeliveries(runtime), getDelivery(runtime), ...resendRoutes(runtime)];
 }
 
-function listAllDeliveries({ db }: DeliveryDeps): Route {
+function listAllDeliveries({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/deliveries',
@@ -78,7 +77,7 @@ function listAllDeliveries({ db }: DeliveryDeps): Route {
   });
 }
 
-function listDeliveries({ db }: DeliveryDeps): Route {
+function listDeliveries({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/webhooks/:id/deliveries',
@@ -147,7 +146,7 @@ async function eventOf(
   return event && (eventId ?? event.id) === event.id ? event.id : 'none';
 }
 
-function getDelivery({ db }: DeliveryDeps): Route {
+function getDelivery({ db }: Runtime): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/webhooks/:id/deliveries/:delivery_id',

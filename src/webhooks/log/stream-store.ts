@@ -1,9 +1,8 @@
 import type { Sql } from '../../db/database.ts';
+import type { AccountRef } from '../../rules/shard.ts';
 import type { LoggedAttempt } from '../events/log-store.ts';
 import type { TimePlace } from '../events/stream-store.ts';
 import { ATTEMPT_COLUMNS } from './log-store.ts';
-
-type Owner = { shard: number; accountId: string };
 
 /** An entry of the log. `isResend`: the first attempt of a redelivery or recovery. */
 export type RecordedAttempt = LoggedAttempt & TimePlace & { deliveryId: string; atMs: number; isResend: boolean };
@@ -17,7 +16,7 @@ const IS_RESEND = 'a.attempt = 1 and substr(a.delivery_id, 4, 10) <> substr(a.ev
  */
 export async function listAttemptsAfter(
   sql: Sql,
-  { shard, accountId }: Owner,
+  { shard, accountId }: AccountRef,
   { after, onlyResends, limit }: { after: TimePlace; onlyResends: boolean; limit: number },
 ): Promise<RecordedAttempt[]> {
   return await sql.rows<RecordedAttempt>({
@@ -39,7 +38,7 @@ export async function listAttemptsAfter(
 /** For each of the accounts with attempts recorded since a time, a text that changes with every further attempt. */
 export async function summariseAttempts(
   sql: Sql,
-  accounts: readonly Owner[],
+  accounts: readonly AccountRef[],
   sinceMs: number,
 ): Promise<{ accountId: string; state: string }[]> {
   return await sql.rows({

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openTestDatabase, type TestDatabase } from '../../../test/fixtures/database/test-database.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import { until } from '../../../test/fixtures/until.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { openLog } from '../../platform/log.ts';
 import { Ownership } from './ownership.ts';
 import { endDeliverers } from './ownership-store.ts';
 
@@ -16,7 +15,8 @@ function openDeliverer(db: TestDatabase, holder: string) {
     return answer as never;
   };
   const ownership = new Ownership({
-    ...{ db: { ...db, rows }, clock: systemClock, log: openLog('silent'), holder },
+    ...runtimeOn({ ...db, rows }),
+    holder,
     monotonicMs: () => performance.now() + deliverer.stalledMs,
     unrecorded: (shard) => (deliverer.busy.has(shard) ? 1 : 0),
     onTaken: () => undefined,

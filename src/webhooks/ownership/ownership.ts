@@ -1,6 +1,6 @@
-import { type Database, logFailure } from '../../db/database.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import { logFailure } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 import { SHARD_COUNT } from '../../rules/shard.ts';
@@ -15,10 +15,7 @@ import {
   takeShards,
 } from './ownership-store.ts';
 
-export type OwnershipDeps = {
-  db: Database;
-  clock: Clock;
-  log: Log;
+type OwnershipRuntime = Runtime & {
   /** Time in ms that does not jump. */
   monotonicMs: () => number;
   /** Name of this process, by which its parent sets its shards free when it has ended. */
@@ -38,7 +35,7 @@ const BEATS_BEFORE_ENDING_OTHERS = 3;
 
 /** The shards that this process owns: its fair share of all 64, under a lease that each heartbeat renews. */
 export class Ownership {
-  readonly #deps: OwnershipDeps;
+  readonly #runtime: OwnershipRuntime;
   /** Epochs of the shards in which attempts may start. */
   readonly #open = new Map<number, number>();
   /** Shards that are released once nothing of them is in flight. */
@@ -55,20 +52,20 @@ export class Ownership {
   #unlisten: () => Promise<void> = async () => undefined;
   #beating: Promise<void> | null = null;
 
-  constructor(deps: OwnershipDeps) {
-    this.#deps = deps;
-    this.#id = deps.holder;
+  constructor(runtime: OwnershipRuntime) {
+    this.#runtime = runtime;
+    this.#id = runtime.holder;
   }
 
   /** Joins the deliverers and takes shards, now and whenever some are free. Tries again while the database is away. */
   async start(): Promise<void> {
-    this.#unlisten = await this.#deps.db.listen('delivery_shards', () => this.#wake.send());
+    this.#unlisten = await this.#runtime.db.listen('delivery_shards', () => this.#wake.send());
     this.#beating = this.#beatUntilStopped();
   }
 
   /** Whether attempts may start: others may take the shards once the lease has ended. */
   isTrusted(): boolean {
-    const { clock, monotonicMs } = this.#deps;
+    const { clock, monotonicMs } = this.#runtime;
     // The monotonic clock stands still while the machine is suspended.
     return monotonicMs() < this.#trustedUntil.monotonicMs && clock.now() < this.#trustedUntil.wallMs;
   }
@@ -84,7 +81,7 @@ export class Ownership {
 
   /** Call it when attempts of the shard were recorded: a shard that is being released may be drained. */
   recorded(shard: number): void {
-    if (this.#closing.has(shard) && this.#deps.unrecorded(shard) === 0) this.#wake.send();
+    if (this.#closing.has(shard) && this.#runtime.unrecorded(shard) === 0) this.#wake.send();
   }
 
   /** Sends a heartbeat at once. Resolves when this process knows which shards it owns now, or the database is away. */
@@ -108,7 +105,7 @@ export class Ownership {
     this.#wake.send();
     await this.#beating;
     await this.#unlisten();
-    await endDeliverers(this.#deps.db, this.#id).catch((error) => logFailure(this.#deps.log, error, 'heartbeat'));
+    await endDeliverers(this.#runtime.db, this.#id).catch((error) => logFailure(this.#runtime.log, error, 'heartbeat'));
   }
 
   async #beatUntilStopped(): Promise<void> {
@@ -117,22 +114,22 @@ export class Ownership {
       const woken = this.#wake.next();
       const waiters = this.#waiters.splice(0);
       try {
-        if (!hasJoined) await joinDeliverers(this.#deps.db, { id: this.#id, leaseMs: BOUNDS.shardLeaseMs });
+        if (!hasJoined) await joinDeliverers(this.#runtime.db, { id: this.#id, leaseMs: BOUNDS.shardLeaseMs });
         hasJoined = await this.#beat();
         if (!hasJoined) continue;
       } catch (error) {
         this.#goodBeats = 0;
-        logFailure(this.#deps.log, error, 'heartbeat');
+        logFailure(this.#runtime.log, error, 'heartbeat');
       } finally {
         for (const resolve of waiters) resolve();
       }
-      await waitAtMost(this.#deps.clock, woken, BOUNDS.heartbeatMs);
+      await waitAtMost(this.#runtime.clock, woken, BOUNDS.heartbeatMs);
     }
   }
 
   /** False: this deliverer was ended by another one, and has to join anew. */
   async #beat(): Promise<boolean> {
-    const { db, clock, monotonicMs, log, onTime } = this.#deps;
+    const { db, clock, monotonicMs, log, onTime } = this.#runtime;
     // Counted from before the heartbeat was sent. The rest of the lease covers requests that are on their way.
     const trustedUntil = {
       monotonicMs: monotonicMs() + BOUNDS.shardTrustMs,
@@ -143,7 +140,7 @@ export class Ownership {
       log.warn({ deliverer: this.#id }, 'the lease of this deliverer ended; it joins anew');
       this.#adopt([]);
       this.#goodBeats = 0;
-      this.#id = `${this.#deps.holder}.${++this.#rejoined}`;
+      this.#id = `${this.#runtime.holder}.${++this.#rejoined}`;
       return false;
     }
     this.#trustedUntil = trustedUntil;
@@ -162,11 +159,11 @@ export class Ownership {
     this.#forget([...this.#open].flatMap(([shard, epoch]) => (epochs.get(shard) === epoch ? [] : shard)));
     const taken = owned.filter(({ shard }) => !this.#open.has(shard) && !this.#closing.has(shard));
     for (const { shard, epoch } of taken) this.#open.set(shard, epoch);
-    if (taken.length > 0) this.#deps.onTaken(taken.map(({ shard }) => shard));
+    if (taken.length > 0) this.#runtime.onTaken(taken.map(({ shard }) => shard));
   }
 
   async #share({ sharing, free }: Heartbeat): Promise<void> {
-    const { db, unrecorded } = this.#deps;
+    const { db, unrecorded } = this.#runtime;
     const place = sharing.indexOf(this.#id);
     const share = place < 0 ? 0 : Math.floor((SHARD_COUNT + sharing.length - 1 - place) / sharing.length);
     const byLoad = [...this.#open.keys()].sort((left, right) => unrecorded(left) - unrecorded(right));
@@ -189,6 +186,6 @@ export class Ownership {
 
   #forget(shards: number[]): void {
     for (const shard of shards) this.#open.delete(shard);
-    if (shards.length > 0) this.#deps.onClosed(shards);
+    if (shards.length > 0) this.#runtime.onClosed(shards);
   }
 }

@@ -246,8 +246,12 @@ export class Scheduler<E extends Entry = Entry> {
     const { inFlight } = this.#order;
     const entries = this.#items.size;
     return {
-      ...{ entries, waiting: entries - this.#unsettled, inFlight, unrecorded: this.#unsettled - inFlight },
-      ...{ webhooks: this.#webhooks.size, spilled: this.#refills.spilled },
+      entries,
+      waiting: entries - this.#unsettled,
+      inFlight,
+      unrecorded: this.#unsettled - inFlight,
+      webhooks: this.#webhooks.size,
+      spilled: this.#refills.spilled,
     };
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openAccountFixture } from '../../../test/fixtures/account.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { Database } from '../../db/database.ts';
 import { makeId } from '../../platform/clock.ts';
 import { openHeaderReader, sealHeaders } from './own-headers.ts';
@@ -15,7 +16,7 @@ const BOTH = openSecretBox(NEW, OLD);
 const AFTER = openSecretBox(NEW);
 
 const openEnvironment = () =>
-  openAccountFixture({ more: (db: Database) => sealedRoutes({ db, secretBox: BOTH, batch: 4 }) });
+  openAccountFixture({ more: (db: Database) => sealedRoutes(runtimeOn(db, { secretBox: BOTH, batch: 4 })) });
 type Fixture = Awaited<ReturnType<typeof openEnvironment>>;
 
 /** Webhooks spread over shards, each with its id for a secret, and every other with a previous one. */

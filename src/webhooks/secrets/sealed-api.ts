@@ -1,12 +1,9 @@
 import { recordChange } from '../../audit/record.ts';
-import type { Database } from '../../db/database.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, Type } from '../../http/schema.ts';
 import { headersPlace } from './own-headers.ts';
 import { countNotSealedBy, listNotSealedBy, replaceSealed, type SealedPlace, type SealedRow } from './sealed-store.ts';
-import type { SecretBox } from './secrets.ts';
-
-export type SealedDeps = { db: Database; secretBox: SecretBox; batch?: number };
+import type { SecretBox, SecretsRuntime } from './secrets.ts';
 
 // One UPDATE each: 0.1 s for all, without locks that deliveries wait for.
 const BATCH = 100;
@@ -33,7 +30,7 @@ const answerSchema = Type.Object(
 );
 
 /** Sealing the webhooks' secrets and headers anew with the first key of SECRETS_KEY, while the service runs. */
-export function sealedRoutes({ db, secretBox, batch = BATCH }: SealedDeps): Route[] {
+export function sealedRoutes({ db, secretBox, batch = BATCH }: SecretsRuntime & { batch?: number }): Route[] {
   return [
     defineRoute({
       method: 'POST',

@@ -6,6 +6,7 @@ import {
   type KeyObject,
   randomBytes,
 } from 'node:crypto';
+import type { Runtime } from '../../db/runtime.ts';
 
 /** Encrypts webhook secrets for the database: a dump of the database is not enough to sign with them. */
 export type SecretBox = {
@@ -27,6 +28,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 type Key = { id: Buffer; object: KeyObject };
+
+/** What runs on the secrets of webhooks. */
+export type SecretsRuntime = Runtime & { secretBox: SecretBox };
 
 /**
  * AES-256-GCM with the webhook's id as associated data. Sealed form: a header (format byte 1; or format byte 2 and the 4

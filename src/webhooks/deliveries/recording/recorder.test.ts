@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runtimeOn } from '../../../../test/fixtures/runtime.ts';
 import type { Database } from '../../../db/database.ts';
-import { openLog } from '../../../platform/log.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import type { FinishedAttempt } from './finished-attempt.ts';
 import { Recorder } from './recorder.ts';
 
@@ -15,19 +16,14 @@ test('finish waits for one statement that times out and does not repeat it', asy
     nowMs += STATEMENT_TIMEOUT_MS;
     throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
   };
-  const recorder = new Recorder({
-    db: { rows: timedOut, run: timedOut, transaction: timedOut } as unknown as Database,
-    config: { webhookDisableFailures: 10, webhookDisableMs: 0 },
-    log: openLog('silent'),
-    clock: {
-      now: () => nowMs,
-      sleep: async (ms) => {
-        nowMs += ms;
-      },
+  const db = { rows: timedOut, run: timedOut, transaction: timedOut } as unknown as Database;
+  const clock: Clock = {
+    now: () => nowMs,
+    sleep: async (ms) => {
+      nowMs += ms;
     },
-    now: () => null,
-    onStreak: () => assert.fail('recorded'),
-  });
+  };
+  const recorder = new Recorder(runtimeOn(db, { clock }), () => assert.fail('recorded'));
   const end = recorder.record({ attemptId: 'dlv_x', succeeded: false, completedAt: new Date(0) } as FinishedAttempt);
 
   await recorder.finish();

@@ -1,6 +1,5 @@
-import type { Config } from '../../../config/settings.ts';
-import { type Database, isDatabaseAway } from '../../../db/database.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import { isDatabaseAway } from '../../../db/database.ts';
+import type { Runtime } from '../../../db/runtime.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Metrics } from '../../../platform/metrics.ts';
 import { openSemaphore } from '../../../platform/semaphore.ts';
@@ -9,14 +8,10 @@ import type { FinishedAttempt } from './finished-attempt.ts';
 import { recordWithStreaks, type StreakChange } from './streaks.ts';
 import { finishSuccesses } from './success-store.ts';
 
-export type RecorderDeps = {
-  db: Database;
-  config: Pick<Config, 'webhookDisableFailures' | 'webhookDisableMs'>;
-  log: Log;
-  clock: Clock;
-  metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'> | undefined;
-  now: () => Date | null;
-  onStreak(streak: StreakChange): void;
+export type RecorderRuntime = Runtime & {
+  metrics?: Pick<Metrics, 'attempts' | 'attemptSeconds' | 'webhookWarnings' | 'webhooksDisabled'>;
+  /** The current time for SQL statements; default: the database's clock. */
+  sqlNow?: () => Date;
 };
 
 /**
@@ -39,10 +34,10 @@ const MAX_RETRY_AT_STOP_MS = 1_000;
  * because the connection broke, is written again until its end is known: an attempt that was recorded is then refused.
  */
 export class Recorder {
-  readonly #deps: RecorderDeps;
+  readonly #runtime: RecorderRuntime;
   readonly #attemptLog: Log;
   readonly #inTurn = openSemaphore(TRANSACTIONS_AT_ONCE);
-  readonly #disableBounds: { disableFailures: number; disableMs: number };
+  readonly #onStreak: (streak: StreakChange) => void;
   #pending: FinishedAttempt[] = [];
   /** Those that are not recorded yet. */
   readonly #ends = new Map<FinishedAttempt, (end: AttemptEnd) => void>();
@@ -51,12 +46,12 @@ export class Recorder {
   #stoppedAtMs = Number.POSITIVE_INFINITY;
   #isStalled = false;
 
-  constructor(deps: RecorderDeps) {
-    const { log, config } = deps;
-    this.#deps = deps;
+  /** @param onStreak  a webhook began or ended a series of failures, or was disabled */
+  constructor(runtime: RecorderRuntime, onStreak: (streak: StreakChange) => void) {
+    this.#runtime = runtime;
+    this.#onStreak = onStreak;
     // No redaction: the few fields hold no secrets, and searching them costs as much as writing them.
-    this.#attemptLog = log.child({}, { redact: [] });
-    this.#disableBounds = { disableFailures: config.webhookDisableFailures, disableMs: config.webhookDisableMs };
+    this.#attemptLog = runtime.log.child({}, { redact: [] });
   }
 
   /**
@@ -64,7 +59,7 @@ export class Recorder {
    * sent again after a crash.
    */
   async warmUp(): Promise<void> {
-    const { db } = this.#deps;
+    const { db } = this.#runtime;
     await finishSuccesses(db, []).catch(() => undefined);
   }
 
@@ -89,13 +84,13 @@ export class Recorder {
 
   /** Resolves when all attempts are recorded or given up. Retries end sooner from now on. */
   async finish(): Promise<void> {
-    this.#stoppedAtMs = this.#deps.clock.now();
+    this.#stoppedAtMs = this.#runtime.clock.now();
     this.#isFull.resolve();
     await this.#writing;
   }
 
   async #writeAll(): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock } = this.#runtime;
     while (this.#pending.length > 0) {
       const gathered = new AbortController();
       if (this.#stoppedAtMs === Number.POSITIVE_INFINITY && this.#pending.length < MAX_BATCH)
@@ -110,7 +105,7 @@ export class Recorder {
 
   /** Most successes are recorded for all shards at once; the rest changes webhooks, whose rows are locked. */
   async #write(batch: FinishedAttempt[]): Promise<void> {
-    const { db } = this.#deps;
+    const { db } = this.#runtime;
     // A success and a failure of one webhook are recorded together, in the order in which they ended.
     const failing = new Set(batch.flatMap(({ succeeded, webhookId }) => (succeeded ? [] : webhookId)));
     const successes = batch.filter(({ succeeded, webhookId }) => succeeded && !failing.has(webhookId));
@@ -122,12 +117,13 @@ export class Recorder {
   }
 
   async #writeWithStreaks(attempts: FinishedAttempt[]): Promise<void> {
-    const { db, now, onStreak } = this.#deps;
-    const batch = { attempts, ...this.#disableBounds };
-    const result = await this.#retry(attempts, () => recordWithStreaks(db, { ...batch, now: now() }));
+    const { db, config, sqlNow } = this.#runtime;
+    const { webhookDisableFailures: disableFailures, webhookDisableMs: disableMs } = config;
+    const batch = { attempts, disableFailures, disableMs };
+    const result = await this.#retry(attempts, () => recordWithStreaks(db, { ...batch, now: sqlNow?.() ?? null }));
     if (result) {
       for (const streak of result.streaks) this.#reportStreak(streak);
-      for (const streak of result.streaks) onStreak(streak);
+      for (const streak of result.streaks) this.#onStreak(streak);
       // A delivery may have been dropped while its attempt was in flight: the log shows the result nevertheless.
       const refused = attempts.filter(({ deliveryId }) => !result.nextAtMs.has(deliveryId));
       await this.#retry(refused, () => finishDroppedAttempts(db, refused));
@@ -145,7 +141,7 @@ export class Recorder {
 
   /** Repeats the statement while the database is away. Null when it was given up, or the database refuses it. */
   async #retry<Result>(attempts: FinishedAttempt[], statement: () => Promise<Result>): Promise<Result | null> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     while (attempts.length > 0) {
       try {
         const result = await statement();
@@ -164,7 +160,7 @@ export class Recorder {
   }
 
   #isGivenUp(): boolean {
-    return this.#deps.clock.now() - this.#stoppedAtMs > MAX_RETRY_AT_STOP_MS;
+    return this.#runtime.clock.now() - this.#stoppedAtMs > MAX_RETRY_AT_STOP_MS;
   }
 
   #end(attempt: FinishedAttempt, end: AttemptEnd): void {
@@ -174,7 +170,7 @@ export class Recorder {
   }
 
   #report(attempt: FinishedAttempt, { kind }: AttemptEnd): void {
-    const { metrics } = this.#deps;
+    const { metrics } = this.#runtime;
     const outcome = attempt.succeeded ? 'succeeded' : 'failed';
     metrics?.attempts.inc({ outcome, reason: attempt.errorReason ?? '' });
     metrics?.attemptSeconds.observe(attempt.durationMs / 1000);
@@ -199,7 +195,7 @@ export class Recorder {
   }
 
   #reportStreak(streak: StreakChange): void {
-    const { log, metrics } = this.#deps;
+    const { log, metrics } = this.#runtime;
     const fields = { webhook_id: streak.webhookId, consecutive_failures: streak.consecutiveFailures };
     if (streak.verdict === 'disable') {
       metrics?.webhooksDisabled.inc();

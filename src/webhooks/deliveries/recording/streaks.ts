@@ -112,7 +112,14 @@ function followAttempts(attempts: FinishedAttempt[], isActive: (webhookId: strin
 function droppedEntry(attempt: FinishedAttempt, nowMs: number): LogEntry {
   const { shard, epoch, deliveryId, webhookId, eventId, url, accountId, eventType } = attempt;
   return {
-    ...{ shard, epoch, deliveryId, webhookId, eventId, url, accountId, eventType },
+    shard,
+    epoch,
+    deliveryId,
+    webhookId,
+    eventId,
+    url,
+    accountId,
+    eventType,
     attemptId: attempt.nextAttemptId!,
     attempt: attempt.attempt + 1,
     status: 'dropped',
