@@ -1,5 +1,6 @@
 import https from 'node:https';
 import net from 'node:net';
+import { TONE_MODEL, toneWav } from '../fixtures/audio/test-audio.ts';
 import { openNameServer } from '../fixtures/servers/name-server.ts';
 import { prepareOwnNetwork } from '../fixtures/servers/own-network.ts';
 import { until } from '../fixtures/until.ts';
@@ -33,6 +34,7 @@ const BAD_ANSWERS: Record<string, readonly string[]> = {
   'public, and private in IPv6': ['93.184.216.34', 'fd00::5'],
   'an alias of a local name': ['printer.internal', '192.168.7.7'],
 };
+const WAV = toneWav('hello quiet world');
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 type Entry = { id: string; status: string; attempt: number; event_type: string; error: { reason: string } | null };
@@ -48,8 +50,10 @@ const receiver = await openPublicReceivers(PUBLIC.filter((address) => available.
 await using environment = await openWebhookService([], {
   WEBHOOK_RETRY_DELAYS: '0,0.05,0.05,0.05',
   WEBHOOK_TIMEOUT_MS: '2000',
+  RATE_LIMIT_TRANSCRIBE: 'off',
 });
-const node = await environment.start('api,deliverer');
+const engine = `sherpa-onnx:${TONE_MODEL}`;
+const node = await environment.start('api,deliverer,transcriber', { ENGINE_LITE: engine, ENGINE_PRO: engine });
 
 const seen = {
   created: await createAtBadNames(),
@@ -59,6 +63,7 @@ const seen = {
   literals: await sendToLiterals(),
   redirects: await followNoRedirect(),
   unknownName: await sendToUnknownName(),
+  audio: await fetchAudio(),
 };
 process.stdout.write(JSON.stringify({ ...seen, canaries: canary.size, canaryConnections: canary.connections() }));
 canary.close();
@@ -180,6 +185,30 @@ async function sendToUnknownName() {
   return entry!.error;
 }
 
+/** What a request with `audio_url` ends in, by the name that the URL or one of its redirects leads to. */
+async function fetchAudio() {
+  const { call } = await environment.caller(node);
+  zone.set('audio.example.org', ['93.184.216.34']);
+  // Public when the request is checked, and private when the audio is fetched.
+  zone.set('rebound.example.org', (index) => [index === 0 ? '93.184.216.34' : '10.0.0.5']);
+  zone.set('flipping.example.org', (index) => [index % 2 === 0 ? '93.184.216.34' : '127.0.0.1']);
+  zone.set('inside.example.org', ['10.0.0.5']);
+  const redirectTo = (url: string) => `https://audio.example.org/?to=${encodeURIComponent(url)}`;
+  const flipping = redirectTo('https://flipping.example.org/a.wav');
+  const outcome = async (audio_url: string) => {
+    const { json } = await call('POST', '/v1/transcribe', { audio_url });
+    return json.text ?? json.reason ?? json.error.type;
+  };
+  return {
+    public: await outcome('https://audio.example.org/a.wav'),
+    rebound: await outcome('https://rebound.example.org/a.wav'),
+    redirectInside: await outcome(redirectTo('https://inside.example.org/a.wav')),
+    redirectFlipping: [await outcome(flipping), await outcome(flipping), await outcome(flipping)],
+    redirectToMetadata: await outcome(redirectTo('https://169.254.169.254/latest/meta-data/')),
+    redirectToHttp: await outcome(redirectTo('http://audio.example.org/a.wav')),
+  };
+}
+
 async function entriesOf(call: Caller['call'], hook: string, count: number, query: string): Promise<Entry[]> {
   return await until(`${count} entries ${query}`, async () => {
     const { data } = (await call('GET', `${hook}/deliveries${query}`)).json as { data: Entry[] };
@@ -215,6 +244,10 @@ async function openPublicReceivers(addresses: readonly string[]) {
       .createServer(certificate, (request, response) => {
         requests += 1;
         request.resume();
+        const { pathname, searchParams } = new URL(request.url ?? '/', 'https://audio.example.org');
+        const to = searchParams.get('to');
+        if (to !== null) return void response.writeHead(302, { location: to }).end();
+        if (pathname === '/a.wav') return void response.writeHead(200, { 'content-type': 'audio/wav' }).end(WAV);
         response.writeHead(status, location === undefined ? {} : { location }).end();
       })
       .listen(443, host),

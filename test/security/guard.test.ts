@@ -13,6 +13,8 @@ const FORBIDDEN = {
   message: 'The receiver is at an address that webhooks may not point to.',
 };
 
+const TEXT = 'hello quiet world';
+
 /** Counts connections on loopback, and closes them. */
 async function openCanary() {
   let connections = 0;
@@ -99,6 +101,7 @@ type GuardEnvironment = {
   literals: { sent: string[]; asked: string[] };
   redirects: string[];
   unknownName: { reason: string };
+  audio: Record<string, unknown>;
   canaries: number;
   canaryConnections: number;
 };
@@ -132,6 +135,14 @@ test('the addresses of a name decide, at creation and at every attempt, and no f
   assert.deepEqual([[...new Set(seen.literals.sent)], seen.literals.asked], [['succeeded'], []]);
   assert.deepEqual(seen.redirects, Array(20).fill('redirect'));
   assert.equal(seen.unknownName.reason, 'dns');
+  assert.deepEqual(seen.audio, {
+    public: TEXT,
+    rebound: 'forbidden_address',
+    redirectInside: 'forbidden_address',
+    redirectFlipping: [TEXT, 'forbidden_address', TEXT],
+    redirectToMetadata: 'forbidden_address',
+    redirectToHttp: 'redirect',
+  });
   assert.ok(seen.canaries >= 6);
   assert.equal(seen.canaryConnections, 0);
 });
