@@ -146,6 +146,25 @@ test('events are forwarded with the signature of the profile, each type to its r
   );
 });
 
+test('listening opens no port: nothing else on the machine, and no web page, can send to it', async () => {
+  await using target = await openTarget();
+  const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+  await until('the target to be the only server of this process', () => servers() === 1);
+  let during = -1;
+
+  await listenUntil(
+    ['--forward-to', target.host, '--since', '1h'],
+    () => target.received.length >= 1,
+    async () => {
+      await emit(1);
+      await until('the event', () => target.received.length >= 1);
+      during = servers();
+    },
+  );
+
+  assert.equal(during, 1);
+});
+
 test('--json prints each frame and each attempt as an object in a line', async () => {
   await using target = await openTarget(() => 500);
   let ids: string[] = [];
