@@ -243,6 +243,48 @@ test('more bytes than a file has are not written', async () => {
   assert.ok((await stat(fixture.part('model.onnx'))).size <= MODEL_BYTES);
 });
 
+test('a listing that names files outside of the model has no effect on what is downloaded', async () => {
+  await using fixture = await openModelFixture();
+  fixture.hub.listedBeside = ['../../../stolen', '/tmp/stolen', '.partial/../../stolen', 'manifest.json', 'other.onnx'];
+
+  const { folder } = await fixture.pull();
+
+  assert.deepEqual(await readdir(folder), ['manifest.json', 'model.onnx', 'tokens.txt']);
+  assert.deepEqual(new Set(fixture.hub.downloads.map((one) => one.path)), new Set(['model.onnx', 'tokens.txt']));
+  assert.deepEqual(await readdir(path.dirname(fixture.modelsDir)), ['models']);
+  assert.equal((await readManifest(folder))?.name, 'tone');
+});
+
+test('a redirect to another server is followed, and its bytes are checked like those of the hub', async () => {
+  await using fixture = await openModelFixture();
+  await using other = await openModelFixture();
+  other.hub.served.set('model.onnx', Buffer.alloc(MODEL_BYTES, 'x'));
+  const redirect: Misdeed = { kind: 'redirect', to: `${other.hub.url}/cdn/model.onnx` };
+
+  fixture.hub.misbehave('model.onnx', redirect);
+  await assertRefuses(fixture.pull(), 'wrong_bytes', /thrown away/);
+  assert.deepEqual(await pulledModels(fixture.modelsDir), []);
+
+  other.hub.served.clear();
+  fixture.hub.misbehave('model.onnx', redirect);
+  assert.equal((await fixture.pull()).kind, 'pulled');
+});
+
+for (const [what, to] of [
+  ['to itself', '/cdn/model.onnx'],
+  ['to a file of this machine', 'file:///etc/hostname'],
+] as const) {
+  test(`redirects ${what} end the pull, and nothing is written`, async () => {
+    await using fixture = await openModelFixture();
+    fixture.hub.misbehave('model.onnx', ...Array(1_000).fill({ kind: 'redirect', to }));
+
+    await assertRefuses(fixture.pull(), 'unreachable', /stopped answering/);
+
+    assert.equal((await stat(fixture.part('model.onnx'))).size, 0);
+    assert.ok(fixture.hub.downloads.length < 150);
+  });
+}
+
 test('files of an earlier revision are removed', async () => {
   await using fixture = await openModelFixture();
   await mkdir(path.dirname(fixture.part('old.onnx')), { recursive: true });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import https from 'node:https';
@@ -121,12 +122,39 @@ function resampled(samples: Int16Array, rate: number): Int16Array {
   });
 }
 
-test('a certificate that cannot be used stops the start with its reason', async () => {
-  const missing = path.join(temporaryFolder(), 'missing.pem');
+test('a certificate that cannot be used stops the start with its reason, and nothing is served', async () => {
+  const folder = temporaryFolder();
+  const write = (name: string, text: string) => {
+    writeFileSync(path.join(folder, name), text, { mode: 0o600 });
+    return path.join(folder, name);
+  };
+  const [one, other] = [testAuthority.issue({ hosts: ['localhost'] }), testAuthority.issue({ hosts: ['localhost'] })];
+  const locked = createPrivateKey(one.key).export({
+    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'words' },
+  } as never);
+  const [certFile, keyFile] = [write('cert.pem', one.cert), write('key.pem', one.key)];
+  const cannotBeUsed = (reason: string) => new RegExp(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: .*${reason}`);
 
-  await assert.rejects(
-    openService({ TLS_CERT_FILE: missing, TLS_KEY_FILE: missing }),
-    /TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ENOENT/,
-  );
-  await assert.rejects(openService({ TLS_CERT_FILE: missing }), /TLS_CERT_FILE and TLS_KEY_FILE need each other/);
+  for (const [settings, reason] of [
+    [{ TLS_CERT_FILE: path.join(folder, 'missing.pem'), TLS_KEY_FILE: keyFile }, cannotBeUsed('ENOENT')],
+    [{ TLS_CERT_FILE: folder, TLS_KEY_FILE: keyFile }, cannotBeUsed('EISDIR')],
+    [
+      { TLS_CERT_FILE: certFile, TLS_KEY_FILE: write('other.pem', other.key) },
+      cannotBeUsed('not the key of the first'),
+    ],
+    [{ TLS_CERT_FILE: keyFile, TLS_KEY_FILE: certFile }, cannotBeUsed('no certificate, or no key')],
+    [
+      { TLS_CERT_FILE: certFile, TLS_KEY_FILE: write('locked.pem', String(locked)) },
+      cannotBeUsed('the key is encrypted'),
+    ],
+    [{ TLS_CERT_FILE: certFile }, /TLS_CERT_FILE and TLS_KEY_FILE need each other/],
+    [{ TLS_KEY_FILE: keyFile }, /TLS_CERT_FILE and TLS_KEY_FILE need each other/],
+  ] as const) {
+    const refusal = await openService({ ...settings, ROLES: 'api' }).then(
+      () => 'started',
+      (error: Error) => error.message,
+    );
+    assert.match(refusal, reason);
+    assert.doesNotMatch(refusal, /PRIVATE KEY|"listening"/);
+  }
 });

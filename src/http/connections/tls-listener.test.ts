@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
@@ -83,6 +83,78 @@ test('requests over TLS are requests of the server', async () => {
   await assert.rejects((async () => await fetch(`https://127.0.0.1:${fixture.port}/`))());
 });
 
+/** Resolves to the version of TLS; rejects where the handshake fails. */
+function handshake(port: number, version: tls.SecureVersion): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const socket = tls.connect({
+      ...{ port, host: '127.0.0.1', ca: testAuthority.cert, minVersion: version, maxVersion: version },
+      // OpenSSL offers versions before 1.2 at this level only.
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    socket.once('secureConnect', () => {
+      resolve(socket.getProtocol());
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+/** What a client without TLS gets for a request. */
+async function askInPlainText(port: number): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1', () => socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n'));
+  socket.on('error', () => undefined);
+  const parts: Buffer[] = [];
+  socket.on('data', (part) => parts.push(part));
+  await once(socket, 'close');
+  return Buffer.concat(parts).toString('latin1');
+}
+
+test('versions before TLS 1.2 and requests without TLS are refused, also after a renewal', async () => {
+  await using fixture = await openFixture();
+  const { port, files, clock, server, shown } = fixture;
+  let requests = 0;
+  server.on('request', () => requests++);
+  const versions = async () => {
+    const wanted = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const;
+    return await Promise.all(wanted.map((version) => handshake(port, version).catch(() => 'refused')));
+  };
+
+  const before = await versions();
+  const renewed = issue();
+  write(files, renewed);
+  await clock.advance(60_000);
+  await until('the renewed certificate', async () => (await shown()) === bodyOf(renewed.cert));
+  const after = await versions();
+  const plain = await askInPlainText(port);
+
+  assert.deepEqual(before, ['refused', 'refused', 'TLSv1.2', 'TLSv1.3']);
+  assert.deepEqual(after, before);
+  assert.doesNotMatch(plain, /HTTP|GET/);
+  assert.equal(requests, 0);
+});
+
+for (const [mode, count] of [
+  [0o600, 0],
+  [0o640, 0],
+  [0o644, 1],
+] as const) {
+  test(`a key whose file has the mode ${mode.toString(8)} gives ${count || 'no'} warning`, async () => {
+    const given = issue();
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'tls-'));
+    const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') };
+    write(files, given);
+    chmodSync(files.keyFile, mode);
+    const lines: string[] = [];
+    const log = Object.assign(openLog('silent'), { warn: (_: unknown, line: string) => lines.push(line) });
+
+    const listener = await TlsListener.open(http.createServer(), files, { clock: openManualClock(), log });
+    listener.close();
+    rmSync(folder, { recursive: true });
+
+    assert.equal(lines.length, count);
+  });
+}
+
 test('a renewed certificate is shown within a minute, and one without its key only once both are there', async () => {
   const [first, second, third] = [issue(), issue(), issue()];
   await using fixture = await openFixture(first);
@@ -107,8 +179,11 @@ test('a renewed certificate is shown within a minute, and one without its key on
 test('files that do not belong together are refused at the start', async () => {
   const [one, other] = [issue(), issue()];
 
-  await assert.rejects(openFixture({ cert: one.cert, key: other.key }), /key values mismatch/);
-  await assert.rejects(openFixture({ cert: 'no certificate', key: other.key }), /no start line|PEM/i);
+  await assert.rejects(
+    openFixture({ cert: one.cert, key: other.key }),
+    /the key is not the key of the first certificate/,
+  );
+  await assert.rejects(openFixture({ cert: 'no certificate', key: other.key }), /no certificate, or no key, in PEM/);
 });
 
 test('an address that opens handshakes and does not end them gets so many, and leaves the others alone', async () => {

@@ -12,6 +12,7 @@ type Deps = { clock: Clock; log: Log };
 
 const CHECK_EVERY_MS = 60_000;
 const MIN_VERSION = 'TLSv1.2';
+const READABLE_BY_ALL = 0o004;
 const HANDSHAKE_MS = 10_000;
 /** Of one address at a time. A connection counts among those of the server after its handshake only. */
 const HANDSHAKES_PER_ADDRESS = 200;
@@ -49,7 +50,11 @@ export class TlsListener {
 
   /** @throws Error  when the files cannot be read, are no PEM, or do not belong together */
   static async open(http: Server, files: TlsFiles, deps: Deps): Promise<TlsListener> {
-    return new TlsListener(http, { files, deps, pair: await readPair(files) });
+    const pair = await readPair(files);
+    const { mode } = await stat(files.keyFile);
+    if (mode & READABLE_BY_ALL)
+      deps.log.warn({ file: files.keyFile }, 'TLS_KEY_FILE can be read by every user of this machine: chmod 640 it');
+    return new TlsListener(http, { files, deps, pair });
   }
 
   /** Returns the port. @throws Error */
@@ -115,14 +120,26 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
+/** What OpenSSL's codes mean here. */
+const MISTAKES: Record<string, string> = {
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key is not the key of the first certificate in the other file',
+  ERR_OSSL_PEM_NO_START_LINE: 'one of them has no certificate, or no key, in PEM',
+  ERR_OSSL_BAD_DECRYPT: 'the key is encrypted; write it without a passphrase (openssl pkey)',
+  ERR_MISSING_PASSPHRASE: 'the key is encrypted; write it without a passphrase (openssl pkey)',
+};
+
 type Pair = { cert: Buffer; key: Buffer; stamp: string };
 
 async function readPair(files: TlsFiles): Promise<Pair> {
   // Before the files: what is written meanwhile is read at the next look.
   const stamp = await stampOf(files);
   const [cert, key] = await Promise.all([readFile(files.certFile), readFile(files.keyFile)]);
-  // Throws where they do not belong together.
-  process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext({ cert, key });
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    throw new Error(MISTAKES[code] ?? message, { cause });
+  }
   return { cert, key, stamp };
 }
 

@@ -56,6 +56,8 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const documented = [...api.routes, ...(isApart ? [] : operator)];
   const main = buildServer({ ...common, routes: withReference(documented, config.consoleFrameAncestors) });
   const apps = [main];
+  // Before anything is served without TLS: files that cannot be used stop the start.
+  const tls = await openTls(context, main);
   const port = await listen(context, main, { host: config.host, port: config.port, settings: 'PORT and HOST' });
   const consoles = [urlOf(config.host, port)];
   if (config.adminPort !== null) {
@@ -69,8 +71,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     });
     consoles.push(`for operators ${urlOf(host, adminPort)}`);
   }
-  const tls = await listenTls(context, main);
-  if (tls !== null) consoles.push(`with TLS ${urlOf(config.host, tls.port, 'https')}`);
+  if (tls !== null) consoles.push(`with TLS ${urlOf(config.host, await listenTls(context, tls), 'https')}`);
   const [nodeId] = context.order.holder.split('/') as [string];
   const node = { id: nodeId, version, roles: config.roles };
   const reports = new NodeReports(context, node, readiness);
@@ -79,7 +80,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   context.report({ ready: true, reasons: [], ...(hasConsole && { about: consoles.join(', ') }) });
   return {
     async stop() {
-      tls?.listener.close();
+      tls?.close();
       // Whoever waits for a job's end is answered 202 now: the transcriber hands the job back at this moment.
       await Promise.all([...apps.map((app) => closeServer(app, CLOSE_GRACE_MS)), api.close(), reports.close()]);
     },
@@ -158,25 +159,37 @@ function urlOf(host: string, port: number, scheme = 'http'): string {
 
 type Place = { host: string; port: number; settings: string };
 
-/** Serves the main listener with TLS too; null where no certificate is set. */
-async function listenTls(
+/** The listener with TLS beside the main one, which does not listen yet; null where no certificate is set. */
+async function openTls(
   { config, clock, log, fail }: RoleContext,
   app: ReturnType<typeof buildServer>,
-): Promise<{ listener: TlsListener; port: number } | null> {
-  const { tlsCertFile: certFile, tlsKeyFile: keyFile, tlsPort, host } = config;
+): Promise<TlsListener | null> {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile } = config;
   if (certFile === null || keyFile === null) return null;
   const { TlsListener } = await import('../../http/connections/tls-listener.ts');
   try {
-    const listener = await TlsListener.open(app.server, { certFile, keyFile }, { clock, log });
-    const port = await listener.listen(addressOf(host), tlsPort);
-    log.info({ port, tls: true }, 'listening');
-    return { listener, port };
+    return await TlsListener.open(app.server, { certFile, keyFile }, { clock, log });
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') fail(`Port ${tlsPort} on ${host} is taken by another process. Set TLS_PORT.`);
-    else fail(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${message}`);
+    fail(`TLS_CERT_FILE and TLS_KEY_FILE cannot be used: ${(error as Error).message}`);
     throw error;
   }
+}
+
+async function listenTls({ config, log, fail }: RoleContext, listener: TlsListener): Promise<number> {
+  const { host, tlsPort } = config;
+  try {
+    const port = await listener.listen(addressOf(host), tlsPort);
+    log.info({ port, tls: true }, 'listening');
+    return port;
+  } catch (error) {
+    fail(`Port ${tlsPort} on ${host} ${whyNot(error)}. Set TLS_PORT.`);
+    throw error;
+  }
+}
+
+function whyNot(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
 }
 
 /** For the name Fastify opens a second server, which would be without our limits. */
@@ -192,9 +205,7 @@ async function listen(
   try {
     await app.listen({ host: addressOf(host), port });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be listened on (${code})`;
-    fail(`Port ${port} on ${host} ${why}. Set ${settings}.`);
+    fail(`Port ${port} on ${host} ${whyNot(error)}. Set ${settings}.`);
     throw error;
   }
   // Without a listener, a connection that cannot be accepted would end the process.
