@@ -47,6 +47,18 @@ test('the service runs from the files that the image has, and writes to none of 
   fs.rmSync(folder, { recursive: true });
 });
 
+test('the image has /admin and /metrics on a port of their own', () => {
+  const base = DOCKERFILE.split(/^FROM /m).find((stage) => / AS base\n/.test(stage))!;
+  const settings = Object.fromEntries(
+    [...base.matchAll(/^(?:ENV )? *([A-Z_]+)=(\S+)/gm)].map((match) => [match[1], match[2]]),
+  );
+
+  assert.deepEqual([settings['HOST'], settings['ADMIN_HOST'], settings['ADMIN_PORT']], ['0.0.0.0', '0.0.0.0', '9090']);
+  assert.match(base, /^EXPOSE 8080 9090$/m);
+  // Compose publishes that port to this machine only.
+  assert.match(fs.readFileSync(path.join(ROOT, 'compose.yaml'), 'utf8'), /"127\.0\.0\.1:9090:9090"/);
+});
+
 test('each base image is named by its digest, and each image of the Dockerfile runs as user 10001', () => {
   const bases = [...DOCKERFILE.matchAll(/^ARG \w+=(\S+:\S+)/gm)].map((match) => match[1]!);
   const stages = DOCKERFILE.split(/^FROM /m).slice(1);

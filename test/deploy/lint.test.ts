@@ -82,6 +82,20 @@ describe('the Helm chart', unless(HELM, 'HELM'), () => {
         assert.equal(stdout.split(setting).length - 1, containers, setting);
     });
 
+    test(`has /admin and /metrics on a port that the Service for clients does not pass on, with ${name}`, () => {
+      const objects = render(values).stdout.split(/^---$/m);
+      const deployments = objects.filter((object) => /^kind: Deployment$/m.test(object));
+      const services = objects.filter((object) => /^kind: Service$/m.test(object));
+
+      assert.equal(deployments.length, 4);
+      for (const deployment of deployments) assert.match(deployment, /- name: ADMIN_PORT\n +value: "9090"/);
+      // That one has no address of its own, and is none that an Ingress leads to.
+      const [admin, ...others] = services.toSorted((one) => (/clusterIP: None/.test(one) ? -1 : 1));
+      assert.match(admin!, /clusterIP: None[\s\S]*port: 9090/);
+      assert.equal(others.length, 1);
+      assert.doesNotMatch(others[0]!, /9090|targetPort: admin/);
+    });
+
     test(`has objects that Kubernetes knows with ${name}`, unless(KUBERNETES_VALIDATE, 'KUBERNETES_VALIDATE'), () => {
       const folder = mkdtempSync(path.join(os.tmpdir(), 'verbatim-test-'));
       const file = path.join(folder, 'objects.yaml');

@@ -31,6 +31,41 @@ test('ADMIN_PORT moves /admin and /metrics to a listener of their own', async ()
   assert.ok(adminPaths.includes('/admin/v1/accounts') && !adminPaths.includes('/v1/balance'));
 });
 
+test('a path is matched after it is decoded: /%61dmin is /admin, on the listener for operators only', async () => {
+  const adminPort = await freePort();
+  await using service = await openService({ ROLES: 'api', ADMIN_HOST: '127.0.0.2', ADMIN_PORT: String(adminPort) });
+  await using together = await openService({ ROLES: 'api' });
+  const spellings = ['/%61dmin/v1/accounts', '/admin/%76%31/accounts', '/ad%6Din/v1/account%73', '/%6detrics'];
+  const others = [
+    '/admin%2Fv1%2Faccounts',
+    '/%2561dmin/v1/accounts',
+    '//admin/v1/accounts',
+    '/v1/../admin/v1/accounts',
+  ];
+  // fetch would resolve the dots.
+  const statusOf = async (host: string, port: number, route: string, token: string) => {
+    const headers = token === '' ? {} : { authorization: `Bearer ${token}` };
+    const request = http.get({ host, port, path: route, headers, agent: false });
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    answer.resume();
+    return answer.statusCode!;
+  };
+  const statuses = (host: string, port: number, routes: string[], token: string) =>
+    Promise.all(routes.map((route) => statusOf(host, port, route, token)));
+  const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port);
+
+  const onMain = await statuses('127.0.0.1', portOf(service), [...spellings, ...others], service.adminToken);
+  const onAdmin = await statuses('127.0.0.2', adminPort, spellings, service.adminToken);
+  const withToken = await statuses('127.0.0.1', portOf(together), spellings, together.adminToken);
+  const withoutToken = await statuses('127.0.0.1', portOf(together), spellings.slice(0, 3), '');
+  const elsewhere = await statuses('127.0.0.1', portOf(together), others, together.adminToken);
+
+  assert.deepEqual(onMain, Array(8).fill(404));
+  assert.deepEqual([onAdmin, withToken], [Array(4).fill(200), Array(4).fill(200)]);
+  assert.deepEqual(withoutToken, Array(3).fill(401));
+  assert.deepEqual(elsewhere, Array(4).fill(404));
+});
+
 test('after ten wrong admin tokens an address is refused with the right one too, and another address is not', async () => {
   await using service = await openService({ ROLES: 'api' });
   const ask = async (token: string, localAddress: string) => {
