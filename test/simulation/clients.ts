@@ -17,20 +17,9 @@ import { TEST_ACTOR } from '../fixtures/caller.ts';
 import type { Random } from '../fixtures/random.ts';
 import { ACCOUNT_HEADER } from './checks/arrivals.ts';
 import { RATE } from './checks/ledger.ts';
+import type { Memory } from './checks/run.ts';
 import { clockOf, type Environment, newActor, SECRET_BOX, SETTINGS, STORAGE } from './nodes.ts';
 import { RECEIVER_MODES, type ReceiverMode, type Receivers } from './receivers.ts';
-
-/** The answers that the clients got: the service must keep to them. */
-export type Memory = {
-  /** Jobs that were answered 202. */
-  accepted: Set<string>;
-  /** Jobs for which a DELETE was sent, answered or not. */
-  deleted: Set<string>;
-  /** All secrets of each webhook that an answer contained. */
-  secrets: Map<string, string[]>;
-  /** Webhooks for which an answer with a secret was lost. */
-  uncertain: Set<string>;
-};
 
 type KnownWebhook = { id: string; account: Account };
 

@@ -4,7 +4,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 
 const { values } = parseArgs({
   options: { seeds: { type: 'string', default: '60' }, only: { type: 'string', default: '' } },

@@ -1,12 +1,5 @@
+import type { PlantedBug } from './planted-bug.ts';
 import { DELIVERY_BUGS } from './planted-delivery-bugs.ts';
-
-/** A bug that is added to the code when it is loaded. The simulator must find it, or the tests of one file. */
-export type PlantedBug = {
-  name: string;
-  changes: { file: string; find: string; replace: string }[];
-  /** The file whose tests find it. */
-  test?: string;
-};
 
 const QUEUE = 'src/jobs/queue/queue-store.ts';
 const LEASE = 'src/jobs/queue/lease-store.ts';

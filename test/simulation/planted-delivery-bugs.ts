@@ -1,4 +1,4 @@
-import type { PlantedBug } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
 
 const STREAKS = 'src/webhooks/deliveries/recording/streaks.ts';
 const STREAK_STORE = 'src/webhooks/deliveries/recording/streak-store.ts';

@@ -1,4 +1,4 @@
-import type { PlantedBug } from './planted-bugs.ts';
+import type { PlantedBug } from './planted-bug.ts';
 
 /** Limits that the simulation makes smaller, so that a few accounts and deliveries reach them. */
 export const SMALLER_LIMITS: PlantedBug['changes'] = [

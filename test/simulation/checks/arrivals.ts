@@ -2,7 +2,7 @@ import { signBody } from '#sdk/webhooks/signature.ts';
 import type { Arrival } from '../receivers.ts';
 import type { Change } from '../schema.ts';
 import { MAX_IN_FLIGHT_PER_WEBHOOK } from '../smaller-limits.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 import { ShardOwners } from './shard-owners.ts';
 import { historyOfWebhooks } from './webhook-history.ts';
 

@@ -1,36 +1,12 @@
 import type { Sql } from '../../../src/db/database.ts';
-import type { Memory } from '../clients.ts';
-import type { Call, ClockStep } from '../nodes.ts';
-import type { Arrival, SentRequest } from '../receivers.ts';
-import type { Change } from '../schema.ts';
 import { checkArrivals } from './arrivals.ts';
 import { checkDeliveries, checkFanOut } from './deliveries.ts';
 import { checkFailureCounts } from './failure-counts.ts';
 import { checkJobs } from './jobs.ts';
 import { checkLedger } from './ledger.ts';
 import { checkQueues } from './queues.ts';
+import type { Run } from './run.ts';
 import { checkUsage } from './usage.ts';
-
-/** The record of a run, for the checks. */
-export type Run = {
-  changes: Change[];
-  arrivals: Arrival[];
-  sent: SentRequest[];
-  memory: Memory;
-  calls: Call[];
-  /** Processes that have ended: the name under which they held leases, and the time. */
-  endedAtMs: Map<string, number>;
-  /** Times at which the database's clock was set forward. */
-  clockSteps: ClockStep[];
-  /** Deliveries that only the search of all webhooks found. */
-  foundLate: number;
-  /** The database's time after the last fault. */
-  calmAtMs: number;
-  /** Only receivers and engines failed in this run. */
-  isFaultless: boolean;
-  /** No job and no delivery was open at the end. */
-  isOver: boolean;
-};
 
 /** The rules that a run violated, as sentences. */
 export async function findViolations(admin: Sql, run: Run): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { SETTINGS } from '../nodes.ts';
 import type { SentRequest } from '../receivers.ts';
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 import { ShardOwners } from './shard-owners.ts';
 import { historyOfWebhooks } from './webhook-history.ts';
 

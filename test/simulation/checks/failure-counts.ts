@@ -1,7 +1,7 @@
 import { BOUNDS } from '../../../src/rules/bounds.ts';
 import { SETTINGS } from '../nodes.ts';
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 type Report = (text: string) => void;
 

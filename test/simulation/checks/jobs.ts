@@ -1,6 +1,6 @@
 import { isTerminal, JOB_MOVES } from '../../../src/rules/jobs/job-state.ts';
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 // Three attempts, and the claim that finds no attempt left.
 const MOST_ATTEMPTS = 4;

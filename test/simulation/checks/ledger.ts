@@ -1,7 +1,7 @@
 import type { Sql } from '../../../src/db/database.ts';
 import { costUnits } from '../../../src/rules/jobs/price.ts';
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 /** Credits per minute of every job in the simulation. */
 export const RATE = 1;

@@ -1,5 +1,5 @@
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a row of jobs as JSON
 type JobRow = any;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../src/db/database.ts';
 import { isTerminal } from '../../../src/rules/jobs/job-state.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 type Figures = { jobs: number; failed: number; canceled: number; audioMs: number; costUnits: number };
 

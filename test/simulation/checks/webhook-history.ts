@@ -1,6 +1,6 @@
 import type { ClockStep } from '../nodes.ts';
 import type { Change } from '../schema.ts';
-import type { Run } from './check-all.ts';
+import type { Run } from './run.ts';
 
 // A transaction may have read a webhook this long before its commit.
 const SLACK_MS = 25_000;

@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { PlantedBug } from '../planted-bugs.ts';
+import type { PlantedBug } from '../planted-bug.ts';
 import { SMALLER_LIMITS } from '../smaller-limits.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
