@@ -1,8 +1,8 @@
-import type { TNull, TSchema, TUnion } from 'typebox';
+import type { Static, TNull, TSchema, TUnion } from 'typebox';
 import { Type } from './schema-builders.ts';
 
-export type { Static, TSchema } from 'typebox';
 export { Type } from './schema-builders.ts';
+export type { Static, TSchema };
 
 /** The keyword under which a schema names itself as a component of the OpenAPI document. */
 export const COMPONENT = 'x-component';

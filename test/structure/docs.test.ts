@@ -3,8 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { makeDocuments } from '../../scripts/docs.ts';
-
-const ROOT = path.join(import.meta.dirname, '../..');
+import { ROOT } from './sources.ts';
 
 for (const [name, text] of Object.entries(await makeDocuments())) {
   test(`${name} says what the code says; if not, run: node scripts/docs.ts`, () => {

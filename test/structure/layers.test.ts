@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { cyclesOf } from './import-cycles.ts';
-import { codeOf, importsOf, isSql, literalsOf, ROOT, readSources } from './sources.ts';
+import { codeOf, importsOf, isSql, isStore, literalsOf, readService, readSources } from './sources.ts';
+
+// Biome finds imports of tests, of undeclared packages and of modules of Node in the SDK, reads of the environment, and
+// files that import each other in a circle (biome.json); knip finds unused exports (knip.json).
 
 const MAX_FILES_PER_FOLDER = 12;
 
 /**
  * The parts of the service, lowest first: each imports from those below it only. What has the same number does not import
- * each other. Within a part folders and files import in one direction (the tests of cycles).
+ * each other.
  */
 const LEVELS: Record<string, number> = {
   ...{ rules: 0, platform: 1, config: 2, db: 3 },
@@ -18,128 +19,79 @@ const LEVELS: Record<string, number> = {
   ...{ stream: 9, operator: 9, live: 9 },
   ...{ processes: 10, cli: 10, demo: 10 },
 };
+/** Shapes that two parts share: of rows, of API objects and of a setting. */
+const SHARED_SHAPE = /^src\/(accounts\/account|engines\/engine-spec|jobs\/schemas)\.ts$/;
 
-const sources = readSources(['src'], '.ts').filter(({ isTest }) => !isTest);
-const sdk = readSources(['sdk/src'], '.ts').filter(({ isTest }) => !isTest);
+const sources = readService();
 const cli = readSources(['cli'], '.ts').filter(({ isTest }) => !isTest);
-const pages = [...readSources(['console'], '.ts'), ...readSources(['console'], '.tsx')].filter(({ isTest }) => !isTest);
+const pages = readSources(['console'], '.ts', '.tsx').filter(({ isTest }) => !isTest);
 
-const partOf = (file: string) => file.split('/')[1]!;
-const edges = sources.flatMap((source) =>
-  importsOf(source)
-    .filter(({ from }) => from.startsWith('src/'))
-    .map(({ from }) => ({ file: source.file, from })),
-);
+const edgesOf = (files: typeof sources) =>
+  files.flatMap((source) => importsOf(source).map(({ from }) => ({ file: source.file, from })));
 
 test('each part of the service imports only from the parts below it', () => {
+  const partOf = (file: string) => file.split('/')[1]!;
+  const edges = edgesOf(sources).filter(({ from }) => from.startsWith('src/'));
+
   const wrong = edges.filter(({ file, from }) => {
     const [importer, imported] = [partOf(file), partOf(from)];
-    return importer !== imported && !(LEVELS[imported]! < LEVELS[importer]!) && !isSharedShape(from);
+    return importer !== imported && !(LEVELS[imported]! < LEVELS[importer]!) && !SHARED_SHAPE.test(from);
   });
 
+  assert.ok(edges.length > 1_000);
   assert.deepEqual(wrong, []);
 });
 
-/** Shapes that two parts share: of rows, of API objects and of a setting. */
-function isSharedShape(file: string): boolean {
-  return /^src\/(accounts\/account|engines\/engine-spec|jobs\/schemas)\.ts$/.test(file);
+// The root's files and the routes of the console name the pages that the browser loads later.
+const LATER = /^console\/([^/]*|app\/routes\.tsx)$/;
+
+for (const [name, files] of Object.entries({ service: sources, console: pages })) {
+  test(`no folders of the ${name} import each other in a circle`, () => {
+    const root = files[0]!.file.split('/')[0]!;
+    let left = edgesOf(files.filter(({ file }) => !LATER.test(file)))
+      .filter(({ from }) => from.startsWith(`${root}/`))
+      .map(({ file, from }) => ({ folder: path.posix.dirname(file), imported: path.posix.dirname(from) }))
+      .filter(({ folder, imported }) => folder !== imported);
+
+    // What is imported and imports nothing itself is in no circle.
+    for (let before = 0; before !== left.length; ) {
+      before = left.length;
+      const importers = new Set(left.map(({ folder }) => folder));
+      left = left.filter(({ imported }) => importers.has(imported));
+    }
+
+    assert.deepEqual(left, []);
+  });
 }
 
-test('every part has its level', () => {
-  const parts = new Set(sources.map(({ file }) => partOf(file)));
-
-  assert.deepEqual(
-    [...parts].filter((part) => !(part in LEVELS)),
-    [],
-  );
-});
-
-test('no files import each other in a circle', () => {
-  assert.deepEqual(cyclesOf(edges.map(({ file, from }) => [file, from])), []);
-});
-
-test('no folders import each other in a circle', () => {
-  const between = edges.map(({ file, from }) => [path.posix.dirname(file), path.posix.dirname(from)] as const);
-
-  assert.deepEqual(cyclesOf(between.filter(([importer, imported]) => importer !== imported)), []);
-});
-
-test('a circle is found', () => {
-  assert.deepEqual(
-    cyclesOf([
-      ['a', 'b'],
-      ['b', 'c'],
-      ['c', 'b'],
-      ['c', 'd'],
-    ]),
-    [['b', 'c']],
-  );
-});
-
 test('no folder holds more than 12 files', () => {
-  const counts = new Map<string, number>();
-  for (const { file } of [...sources, ...cli, ...pages])
-    counts.set(path.posix.dirname(file), (counts.get(path.posix.dirname(file)) ?? 0) + 1);
+  const folders = Map.groupBy([...sources, ...cli, ...pages], ({ file }) => path.posix.dirname(file));
 
   assert.deepEqual(
-    [...counts].filter(([, count]) => count > MAX_FILES_PER_FOLDER),
+    [...folders].filter(([, files]) => files.length > MAX_FILES_PER_FOLDER).map(([folder]) => folder),
     [],
   );
 });
 
 test('the command line needs nothing of the service: it is packed by itself', () => {
-  const modules = cli.flatMap((source) => importsOf(source).map(({ from }) => from));
   const allowed =
     /^(cli|sdk\/src)\/|^bin\/health\.js$|^package\.json$|^node:|^commander$|^@modelcontextprotocol\/server/;
+  const edges = edgesOf(cli);
 
-  assert.ok(modules.length > 50);
+  assert.ok(edges.length > 50);
   assert.deepEqual(
-    modules.filter((from) => !allowed.test(from)),
-    [],
-  );
-});
-
-test('no files of the command line import each other in a circle', () => {
-  const pairs = cli.flatMap((source) => importsOf(source).map(({ from }) => [source.file, from] as const));
-
-  assert.deepEqual(cyclesOf(pairs.filter(([, from]) => from.startsWith('cli/'))), []);
-});
-
-test('no files or folders of the console import each other in a circle', () => {
-  const pairs = pages.flatMap((source) => importsOf(source).map(({ from }) => [source.file, from] as const));
-  const inside = pairs.filter(([, from]) => from.startsWith('console/'));
-  // The root's files and the routes name the pages that the browser loads later.
-  const isLater = (file: string) => file === 'console/app/routes.tsx' || path.posix.dirname(file) === 'console';
-  const folders = inside
-    .filter(([file]) => !isLater(file))
-    .map(([file, from]) => [path.posix.dirname(file), path.posix.dirname(from)] as const);
-
-  assert.ok(inside.length > 300);
-  assert.deepEqual(cyclesOf(inside), []);
-  assert.deepEqual(cyclesOf(folders.filter(([importer, imported]) => importer !== imported)), []);
-});
-
-test('no source imports a test', () => {
-  const wrong = [...sources, ...sdk, ...cli, ...pages].filter((source) =>
-    importsOf(source).some(({ from }) => /\.test\.ts$|^test\//.test(from)),
-  );
-
-  assert.deepEqual(
-    wrong.map(({ file }) => file),
+    edges.filter(({ from }) => !allowed.test(from)),
     [],
   );
 });
 
 test('rules/ does no I/O and reads neither clock nor random numbers', () => {
   const rules = sources.filter(({ file }) => file.startsWith('src/rules/'));
-  const modules = rules
-    .flatMap((source) => importsOf(source).map(({ from }) => from))
-    .filter((from) => !from.startsWith('src/rules/'));
   const impure =
     /\bDate\.now|new Date\(\)|Math\.random|performance\.|process\.|\bfetch\(|set(Timeout|Interval|Immediate)|console\.|\bawait\b|randomBytes|randomUUID/;
 
   assert.deepEqual(
-    [...new Set(modules)].filter((name) => !['node:net', 'node:crypto', 'node:zlib'].includes(name)),
+    edgesOf(rules).filter(({ from }) => !/^src\/rules\/|^node:(net|crypto|zlib)$/.test(from)),
     [],
   );
   assert.deepEqual(
@@ -148,34 +100,8 @@ test('rules/ does no I/O and reads neither clock nor random numbers', () => {
   );
 });
 
-// Modules of Node, each behind a subpath import that has another file for other runtimes.
-const SDK_NODE_MODULES: Record<string, string> = {
-  'sdk/src/client/audio/open-file.ts': 'node:fs',
-  'sdk/src/webhooks/crypto/node-crypto.ts': 'node:crypto',
-};
-
-test('the sdk needs nothing but itself, and modules of Node only where other runtimes have another file', () => {
-  const { imports } = JSON.parse(fs.readFileSync(path.join(ROOT, 'sdk/package.json'), 'utf8')) as {
-    imports: Record<string, { node: string; default: string }>;
-  };
-  const modules = sdk.flatMap((source) => importsOf(source).map((each) => ({ file: source.file, ...each })));
-
-  assert.deepEqual(
-    modules.filter(
-      ({ file, from }) => !from.startsWith('sdk/') && !(from in imports) && SDK_NODE_MODULES[file] !== from,
-    ),
-    [],
-  );
-  assert.deepEqual(
-    Object.values(imports).map((target) => path.posix.join('sdk', target.node)),
-    Object.keys(SDK_NODE_MODULES),
-  );
-  const edges = modules.filter(({ isType }) => !isType).map(({ file, from }) => [file, from] as const);
-  assert.deepEqual(cyclesOf(edges), []);
-});
-
 test('SQL stands in store files and db/ only', () => {
-  const wrong = sources.filter(({ file }) => !/(^|[/-])store\.ts$/.test(file) && !file.startsWith('src/db/'));
+  const wrong = sources.filter((source) => !isStore(source) && !source.file.startsWith('src/db/'));
 
   assert.deepEqual(
     wrong.filter((source) => literalsOf(source).some(isSql)).map(({ file }) => file),
@@ -185,11 +111,6 @@ test('SQL stands in store files and db/ only', () => {
 
 // What a file does, where it may be done, and why there.
 const PLACES: { what: string; pattern: RegExp; allowed: RegExp }[] = [
-  {
-    what: 'the environment is read by the settings alone',
-    pattern: /\bprocess\.env\b|\bprocess\[/,
-    allowed: /^src\/config\/settings\.ts$|^src\/(demo|cli)\//,
-  },
   {
     what: 'the process is ended by the wiring and by engine children alone',
     pattern: /\bprocess\.(exit|abort|reallyExit)\(/,

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openMetrics, snapshotMetrics } from '../../src/platform/metrics.ts';
+import { ROOT } from './sources.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
 const FILES = ['ops/alerts.yml', 'ops/grafana-dashboard.json', 'docs/operations.md'];
 
 const text = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { test } from 'node:test';
-import { transformSync } from 'esbuild';
-import { readSources } from './sources.ts';
+import { Visitor } from 'oxc-parser';
+import { parse, readSources } from './sources.ts';
 
-// The folder in which .ci/run installs recheck, which finds expressions that take more than linear time, and a parser.
+// The folder in which .ci/run installs recheck, which finds expressions that take more than linear time.
 const { RECHECK } = process.env;
 const skip = RECHECK ? false : 'RECHECK IS NOT SET: .ci/run installs the programs';
 
@@ -31,19 +31,12 @@ const BOUNDED: Record<string, string> = {
     'a .env file of the reader himself',
 };
 
-type Token = { type: object; value: { pattern: string; flags: string } };
-type Acorn = {
-  parse(code: string, options: object): unknown;
-  tokTypes: { regexp: object };
-};
 type Recheck = { checkSync(pattern: string, flags: string, options: { timeout: number }): { status: string } };
 
 test('every regular expression takes linear time, or its input has a bound', { skip }, () => {
-  const require = createRequire(path.join(RECHECK!, 'package.json'));
-  const acorn = require('acorn') as Acorn;
-  const { checkSync } = require('recheck') as Recheck;
+  const { checkSync } = createRequire(path.join(RECHECK!, 'package.json'))('recheck') as Recheck;
 
-  const found = findExpressions(acorn);
+  const found = findExpressions();
   const slow = found.filter(({ pattern, flags }) => checkSync(pattern, flags, { timeout: 20_000 }).status !== 'safe');
 
   assert.ok(found.length > 200);
@@ -51,21 +44,14 @@ test('every regular expression takes linear time, or its input has a bound', { s
 });
 
 /** The distinct literals in the code that runs in the service, the clients, the console and the command line. */
-function findExpressions({ parse, tokTypes }: Acorn): { pattern: string; flags: string }[] {
+function findExpressions(): { pattern: string; flags: string }[] {
   const found = new Map<string, { pattern: string; flags: string }>();
-  const onToken = ({ type, value }: Token) => {
-    if (type === tokTypes.regexp) found.set(`${value.pattern} ${value.flags}`, value);
-  };
-  for (const { ending, loader } of [
-    { ending: '.ts', loader: 'ts' },
-    { ending: '.tsx', loader: 'tsx' },
-    { ending: '.js', loader: 'js' },
-  ] as const) {
-    for (const { text, isTest } of readSources(['src', 'sdk/src', 'console', 'cli', 'bin'], ending)) {
-      if (isTest) continue;
-      const { code } = transformSync(text, { loader, jsx: 'automatic' });
-      parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, onToken });
-    }
-  }
+  const visitor = new Visitor({
+    Literal(literal) {
+      if ('regex' in literal) found.set(`${literal.regex.pattern} ${literal.regex.flags}`, literal.regex);
+    },
+  });
+  const sources = readSources(['src', 'sdk/src', 'console', 'cli', 'bin'], '.ts', '.tsx', '.js');
+  for (const source of sources) if (!source.isTest) visitor.visit(parse(source).program);
   return [...found.values()];
 }

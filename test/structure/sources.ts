@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { type ParseResult, parseSync, Visitor } from 'oxc-parser';
 
 /** The project's folder. */
 export const ROOT = path.join(import.meta.dirname, '../..');
@@ -9,13 +10,13 @@ const SKIPPED = /(^|\/)node_modules(\/|$)|^(bench\/work|console\/dist)\//;
 /** A file of the project: its path from the root, and its text. */
 export type Source = { file: string; text: string; isTest: boolean };
 
-/** The project's files under these folders whose names end so, sorted by path. */
-export function readSources(folders: string[], ending: string): Source[] {
+/** The project's files under these folders with one of these endings, sorted by path. */
+export function readSources(folders: string[], ...endings: string[]): Source[] {
   const names = folders.flatMap((folder) =>
     fs.readdirSync(path.join(ROOT, folder), { recursive: true }).map((name) => path.posix.join(folder, String(name))),
   );
   return names
-    .filter((file) => file.endsWith(ending) && !SKIPPED.test(file))
+    .filter((file) => endings.some((ending) => file.endsWith(ending)) && !SKIPPED.test(file))
     .sort()
     .map((file) => ({
       file,
@@ -24,65 +25,70 @@ export function readSources(folders: string[], ending: string): Source[] {
     }));
 }
 
+/** The modules of the service, without tests. */
+export function readService(): Source[] {
+  return readSources(['src'], '.ts').filter(({ isTest }) => !isTest);
+}
+
+/** The files with SQL statements. */
+export function isStore({ file }: Source): boolean {
+  return /(^|[/-])store\.ts$/.test(file);
+}
+
+const parsed = new Map<string, ParseResult>();
+
+export function parse({ file, text }: Source): ParseResult {
+  const known = parsed.get(file) ?? parseSync(file, text);
+  parsed.set(file, known);
+  return known;
+}
+
 export type Import = { from: string; isType: boolean };
 
 /** What a file imports or re-exports: a path from the project's root, or a package's name. */
-export function importsOf({ file, text }: Source): Import[] {
-  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?[^;'"`]*?from\s+'([^']+)'|\bimport\(?\s*'([^']+)'/gm);
-  return [...statements].map(([, type, named, bare]) => {
-    const name = (named ?? bare)!;
-    const from = name.startsWith('.') ? path.posix.join(path.posix.dirname(file), name) : name;
-    return { from: from.replace(/^#sdk\//, 'sdk/src/'), isType: type !== undefined };
+export function importsOf(source: Source): Import[] {
+  const { staticImports, staticExports, dynamicImports } = parse(source).module;
+  const named = [
+    ...staticImports.map(({ moduleRequest, entries }) => ({ name: moduleRequest.value, entries })),
+    ...staticExports.flatMap(({ entries }) => {
+      const request = entries.find(({ moduleRequest }) => moduleRequest !== null)?.moduleRequest;
+      return request ? [{ name: request.value, entries }] : [];
+    }),
+    ...dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+      const quoted = /^'(.*)'$/.exec(source.text.slice(start, end));
+      return quoted ? [{ name: quoted[1]!, entries: [] }] : [];
+    }),
+  ];
+  return named.map(({ name, entries }) => {
+    const from = name.startsWith('.') ? path.posix.join(path.posix.dirname(source.file), name) : name;
+    const isType = entries.length > 0 && entries.every((entry) => entry.isType);
+    return { from: from.replace(/^#sdk\//, 'sdk/src/'), isType };
   });
 }
 
 /** The text of a file without its comments. */
-export function codeOf({ text }: Source): string {
-  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
+export function codeOf(source: Source): string {
+  const { comments } = parse(source);
+  const starts = [0, ...comments.map(({ end }) => end)];
+  return starts.map((start, at) => source.text.slice(start, comments[at]?.start)).join('');
 }
 
 /** The strings and templates in a file; what is nested in a template counts as part of it. */
 export function literalsOf(source: Source): string[] {
-  const code = codeOf(source);
-  return rangesOfLiterals(code).map(({ start, end }) => code.slice(start, end));
-}
-
-/** The text of a file without its comments, strings and templates. */
-export function namesOf(source: Source): string {
-  const code = codeOf(source);
-  const ends = [0, ...rangesOfLiterals(code).flatMap(({ start, end }) => [start, end]), code.length];
-  return ends.map((end, at) => (at % 2 === 1 ? code.slice(ends[at - 1], end) : '')).join('');
-}
-
-function rangesOfLiterals(code: string): { start: number; end: number }[] {
-  const ranges: { start: number; end: number }[] = [];
-  for (let at = 0; at < code.length; at++) {
-    const end = '\'"`'.includes(code[at]!) ? endOfLiteral(code, at) : at;
-    if (end > at) ranges.push({ start: at + 1, end });
-    at = end;
-  }
-  return ranges;
-}
-
-function endOfLiteral(code: string, start: number): number {
-  const quote = code[start];
-  for (let at = start + 1; at < code.length; at++) {
-    if (code[at] === '\\') at++;
-    else if (code[at] === quote) return at;
-    else if (quote === '`' && code.startsWith('${', at)) at = endOfHole(code, at + 2);
-    else if (quote !== '`' && code[at] === '\n') return at;
-  }
-  return code.length;
-}
-
-function endOfHole(code: string, start: number): number {
-  let depth = 1;
-  for (let at = start; at < code.length; at++) {
-    if (code[at] === '{') depth++;
-    else if (code[at] === '}' && --depth === 0) return at;
-    else if ('\'"`'.includes(code[at]!)) at = endOfLiteral(code, at);
-  }
-  return code.length;
+  const found: string[] = [];
+  let templates = 0;
+  new Visitor({
+    Literal({ value, start, end }) {
+      if (typeof value === 'string' && templates === 0) found.push(source.text.slice(start + 1, end - 1));
+    },
+    TemplateLiteral({ start, end }) {
+      if (templates++ === 0) found.push(source.text.slice(start + 1, end - 1));
+    },
+    'TemplateLiteral:exit'() {
+      templates--;
+    },
+  }).visit(parse(source).program);
+  return found;
 }
 
 /** Whether a string is an SQL statement that reads or writes a table. */
@@ -92,15 +98,7 @@ export function isSql(literal: string): boolean {
   );
 }
 
-/** Whether a statement itself names the shard's column; its comments do not count. */
-export function namesShard(statement: string): boolean {
-  return /\bshard\b/.test(statement.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, ''));
-}
-
-/** The tests in a file: the first line of each, and its text. */
-export function testsIn({ text }: Source): { title: string; body: string }[] {
-  return [...text.matchAll(/^( *)test\(([\s\S]*?)^\1\}?\);$/gm)].map(([, , body]) => ({
-    title: body!.split('\n', 1)[0]!,
-    body: body!,
-  }));
+/** A statement without its comments. */
+export function withoutComments(statement: string): string {
+  return statement.replace(/--.*$/gm, '').replace(/\/\*[\s\S]*?\*\//g, '');
 }

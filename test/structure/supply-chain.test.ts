@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { importsOf, readSources } from './sources.ts';
+import { ROOT } from './sources.ts';
 
 type Entry = {
   integrity?: string;
@@ -14,7 +14,6 @@ type Entry = {
   optional?: boolean;
 };
 
-const ROOT = path.join(import.meta.dirname, '../..');
 const LOCKS = ['package-lock.json', 'bin/node24/package-lock.json'];
 const REGISTRY = 'https://registry.npmjs.org/';
 
@@ -86,25 +85,6 @@ for (const lock of LOCKS) {
 test('no install script is run', () => {
   assert.match(fs.readFileSync(path.join(ROOT, '.npmrc'), 'utf8'), /^ignore-scripts=true$/m);
   assert.match(fs.readFileSync(path.join(ROOT, 'bin/prepare/npm-ci.js'), 'utf8'), /'--ignore-scripts'/);
-});
-
-test('what the service and the demo import is there without the packages for development', () => {
-  const { dependencies, optionalDependencies } = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
-  const production = Object.keys({ ...dependencies, ...optionalDependencies });
-  const files = [...readSources(['src', 'sdk/src', 'cli', 'console'], '.ts'), ...readSources(['console'], '.tsx')];
-  const sources = files.filter(({ isTest }) => !isTest);
-  const packages = sources
-    .flatMap((source) => importsOf(source).filter(({ isType }) => !isType))
-    .map(({ from }) => from)
-    .filter(
-      (from) => /^(@[\w-]+\/)?[\w-]+(\/|$)/.test(from) && !/^(src|sdk|cli|bin|console|test|scripts)\//.test(from),
-    );
-
-  assert.ok(packages.includes('fastify'));
-  assert.deepEqual(
-    [...new Set(packages)].filter((from) => !production.some((name) => from === name || from.startsWith(`${name}/`))),
-    [],
-  );
 });
 
 function entriesOf(lock: string): [string, Entry][] {
