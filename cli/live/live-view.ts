@@ -34,7 +34,8 @@ export class LiveView {
     } else if (update.type === 'partial') this.#showOpen(update.text);
     else if (update.type === 'segment') this.#showSegment(update);
     else if (update.type === 'warning') this.#warn({ text: update.message, style: 'yellow' });
-    else if (update.type === 'audio_lost') this.#warn({ text: 'Audio did not fit into the buffer.', style: 'red' });
+    else if (update.type === 'audio_lost')
+      this.#warn({ text: 'Audio is lost: the service was away for too long, or the session had ended.', style: 'red' });
   }
 
   /** Removes the words of an open segment. */

@@ -160,8 +160,8 @@ test('a session can be canceled, and one whose balance is used up fails with its
     (error) => error instanceof JobFailedError && error.job.error!.type === 'insufficient_balance',
   );
   assert.deepEqual(
-    (await collected).map((update) => update.type === 'warning' && update.code),
-    ['balance_low'],
+    (await collected).map((update) => (update.type === 'warning' ? update.code : update.type)),
+    ['balance_low', 'audio_lost'],
   );
 });
 

@@ -93,7 +93,12 @@ function apply(update: LiveUpdate): void {
   else if (update.type === 'warning') change({ warnings: [...new Set([...warnings, update.message])] });
   else if (update.type === 'audio_lost') {
     change({
-      warnings: [...new Set([...warnings, 'The connection was away for too long: a part of the audio is lost.'])],
+      warnings: [
+        ...new Set([
+          ...warnings,
+          'The connection was away for too long, or the session had ended: a part of the audio is lost.',
+        ]),
+      ],
     });
   }
 }

@@ -33,7 +33,15 @@ CREATED = {
     "token": "lt_1",
     "limits": {"frame_bytes": 1_000, "resume_seconds": 60},
 }
-JOB = {"id": "job_1", "status": "completed", "text": "hello", "segments": None, "metadata": None, "error": None}
+JOB = {
+    "id": "job_1",
+    "status": "completed",
+    "text": "hello",
+    "segments": None,
+    "metadata": None,
+    "error": None,
+    "audio": {"duration_seconds": None},
+}
 SILENCE = bytes(32_000)
 SPOKEN = "hello quiet world"
 
@@ -229,6 +237,23 @@ def test_a_job_that_has_ended_meanwhile_ends_the_session(kind: str) -> None:
     updates: list[LiveUpdate] = []
     with client_of(kind, script) as caller, pytest.raises(JobFailedError, match="No"):
         run_live(caller, [bytes(100)], updates)
+
+
+@pytest.mark.parametrize(("seconds", "lost_from"), [(0.5, 16_000), (1.0, None)])
+def test_a_job_that_ended_without_the_last_audio_says_so(kind: str, seconds: float, lost_from: int | None) -> None:
+    async def go(peer: Peer) -> None:
+        await peer.says({"type": "hello", "offset": 0})
+        await peer.takes(len(SILENCE))
+        await peer.socket.close(4002)
+
+    script = Script(go)
+    script.job = {**JOB, "audio": {"duration_seconds": seconds}}
+    updates: list[LiveUpdate] = []
+    with client_of(kind, script) as caller:
+        run_live(caller, [SILENCE], updates)
+
+    lost = {"type": "audio_lost", "from_byte": lost_from, "to_byte": len(SILENCE)}
+    assert updates == ([] if lost_from is None else [lost])
 
 
 @pytest.mark.parametrize(("code", "error"), [(4001, VerbatimError), (4009, VerbatimError), (4002, NotFoundError)])

@@ -20,5 +20,6 @@ export async function beginLive(http: Transport, params: LiveParams, options: Li
   const text = metadataText ?? (metadata === undefined ? undefined : JSON.stringify(metadata));
   const body = { ...fields, ...(text !== undefined && { metadata: text }) };
   const created = await http.json<CreatedSession>('POST', '/v1/live', { ...rest, body });
-  return new LiveSession(http, created, { ...rest, onConnection, maxBufferBytes, webSocket });
+  const bytesPerSecond = (params.sample_rate ?? 16_000) * ((params.encoding ?? 'pcm_s16le') === 'pcm_s16le' ? 2 : 1);
+  return new LiveSession(http, created, { ...rest, onConnection, maxBufferBytes, webSocket, bytesPerSecond });
 }

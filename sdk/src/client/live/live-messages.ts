@@ -42,7 +42,10 @@ export type LiveWarning = {
   end?: number;
 };
 
-/** Bytes that did not fit into the buffer while the service was away; they count as silence. */
+/**
+ * Bytes that did not fit into the buffer while the service was away, which count as silence; or the last ones, when the job
+ * ended without them.
+ */
 export type LiveAudioLost = { type: 'audio_lost'; from: number; to: number };
 
 /** What becomes known about a live session. */

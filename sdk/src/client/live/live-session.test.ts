@@ -21,7 +21,14 @@ const CREATED = {
 };
 // Waits that end by their signal only: of a request, of the first message, of the watch for silence, of the look at a job.
 const LIMITS_MS = [60_000, 10_000, 4_000, 5_000];
-const JOB = { id: 'job_1', status: 'completed', text: 'hello', segments: [], metadata: null };
+const JOB = {
+  id: 'job_1',
+  status: 'completed',
+  text: 'hello',
+  segments: [],
+  metadata: null,
+  audio: { duration_seconds: null },
+};
 
 type Text = { type: string; to?: number; id?: string };
 
@@ -231,6 +238,27 @@ test('a session whose job has ended meanwhile ends with it, and with the segment
     ],
   );
 });
+
+for (const [duration, finish, lost] of [
+  [0.5, false, [{ type: 'audio_lost', from: 16_000, to: 32_000 }]],
+  [0.5, true, [{ type: 'audio_lost', from: 16_000, to: 32_000 }]],
+  [1, true, []],
+] as const) {
+  test(`a job of ${duration} s tells which part of 1 s it lacks, ${finish ? 'after' : 'before'} the last word`, async () => {
+    const look = () => json({ ...JOB, audio: { duration_seconds: duration } });
+    const { session, connect, connection, updates, read } = await openSession({ look });
+    const socket = await connect(1, 0);
+    void session.write(new Uint8Array(32_000));
+    socket.says({ type: 'ack', offset: 8_000 });
+    if (finish) void session.finish();
+    socket.ends(1006);
+    (await connection(2)).ends(1006);
+
+    await read;
+
+    assert.deepEqual(updates, lost);
+  });
+}
 
 test('a session that was erased fails, and one whose service does not come back does so after its time', async () => {
   const missing = { error: { message: 'There is no such job.', code: 404, type: 'not_found' } };

@@ -65,7 +65,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   readonly ended: Promise<Job>;
   readonly #http: Transport;
   readonly #created: CreatedSession;
-  readonly #options: LiveOptions;
+  readonly #options: LiveOptions & { bytesPerSecond: number };
   readonly #webSocket: SocketClass;
   readonly #audio: LiveAudio;
   readonly #updates = new LiveUpdates();
@@ -78,13 +78,20 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
   #isGreeted = false;
   /** The offset up to which was sent on this connection. */
   #sent = 0;
+  /** Bytes that were given up, and that the service was told of: they are no part of the job's duration. */
+  #gapBytes = 0;
   #lastSeq = 0;
   #finalizes = 0;
   #pauseMs = 0;
   #isOver = false;
   #settle!: { end: (job: Job) => void; fail: (error: unknown) => void };
 
-  constructor(http: Transport, created: CreatedSession, options: LiveOptions & { webSocket: SocketClass }) {
+  /** @param options.bytesPerSecond  of the session's encoding */
+  constructor(
+    http: Transport,
+    created: CreatedSession,
+    options: LiveOptions & { webSocket: SocketClass; bytesPerSecond: number },
+  ) {
     this.id = created.id;
     this.#http = http;
     this.#created = created;
@@ -255,6 +262,7 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
     const audio = this.#audio;
     if (this.#sent < audio.start) {
       socket.send(JSON.stringify({ type: 'gap', to: audio.start }));
+      this.#gapBytes += audio.start - this.#sent;
       this.#sent = audio.start;
       return true;
     }
@@ -299,8 +307,19 @@ export class LiveSession implements AsyncIterable<LiveUpdate> {
       const known = { seq: index + 1, index, start, end, text, confidence, reason: 'unknown' } as const;
       this.#updates.push({ type: 'segment', ...known, ...(words && { words }) });
     }
+    const seconds = job.audio.duration_seconds;
+    if (job.status !== 'canceled' && seconds !== null) this.#giveLost(seconds);
     this.#close(null);
     this.#settle.end(job);
+  }
+
+  /** Tells of the audio that is no part of the job, which ended while the service was away, or at the end of the balance. */
+  #giveLost(seconds: number): void {
+    const heard = Math.round(seconds * this.#options.bytesPerSecond) + this.#gapBytes;
+    const from = Math.max(this.#audio.start, heard);
+    // Durations are whole milliseconds.
+    const isLost = this.#audio.end - from > this.#options.bytesPerSecond / 1000;
+    if (isLost) this.#updates.push({ type: 'audio_lost', from, to: this.#audio.end });
   }
 
   #fail(error: unknown): void {

@@ -16,6 +16,7 @@ from .._core.live import (
     SPACE_BYTES,
     SUBPROTOCOL,
     LiveState,
+    bytes_per_second,
     pause_seconds,
 )
 from .._core.request import Request, get, post
@@ -63,7 +64,11 @@ async def begin_live(
     created = await transport.json(session_request(params, metadata), options)
     request: Request[Job] = get("/v1/jobs/{}", created["id"])
     return AsyncLiveSession(
-        created, transport.settings.base_url, settings, lambda: transport.json(request, _READ_JOB_OPTIONS)
+        created,
+        transport.settings.base_url,
+        settings,
+        lambda: transport.json(request, _READ_JOB_OPTIONS),
+        bytes_per_second(params),
     )
 
 
@@ -80,6 +85,7 @@ class AsyncLiveSession:
         base_url: str,
         settings: LiveSettings,
         read_job: Callable[[], Awaitable[Job]],
+        bytes_per_second: int,
     ) -> None:
         #: Of the job.
         self.id = created["id"]
@@ -92,7 +98,10 @@ class AsyncLiveSession:
         self._read_job = read_job
         self._updates: list[LiveUpdate] = []
         self._state = LiveState(
-            settings.get("max_buffer_bytes", BUFFER_BYTES), created["limits"]["frame_bytes"], self._give
+            settings.get("max_buffer_bytes", BUFFER_BYTES),
+            created["limits"]["frame_bytes"],
+            bytes_per_second,
+            self._give,
         )
         self._error: BaseException | None = None
         self._is_over = False

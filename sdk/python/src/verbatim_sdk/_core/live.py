@@ -84,7 +84,10 @@ class SpeechStarted(TypedDict):
 
 
 class AudioLost(TypedDict):
-    """Bytes that did not fit into the buffer while the service was away; they count as silence."""
+    """
+    Bytes that did not fit into the buffer while the service was away, which count as silence; or the last ones, when
+    the job ended without them.
+    """
 
     type: Literal["audio_lost"]
     from_byte: int
@@ -105,6 +108,12 @@ class CreatedSession(TypedDict):
     path: str
     token: str
     limits: LiveLimits
+
+
+def bytes_per_second(params: Mapping[str, Any]) -> int:
+    """Of the audio that a session with these parameters takes."""
+    rate: int = params.get("sample_rate", 16_000)
+    return rate * (2 if params.get("encoding", "pcm_s16le") == "pcm_s16le" else 1)
 
 
 class LiveSettings(TypedDict, total=False):
@@ -178,7 +187,9 @@ class Control:
 class LiveState:
     """What is to be sent, and what has come: the same over all connections of a session."""
 
-    def __init__(self, max_buffer_bytes: int, frame_bytes: int, give: Callable[[LiveUpdate], None]) -> None:
+    def __init__(
+        self, max_buffer_bytes: int, frame_bytes: int, bytes_per_second: int, give: Callable[[LiveUpdate], None]
+    ) -> None:
         self.audio = LiveAudio(max_buffer_bytes)
         self.last_seq = 0
         #: The service has said where it is, on this connection.
@@ -187,6 +198,9 @@ class LiveState:
         self.pause = 0.0
         self._give = give
         self._frame_bytes = frame_bytes
+        self._bytes_per_second = bytes_per_second
+        #: Bytes that were given up, and that the service was told of: they are no part of the job's duration.
+        self._gap_bytes = 0
         self._controls: list[Control] = []
         self._connections = 0
         self._sent = 0
@@ -213,6 +227,7 @@ class LiveState:
         if not self.is_greeted:
             return None
         if self._sent < self.audio.start:
+            self._gap_bytes += self.audio.start - self._sent
             self._sent = self.audio.start
             return json.dumps({"type": "gap", "to": self._sent})
         control = next((each for each in self._controls if each.sent_on < self._connections), None)
@@ -257,7 +272,18 @@ class LiveState:
             if index >= self.last_seq:
                 given = {"type": "segment", "seq": index + 1, "index": index, "reason": "unknown", **segment}
                 self._give(cast("LiveSegment", given))
+        seconds = job["audio"]["duration_seconds"] if job and job["status"] != "canceled" else None
+        if seconds is not None:
+            self._give_lost(seconds)
         self._answer(lambda _each: True)
+
+    def _give_lost(self, seconds: float) -> None:
+        """The audio that is no part of the job: it ended while the service was away, or with the balance."""
+        heard = round(seconds * self._bytes_per_second) + self._gap_bytes
+        lost_from = max(self.audio.start, heard)
+        # Durations are whole milliseconds.
+        if self.audio.end - lost_from > self._bytes_per_second / 1000:
+            self._give({"type": "audio_lost", "from_byte": lost_from, "to_byte": self.audio.end})
 
     def _answer(self, is_answered: Callable[[dict[str, str]], bool]) -> None:
         answered = [control for control in self._controls if is_answered(control.message)]

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._async.live import AsyncLiveSession, session_request
+from .._core.live import bytes_per_second
 from .._core.request import Request, get
 from ..errors import VerbatimError
 
@@ -33,7 +34,8 @@ def begin_live(
     options: RequestOptions | None,
 ) -> LiveSession:
     """A new session."""
-    return LiveSession(transport.json(session_request(params, metadata), options), transport, settings)
+    created = transport.json(session_request(params, metadata), options)
+    return LiveSession(created, transport, settings, bytes_per_second(params))
 
 
 class LiveSession:
@@ -43,7 +45,9 @@ class LiveSession:
     each, in order. One thread may write while another iterates.
     """
 
-    def __init__(self, created: CreatedSession, transport: Transport, settings: LiveSettings) -> None:
+    def __init__(
+        self, created: CreatedSession, transport: Transport, settings: LiveSettings, bytes_per_second: int
+    ) -> None:
         #: Of the job.
         self.id = created["id"]
         self._loop = asyncio.new_event_loop()
@@ -55,7 +59,7 @@ class LiveSession:
             return await asyncio.to_thread(transport.json, request, _READ_JOB_OPTIONS)
 
         async def open_session() -> AsyncLiveSession:
-            return AsyncLiveSession(created, transport.settings.base_url, settings, read_job)
+            return AsyncLiveSession(created, transport.settings.base_url, settings, read_job, bytes_per_second)
 
         self._session = self._call(open_session())
         self._updates = self._session.__aiter__()
