@@ -6,8 +6,10 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { prepareBundle } from '../bin/prepare/bundle.js';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { ROOT } from '../src/platform/installation.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';
 import { insertDeliveries, makeWebhooks } from './delivery-environment.ts';
@@ -36,7 +38,7 @@ const webhooks = await makeWebhooks(db, {
   urls: [url],
 });
 const rawSender = fork(here('raw-sender.ts'), [url, files.ca, files.headers, files.body]);
-const deliverer = fork(here('../src/processes/roles/role-process.ts'), ['deliverer'], {
+const deliverer = fork(path.join(prepareBundle(ROOT), 'role-process.js'), ['deliverer'], {
   stdio: ['ignore', log, 'inherit', 'ipc'],
   serialization: 'advanced',
   execArgv: process.env['BENCH_PROFILE'] ? ['--cpu-prof', '--cpu-prof-dir', process.env['BENCH_PROFILE']] : [],

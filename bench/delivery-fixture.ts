@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { prepareBundle } from '../bin/prepare/bundle.js';
 import { type Database, openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { makeCertificates } from '../src/demo/certificates.ts';
+import { ROOT } from '../src/platform/installation.ts';
 import { temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';
 import { type BenchWebhook, insertDeliveries, makeWebhooks } from './delivery-environment.ts';
@@ -55,7 +57,7 @@ export async function openDeliveryFixture() {
   /** The deliverer's own process, with its info log in a file. @param ports  of 127.0.0.0/8 that webhooks may point to */
   async function startDeliverer(ports: number[], env: Record<string, string> = {}): Promise<RunningDeliverer> {
     const log = openSync(path.join(folder, 'deliverer.log'), 'a');
-    const child = fork(here('../src/processes/roles/role-process.ts'), ['deliverer'], {
+    const child = fork(path.join(prepareBundle(ROOT), 'role-process.js'), ['deliverer'], {
       stdio: ['ignore', log, 'inherit', 'ipc'],
       serialization: 'advanced',
       env: {

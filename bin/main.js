@@ -15,17 +15,16 @@ const ROOT = path.resolve(__dirname, '..');
 const ALL_TOOLS = ['ffmpeg', ...SANDBOX, 'pocketsphinx'];
 
 /**
- * The commands that are separate programs: the Node programs that each runs in order, whether they run the service, whether the
- * command needs the development packages, and the system tools that it needs.
+ * The commands that are separate programs: the Node programs that each runs in order, whether the command needs the development
+ * packages, and the system tools that it needs.
  */
 const PROGRAMS = {
   serve: {
-    runsService: true,
-    programs: (args, service) => [[service, ...args]],
+    programs: (args) => [[path.join(prepareBundle(ROOT), 'main.js'), ...args]],
     tools: () => wantedTools(process.env),
   },
-  demo: { runsService: true, programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
-  test: { runsService: true, needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
+  demo: { programs: (args) => [['src/demo/main.ts', ...args]], tools: () => ALL_TOOLS },
+  test: { needsDev: true, programs: (args) => [['test/run.ts', ...args]], tools: () => ALL_TOOLS },
   check: {
     needsDev: true,
     programs: () => [
@@ -42,7 +41,7 @@ const PROGRAMS = {
   bench: { needsDev: true, programs: benchPrograms, tools: () => ALL_TOOLS },
 };
 
-// Compiled code of earlier starts: each process of the service starts in less than half the time.
+// Compiled code of earlier starts, for programs that run from their sources.
 const COMPILE_CACHE = path.join(ROOT, 'node_modules', '.cache', 'verbatim');
 
 /** Runs a command. @param args  the words after `verbatim` */
@@ -71,32 +70,17 @@ async function runProgram(command, args) {
   await preparePackages(ROOT, { withDev: command.needsDev === true });
   const node = await prepareNode24();
   preparePostgres(ROOT);
-  const bundle = command.runsService ? await bundleOrNull() : null;
-  const programs = command.programs(args, bundle ?? 'src/processes/main.ts');
-  const isBundle = programs[0][0] === bundle;
+  const programs = command.programs(args);
   const defaults = {
     // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
     UV_THREADPOOL_SIZE: '16',
     // glibc would keep memory for several of these threads: 1 to 3 MB more in each process at rest.
     MALLOC_ARENA_MAX: '1',
     // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
-    ...(!isBundle && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
+    ...(command !== PROGRAMS.serve && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };
-  const prepared = {
-    ...(bundle !== null && { VERBATIM_MAIN: path.join(ROOT, bundle) }),
-    ...(command.tools ? await prepareTools(command.tools()) : {}),
-  };
+  const prepared = command.tools ? await prepareTools(command.tools()) : {};
   process.exitCode = await runAll(node, programs, { root: ROOT, env: { ...defaults, ...process.env, ...prepared } });
-}
-
-/** The program of the bundled service, relative to ROOT. Null where none can be made: the service then runs from its sources. */
-async function bundleOrNull() {
-  try {
-    return await prepareBundle(ROOT);
-  } catch (error) {
-    process.stderr.write(`verbatim: the service runs from its sources, which takes more memory: ${error.message}\n`);
-    return null;
-  }
 }
 
 /** The commands of src/cli, and the help: in this process where it is Node 24, which saves a start. */

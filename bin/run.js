@@ -13,7 +13,7 @@ const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 async function runAll(node, programs, { root, env }) {
   let failure = 0;
   for (const [index, [file, ...args]] of programs.entries()) {
-    const command = [path.join(root, file), ...args];
+    const command = [path.resolve(root, file), ...args];
     const isLast = index === programs.length - 1;
     if (isLast && failure === 0) process.execve?.(node, [node, ...command], env);
     const { code, isInterrupted } = await run(node, command, env);

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { operatorRoutes, serviceRoutes } from '../src/http/service/service-routes.ts';
+import { VERSION } from '../src/platform/installation.ts';
 import { writeJson } from '../src/platform/json.ts';
 import { type ApiRuntime, adminApiRoutes, apiRoutes } from '../src/processes/roles/api-routes.ts';
 import { eventPayloads } from '../src/webhooks/event-payloads.ts';
@@ -12,7 +12,6 @@ export type ApiDocument = Record<string, unknown> & {
 
 /** The OpenAPI document of a node with all roles, made without starting a node. */
 export async function apiDocument(): Promise<ApiDocument> {
-  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const readiness = { check: async () => ({ ready: true, reasons: [], details: [] }) };
   const metricsText = async () => ({ contentType: 'text/plain', text: '' });
   // Describing a route calls none of its dependencies.
@@ -20,7 +19,7 @@ export async function apiDocument(): Promise<ApiDocument> {
   const routes = serviceRoutes({
     documented: [...apiRoutes(runtime), ...adminApiRoutes(runtime), ...operatorRoutes(readiness, metricsText)],
     events: eventPayloads,
-    version: (JSON.parse(manifest) as { version: string }).version,
+    version: VERSION,
     readiness,
   });
   const route = routes.find(({ path }) => path === '/openapi.json')!;

@@ -1,13 +1,8 @@
 // Starts the service once from its bundle, with an empty DATA_DIR, asks for what users open first, and stops it. Building an image
 // runs this; it fails when the service does not become ready.
 import { mkdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import { freePort, startService } from '../src/demo/service.ts';
 
-const { prepareBundle } = createRequire(import.meta.url)('../bin/prepare/bundle.js');
-const root = path.resolve(import.meta.dirname, '..');
-process.env['VERBATIM_MAIN'] = path.join(root, await prepareBundle(root));
 const dataDir = process.env['DATA_DIR'] ?? '/tmp/verbatim';
 mkdirSync(dataDir, { recursive: true });
 const service = await startService({ dataDir, port: await freePort(8080), env: {} });

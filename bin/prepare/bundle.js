@@ -1,85 +1,87 @@
 'use strict';
+const { execFileSync } = require('node:child_process');
 const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
-const { capture } = require('./step.js');
 
+// src/platform/installation.ts knows how deep in the project a bundle is.
 const CACHE = path.join('node_modules', '.cache', 'verbatim');
+const ENTRY_POINTS = path.join('bin', 'entry-points.json');
 const KEPT_BUNDLES = 10;
-const MAIN = path.join('src', 'processes', 'main.ts');
-// The module that a process or thread starts with, or a path relative to the module that names it.
-const MODULE_URLS = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.url/g;
-const OTHER_META = /import\.meta\.(?!url\b|resolve\b)\w+/;
+const OPTIONS = [
+  ...['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node24', '--packages=external'],
+  ...['--charset=utf8', '--log-level=error'],
+];
 
 /**
- * Bundles the service with esbuild: a file for each of its processes, and some that they share, in place of 500 modules.
+ * Bundles the service with esbuild: a file for each of its entry points, and some that they share, in place of 500 modules.
  * The last ten bundles are kept, each by a hash of the sources; nothing is done where there is one already.
  * @param root  folder of the project, with its npm packages
- * @returns  the program that runs the service, relative to `root`
+ * @returns  the folder of the bundle, with a file `<name>.js` for each entry point
  * @throws Error  when a source is wrong, or nothing can be written there
  */
-async function prepareBundle(root) {
-  const sources = readSources(root);
-  const folder = path.join(CACHE, `service-${hashOf(root, sources)}`);
-  if (!fs.existsSync(path.join(root, folder))) await bundle(root, path.join(root, folder));
-  return path.join(folder, 'main.js');
-}
-
-/** All modules of the service, and of the SDK, which it uses, by their paths; no tests. */
-function readSources(root) {
-  return ['src', path.join('sdk', 'src')].flatMap((folder) =>
-    fs
-      .readdirSync(path.join(root, folder), { recursive: true })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-      .sort()
-      .map((name) => path.join(root, folder, name))
-      .map((file) => ({ file, text: fs.readFileSync(file, 'utf8') })),
-  );
+function prepareBundle(root) {
+  const folder = path.join(root, CACHE, `service-${hashSources(root)}`);
+  if (!fs.existsSync(folder)) bundle(root, folder);
+  return folder;
 }
 
 /** Of all that the bundle is made from; package.json names the version of esbuild. */
-function hashOf(root, sources) {
-  const hash = createHash('sha256');
-  for (const { file, text } of sources) hash.update(`${path.relative(root, file)}\n${text.length}\n${text}`);
-  for (const file of [__filename, path.join(root, 'package.json')]) hash.update(fs.readFileSync(file));
+function hashSources(root) {
+  const hash = createHash('sha256').update(fs.readFileSync(__filename));
+  for (const file of [ENTRY_POINTS, 'package.json', ...modulesIn(root, 'src'), ...modulesIn(root, 'sdk/src')]) {
+    const text = fs.readFileSync(path.join(root, file));
+    hash.update(`${file}\n${text.length}\n`).update(text);
+  }
   return hash.digest('hex').slice(0, 16);
 }
 
-async function bundle(root, outdir) {
-  // In a process of its own: that of esbuild would stay with the service, which takes the place of this process.
-  const { code, output } = await capture(process.execPath, [__filename, root, outdir]);
-  if (code !== 0) throw new Error(output.trim());
-  removeOldBundles(path.dirname(outdir));
+/** Without tests, which images do not have. */
+function modulesIn(root, folder) {
+  return fs
+    .readdirSync(path.join(root, folder), { recursive: true })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .sort()
+    .map((name) => path.join(folder, name));
 }
 
-async function build(root, outdir) {
-  const temporary = `${outdir}.${process.pid}`;
-  fs.mkdirSync(temporary, { recursive: true });
+function bundle(root, folder) {
+  const temporary = `${folder}.${process.pid}`;
   try {
-    await require('esbuild').build({
-      absWorkingDir: root,
-      entryPoints: [...entriesOf(root, readSources(root))],
-      outdir: temporary,
-      ...{ bundle: true, splitting: true, format: 'esm', platform: 'node', target: 'node24', packages: 'external' },
-      // In one folder, so that all files have the same way to the sources.
-      ...{ entryNames: '[name]', chunkNames: '[name]-[hash]', charset: 'utf8', logLevel: 'silent' },
-      plugins: [rewriteUrls(outdir)],
-    });
-    // After a power failure the folder has its name only if its files are whole.
-    for (const name of fs.readdirSync(temporary)) syncFile(path.join(temporary, name));
-    syncFile(temporary);
-    fs.renameSync(temporary, outdir);
+    fs.mkdirSync(temporary, { recursive: true });
+    runEsbuild(root, temporary);
+    makeDurable(temporary);
+    fs.renameSync(temporary, folder);
   } catch (error) {
     fs.rmSync(temporary, { recursive: true, force: true });
-    // Another process was faster.
-    if (!fs.existsSync(outdir)) throw error;
+    // Another process may have been faster.
+    if (!fs.existsSync(folder)) throw new Error(describeFailure(root, error), { cause: error });
   }
+  removeOldBundles(path.dirname(folder));
 }
 
-function syncFile(name) {
-  const file = fs.openSync(name, 'r');
-  fs.fsyncSync(file);
-  fs.closeSync(file);
+function runEsbuild(root, outdir) {
+  const entryPoints = JSON.parse(fs.readFileSync(path.join(root, ENTRY_POINTS), 'utf8'));
+  const modules = Object.entries(entryPoints).map(([name, file]) => `${name}=${file}`);
+  // The program itself: a process of the library would stay with the service, which takes the place of this process.
+  const program = require.resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`);
+  const options = { cwd: root, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' };
+  execFileSync(program, [...modules, `--outdir=${outdir}`, ...OPTIONS], options);
+}
+
+/** With esbuild's messages about the sources; anything else is missing or must not be written. */
+function describeFailure(root, { message, stderr }) {
+  const advice = `${message}\nRun bin/verbatim prepare once as the owner of ${root}.`;
+  return `The service could not be bundled: ${stderr?.trim() || advice}`;
+}
+
+/** After a power failure the folder has its name only if its files are whole. */
+function makeDurable(folder) {
+  for (const name of [...fs.readdirSync(folder), '.']) {
+    const file = fs.openSync(path.join(folder, name), 'r');
+    fs.fsyncSync(file);
+    fs.closeSync(file);
+  }
 }
 
 /** All but the last ones: the service may still run from the one before. */
@@ -92,46 +94,6 @@ function removeOldBundles(cache) {
 /** 0 for what another process has just removed or renamed. */
 function modifiedMs(file) {
   return fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-/** The modules that processes and threads start with. */
-function entriesOf(root, sources) {
-  const entries = new Set([path.join(root, MAIN)]);
-  for (const { file, text } of sources) {
-    for (const [, module] of text.matchAll(MODULE_URLS)) {
-      if (module !== undefined) entries.add(path.resolve(path.dirname(file), `${module}.ts`));
-    }
-  }
-  return entries;
-}
-
-/** Modules still find the files beside their source, and the bundled modules of processes. Relative: the project can be moved. */
-function rewriteUrls(outdir) {
-  return {
-    name: 'rewrite-urls',
-    setup(build) {
-      build.onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
-        const text = fs.readFileSync(file, 'utf8');
-        const [unknown] = OTHER_META.exec(text) ?? [];
-        if (unknown) throw new Error(`${file}: ${unknown} is not known in a bundle; use import.meta.url`);
-        const place = JSON.stringify(path.relative(outdir, file).split(path.sep).join('/'));
-        const contents = text.replace(MODULE_URLS, (_, module) =>
-          module === undefined
-            ? `new URL(${place}, import.meta.url).href`
-            : `new URL('./${path.basename(module)}.js', import.meta.url)`,
-        );
-        return { contents, loader: 'ts' };
-      });
-    },
-  };
-}
-
-if (require.main === module) {
-  const [root, outdir] = process.argv.slice(2);
-  build(root, outdir).catch((error) => {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  });
 }
 
 module.exports = { prepareBundle };

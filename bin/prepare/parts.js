@@ -13,7 +13,7 @@ const PARTS = {
     preparePostgres(root);
   },
   async bundle(root) {
-    await prepareBundle(root);
+    prepareBundle(root);
   },
   async tools() {
     const wanted = wantedTools(process.env);

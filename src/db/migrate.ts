@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ROOT } from '../platform/installation.ts';
 import type { Database, Sql } from './database.ts';
 import { beginSchemaChange, distributeNewTables } from './distribute.ts';
 
-const FOLDER = new URL('./migrations/', import.meta.url);
+const FOLDER = path.join(ROOT, 'src/db/migrations');
 // Any number, the same on every node.
 const LOCK_KEY = 7_311_904;
 // Below PostgreSQL's deadlock_timeout of 1 s: of a migration and a request that wait for each other, the migration ends.
@@ -35,7 +37,7 @@ export function readMigrations(): Migration[] {
   return files.map((name) => ({
     version: Number(name.slice(0, 4)),
     name,
-    sql: readFileSync(new URL(name, FOLDER), 'utf8'),
+    sql: readFileSync(path.join(FOLDER, name), 'utf8'),
   }));
 }
 

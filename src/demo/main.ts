@@ -6,13 +6,14 @@ import { dataPaths, readConfig } from '../config/settings.ts';
 import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
 import { offerFirstModel } from '../models/offer.ts';
+import { ROOT } from '../platform/installation.ts';
 import { makeCertificates } from './certificates.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { type DemoService, freePort, startService } from './service.ts';
 
 // The demo is a separate program that starts the service, so it reads its own settings.
 const DATA_DIR = path.resolve(process.env['DEMO_DATA_DIR'] ?? 'data-demo');
-const SAMPLE = new URL('../../examples/sample.wav', import.meta.url).pathname;
+const SAMPLE = path.join(ROOT, 'examples/sample.wav');
 const USUAL_PORT = 8080;
 const METADATA = '{"order": 12345678901234567890, "from": "demo"}';
 

@@ -3,6 +3,8 @@ import { openSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { prepareBundle } from '../../bin/prepare/bundle.js';
+import { ROOT } from '../platform/installation.ts';
 
 const READY_WAIT_MS = 60_000;
 const READY_POLL_MS = 25;
@@ -26,8 +28,8 @@ export type DemoService = {
 };
 
 /**
- * Starts the service in a separate process and waits until it is ready: the bundle that VERBATIM_MAIN names, as bin/verbatim
- * sets it, else the sources. Its log goes to `service.log` in the data directory.
+ * Starts the service in a separate process and waits until it is ready, as `bin/verbatim serve` does: from its
+ * bundle, without a compile cache. Its log goes to `service.log` in the data directory.
  * @throws Error  with the last lines of that log when it ends early or does not become ready
  */
 export async function startService(options: {
@@ -39,11 +41,14 @@ export async function startService(options: {
 }): Promise<DemoService> {
   const logFile = path.join(options.dataDir, 'service.log');
   const log = openSync(logFile, 'a');
-  const main = process.env['VERBATIM_MAIN'] ?? new URL('../processes/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [path.join(prepareBundle(ROOT), 'main.js')], {
     // The service stops when this channel closes, so it never outlives this process.
     stdio: ['ignore', log, log, 'ipc'],
-    env: { ...process.env, DATA_DIR: options.dataDir, HOST: '127.0.0.1', PORT: String(options.port), ...options.env },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: undefined,
+      ...{ DATA_DIR: options.dataDir, HOST: '127.0.0.1', PORT: String(options.port), ...options.env },
+    },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const baseUrl = `http://127.0.0.1:${options.port}`;

@@ -9,6 +9,7 @@ import { startEmbedded } from '../db/embedded/server.ts';
 import { NewerSchemaError } from '../db/migrate.ts';
 import { UnknownKeyError, UnusableDatabaseError } from '../db/unusable-database-error.ts';
 import { systemClock } from '../platform/clock.ts';
+import { entryPoint } from '../platform/installation.ts';
 import { isLogText, type Log, openLog } from '../platform/log.ts';
 import { BOUNDS } from '../rules/bounds.ts';
 import { type Part, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   const secrets = prepareDataDir(config);
   let node: Node | null = null;
   const roles = new Supervisor(processesFor(config.roles, availableParallelism()), {
-    entry: new URL('./roles/role-process.ts', import.meta.url),
+    entry: entryPoint('role-process'),
     log,
     onFatal: (message) => {
       console.error(message);

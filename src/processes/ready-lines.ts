@@ -1,13 +1,9 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, dataPaths } from '../config/settings.ts';
 import { FALLBACK_ENGINE } from '../engines/engine.ts';
 import { FIRST_MODEL } from '../models/catalogue.ts';
+import { VERSION } from '../platform/installation.ts';
 import type { Part } from '../rules/network/connection-share.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 /**
  * What whoever started the service at a terminal wants to know when it is ready: five lines.
@@ -20,7 +16,7 @@ export function readyLines(config: Config, about: Partial<Record<Part, string>>)
   const better = isFallback ? ` (basic; "${command} models pull ${FIRST_MODEL}" and a restart give a better one)` : '';
   const tokenPlace = adminToken === null ? path.resolve(dataPaths(config.dataDir).adminToken) : 'as set in ADMIN_TOKEN';
   return [
-    `Verbatim ${version} is ready.`,
+    `Verbatim ${VERSION} is ready.`,
     `  console      ${about.http ?? 'none on this node'}`,
     `  engine       ${engine}${better}`,
     `  admin token  ${tokenPlace}`,

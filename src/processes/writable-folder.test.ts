@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { serviceProgram } from '../../test/fixtures/service.ts';
 import { openWritableFolder } from './writable-folder.ts';
 
-const SERVICE = new URL('./main.ts', import.meta.url).pathname;
 const needsRoot = whyNotAsOther();
 const OTHER_USER = 10_001;
 
@@ -52,7 +52,7 @@ test('the service ends with exit code 78 and one sentence when it cannot use DAT
   writeFileSync(file, '');
   const env = { PATH: process.env['PATH'], DATA_DIR: path.join(file, 'data'), ROLES: 'deliverer', PORT: '0' };
 
-  const { status, stderr } = spawnSync(process.execPath, [SERVICE], { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [serviceProgram()], { env, encoding: 'utf8' });
 
   assert.equal(status, 78);
   assert.match(stderr, /^DATA_DIR is \S+\/file\/data, and \S+\/file is not a folder\. Set DATA_DIR to a folder\.$/m);
@@ -62,7 +62,7 @@ test('the service ends with exit code 78 and one sentence when it cannot use DAT
 test('the service ends with exit code 78 and names every setting that is wrong', () => {
   const env = { PATH: process.env['PATH'], PORT: 'x', LOG_LEVEL: 'loud' };
 
-  const { status, stderr } = spawnSync(process.execPath, [SERVICE], { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, [serviceProgram()], { env, encoding: 'utf8' });
 
   assert.equal(status, 78);
   assert.match(stderr, /^ +PORT must be .+\n +LOG_LEVEL must be .+$/m);

@@ -144,7 +144,7 @@ function isOfKind(entry: ProcessEntry, victim: Victim): boolean {
 }
 
 function isRole({ arguments: args }: ProcessEntry): boolean {
-  return args.some((argument) => /\/role-process\.[jt]s$/.test(argument));
+  return args.some((argument) => /\/role-process\.js$/.test(argument));
 }
 
 async function isReady(baseUrl: string): Promise<boolean> {

@@ -76,7 +76,7 @@ test('a port in use ends the start with an error message', async () => {
 /** The processes of the roles, with the parts of the node that each runs. */
 function roleProcesses(parentPid: number) {
   return descendantsOf(parentPid).flatMap(({ pid, arguments: args }) => {
-    const entry = args.findIndex((argument) => /\/role-process\.[jt]s$/.test(argument));
+    const entry = args.findIndex((argument) => /\/role-process\.js$/.test(argument));
     return entry < 0 ? [] : [{ pid, parts: args.slice(entry + 1) }];
   });
 }

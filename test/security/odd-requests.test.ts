@@ -92,7 +92,7 @@ async function askUntil(service: TestService, key: string, stopped: AbortSignal)
 
 const httpProcess = (service: TestService) =>
   descendantsOf(service.pid)
-    .filter(({ arguments: args }) => args.includes('http') && args.some((arg) => /process\.[jt]s$/.test(arg)))
+    .filter(({ arguments: args }) => args.includes('http') && args.some((arg) => /process\.js$/.test(arg)))
     .map(({ pid }) => pid);
 
 test('odd requests that end in a reset harm neither the process nor what other clients ask and follow', async () => {

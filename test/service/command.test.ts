@@ -277,7 +277,7 @@ test('every program that a command runs is there', () => {
   const text = fs.readFileSync(path.join(ROOT, 'bin/main.js'), 'utf8');
   const programs = [...text.matchAll(/'((?:src|test)\/[\w/.-]+\.ts)'/g)].map(([, file]) => file!);
 
-  assert.ok(programs.length > 3);
+  assert.ok(programs.length >= 3);
   assert.deepEqual(
     programs.filter((file) => !fs.existsSync(path.join(ROOT, file))),
     [],

@@ -76,10 +76,10 @@ test('a job that takes its transcriber down three times fails, and the next one 
       });
       return job!.attempts === attempt && pidsOf(service, /ffmpeg/).length > 0;
     });
-    const [transcriber] = pidsOf(service, /process\.[jt]s transcriber/);
+    const [transcriber] = pidsOf(service, /process\.js transcriber/);
     process.kill(transcriber!, 'SIGKILL');
     await until('the transcriber to be back', () => {
-      const [fresh] = pidsOf(service, /process\.[jt]s transcriber/);
+      const [fresh] = pidsOf(service, /process\.js transcriber/);
       return fresh !== undefined && fresh !== transcriber;
     });
     // As if its lease had run out.

@@ -87,8 +87,8 @@ test('an hour of audio comes back to the letter, with right times, in bounded me
   assert.equal(events.at(-1)?.data.status, 'completed');
 
   const engines = usageOf(service, /sherpa-child/);
-  const [transcriber] = usageOf(service, /process\.[jt]s transcriber/);
-  const [http] = usageOf(service, /process\.[jt]s http/);
+  const [transcriber] = usageOf(service, /process\.js transcriber/);
+  const [http] = usageOf(service, /process\.js http/);
   t.diagnostic(
     `peak MB: transcriber ${transcriber!.peakMb | 0}, http ${http!.peakMb | 0}, engines ${engines.map(({ peakMb }) => peakMb | 0)}`,
   );

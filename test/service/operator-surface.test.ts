@@ -6,10 +6,8 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 import { freePort } from '../../src/demo/service.ts';
-import { openService, temporaryFolder } from '../fixtures/service.ts';
+import { openService, serviceProgram, temporaryFolder } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
-
-const MAIN = new URL('../../src/processes/main.ts', import.meta.url).pathname;
 
 test('ADMIN_PORT moves /admin and /metrics to a listener of their own', async () => {
   const adminPort = await freePort();
@@ -96,7 +94,7 @@ test('/readyz does not tell strangers where a speech server is, the log and the 
   const [port, dead, dataDir] = [await freePort(), await freePort(), temporaryFolder()];
   const engine = `openai:http://127.0.0.1:${dead}/v1#m`;
   const env = { ROLES: 'transcriber', DATA_DIR: dataDir, PORT: String(port), ENGINE_LITE: engine, ENGINE_PRO: engine };
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [serviceProgram()], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, ...env },
   });

@@ -293,7 +293,7 @@ test('a job whose transcriber is killed in the middle of the pass ends once, wit
     const found = processesOf(PASS);
     return found.length > 0 ? found : null;
   });
-  const [transcriber] = processesOf(/process\.[jt]s transcriber/);
+  const [transcriber] = processesOf(/process\.js transcriber/);
 
   process.kill(transcriber!.pid, 'SIGKILL');
   await until('the pass to end with its parent', () => !processesOf(PASS).some(({ pid }) => pid === pass!.pid));

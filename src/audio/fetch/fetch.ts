@@ -1,12 +1,12 @@
 import type net from 'node:net';
 import tls from 'node:tls';
-import packageJson from '../../../package.json' with { type: 'json' };
 import { connectPlain, connectTls } from '../../egress/connect.ts';
 import { type Deadline, Deadlines } from '../../egress/deadlines.ts';
 import type { Lookup } from '../../egress/dns/lookup.ts';
 import { Resolver } from '../../egress/dns/resolve.ts';
 import { codeOf, forbiddenAddress, TransportError } from '../../egress/transport-error.ts';
 import { type EgressProxy, readProxy } from '../../egress/tunnel.ts';
+import { VERSION } from '../../platform/installation.ts';
 import { evaluateRedirect, isRedirect, isSameOrigin } from '../../rules/network/redirect.ts';
 import { type AllowedTarget, evaluateAddresses, parseAudioUrl, type UrlTarget } from '../../rules/network/url-guard.ts';
 import { AudioError } from '../audio-error.ts';
@@ -134,7 +134,7 @@ export class FileFetcher {
       return await exchange(socket, {
         path: pathname + search,
         headers: {
-          'User-Agent': `Verbatim/${packageJson.version}`,
+          'User-Agent': `Verbatim/${VERSION}`,
           Accept: '*/*',
           ...headers,
           Host: host,

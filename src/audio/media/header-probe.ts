@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { entryPoint } from '../../platform/installation.ts';
 import type { AudioTrack } from '../../rules/channels/audio-tracks.ts';
 
 /** The short name of a file's format, and the length and form of its only audio track, as its headers state them. */
@@ -30,10 +31,7 @@ export type HeaderProbe = (media: ProbedMedia) => Promise<MediaHeader | null>;
 type Entry = { media: ProbedMedia; respond: (header: MediaHeader | null) => void };
 
 /** Tests pass a module for the thread and a time limit of their own. */
-export function openHeaderProbe({
-  module = new URL('./header-probe-thread.ts', import.meta.url),
-  maxMs = MAX_MS,
-} = {}): HeaderProbe {
+export function openHeaderProbe({ module = entryPoint('header-probe-thread'), maxMs = MAX_MS } = {}): HeaderProbe {
   const queue: Entry[] = [];
   let thread: Worker | null = null;
   let timer: NodeJS.Timeout | undefined;

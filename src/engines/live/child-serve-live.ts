@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
 import { readFrames } from '../process/child-frames.ts';
@@ -47,7 +46,6 @@ export async function serveLive<Settings>(load: (settings: Settings) => Promise<
     answer({ kind: 'unready', reason: reasonOf(error) }).then(() => process.exit(1)),
   );
   await answer({ kind: 'ready' });
-  flushCompileCache();
   const segments = new Segments(open, (message) => void answer(message));
   void segments.decodeInTurn();
   for await (const { header, body } of readFrames(process.stdin)) segments.take(header as LiveRequest, body);

@@ -1,3 +1,4 @@
+import { entryPoint } from '../../platform/installation.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { EngineError, FALLBACK_ENGINE } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
@@ -28,7 +29,7 @@ export function openPocketsphinxLive(
     name: FALLBACK_ENGINE,
     processes,
     assumedCost: SECONDS_PER_AUDIO_SECOND,
-    module: new URL('./pocketsphinx-live-child.ts', import.meta.url),
+    module: entryPoint('pocketsphinx-live-child'),
     settings: files,
     environment: toolEnvironment(tools),
     memoryMaxBytes: MEMORY_MAX_BYTES,

@@ -1,3 +1,4 @@
+import { entryPoint } from '../../platform/installation.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { type Engine, EngineError, FALLBACK_ENGINE } from '../engine.ts';
 import type { EngineOptions } from '../engine-options.ts';
@@ -30,7 +31,7 @@ export function openPocketsphinx({ slots, tools, log, onRestart }: PocketsphinxO
   const startAdvice = `Type: ${INSTALL_COMMAND}`;
   if (files === null) throw new EngineError('engine_error', `pocketsphinx is not installed. ${startAdvice}`);
   const pool = new ChildPool({
-    module: new URL('./pocketsphinx-child.ts', import.meta.url),
+    module: entryPoint('pocketsphinx-child'),
     settings: files,
     environment: toolEnvironment(tools),
     memoryMaxBytes: MEMORY_MAX_BYTES,

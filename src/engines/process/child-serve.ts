@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import type { Pcm, TranscribeOptions, Transcript } from '../engine.ts';
 import { encodeFrame, readFrames } from './child-frames.ts';
 
@@ -35,8 +34,6 @@ export async function serveParent<Settings>(load: (settings: Settings) => Promis
     return answer(failed(error)).then(() => process.exit(1));
   });
   await answer({ kind: 'ready' });
-  // Node writes the compile cache at a normal exit only, but this process ends by SIGKILL.
-  flushCompileCache();
   for await (const { header, body } of readFrames(process.stdin)) {
     const reply = await transcribe(asPcm(body), header as PieceRequest).then(
       (transcript): ChildAnswer => ({ kind: 'done', transcript }),

@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
 import os from 'node:os';
-import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { encodeFrame, readFrames } from './child-frames.ts';
@@ -69,7 +67,7 @@ function spawnChild({ module, settings, environment, file }: ChildSettings): Chi
     stdio: ['pipe', 'ignore', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     // A process group of its own: Ctrl-C in a terminal signals the service only, which then ends the engine.
     detached: true,
-    env: { ...environment, ...compileCache() },
+    env: environment,
   });
 }
 
@@ -130,13 +128,6 @@ function followChild<Answer>(
     },
     exited: ended.then(() => undefined),
   };
-}
-
-/** Shares this process's compile cache with the engine's process, which halves its start time. */
-function compileCache(): Record<string, string> {
-  // Node makes a folder for each of its versions inside the one that NODE_COMPILE_CACHE names.
-  const folder = getCompileCacheDir();
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(folder) };
 }
 
 function keepEnd(stderr: Readable): () => string {

@@ -1,3 +1,4 @@
+import { entryPoint } from '../../platform/installation.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { licenceOfModel } from '../catalogued-model.ts';
 import type { EngineOptions } from '../engine-options.ts';
@@ -30,7 +31,7 @@ export async function openSherpaLive(
     processes,
     // The network takes as long for any sound.
     assumedCost: null,
-    module: new URL('./sherpa-live-child.ts', import.meta.url),
+    module: entryPoint('sherpa-live-child'),
     settings: {
       modelConfig: { [STREAMING_FAMILIES[family] ?? family]: files, tokens, numThreads: 1, provider: 'cpu', debug: 0 },
     },

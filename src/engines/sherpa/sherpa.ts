@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { entryPoint } from '../../platform/installation.ts';
 import { toolEnvironment } from '../../platform/tools.ts';
 import { modelLanguage } from '../../rules/jobs/language.ts';
 import { licenceOfModel } from '../catalogued-model.ts';
@@ -27,7 +28,7 @@ export async function openSherpa(model: string, engineOptions: EngineOptions): P
     throw new EngineError('engine_error', message);
   }
   const pool = new ChildPool({
-    module: new URL('./sherpa-child.ts', import.meta.url),
+    module: entryPoint('sherpa-child'),
     settings: {
       family: found.family,
       modelConfig: { ...found.modelConfig, numThreads: engineOptions.threadsPerSlot, provider: 'cpu', debug: 0 },

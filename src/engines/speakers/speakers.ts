@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { isPulled } from '../../models/folder.ts';
+import { entryPoint } from '../../platform/installation.ts';
 import type { Log } from '../../platform/log.ts';
 import { openSemaphore } from '../../platform/semaphore.ts';
 import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
@@ -133,7 +134,7 @@ class ProcessFinder implements SpeakerFinder {
     const stop = AbortSignal.any([options.signal, timeLimit]);
     const order: SpeakerOrder = { ...this.#models, bounds: options.bounds, samples, blockMaxSeconds };
     const child = startChild<SpeakerAnswer>({
-      module: new URL('./speakers-child.ts', import.meta.url),
+      module: entryPoint('speakers-child'),
       settings: order,
       environment: toolEnvironment(tools),
       memoryMaxBytes: MEMORY_MAX_BYTES,

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { CATALOGUE } from '../../models/catalogue.ts';
 import { isPulled } from '../../models/folder.ts';
+import { entryPoint } from '../../platform/installation.ts';
 import type { Log } from '../../platform/log.ts';
 import { type ToolPaths, toolEnvironment } from '../../platform/tools.ts';
 import { type Pcm, SAMPLE_RATE } from '../engine.ts';
@@ -68,7 +69,7 @@ function openDetector(
   { slots, tools, log }: Pick<VoiceDetectorOptions, 'slots' | 'tools' | 'log'>,
 ): VoiceDetector {
   const pool = new ChildPool({
-    module: new URL('./vad-child.ts', import.meta.url),
+    module: entryPoint('vad-child'),
     settings: { model },
     environment: toolEnvironment(tools),
     memoryMaxBytes: MEMORY_MAX_BYTES,

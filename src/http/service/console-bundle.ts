@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { BuildFailure, Metafile, Plugin } from 'esbuild';
+import { ROOT } from '../../platform/installation.ts';
 
 /** A file of the console, as each content encoding sends it. */
 export type ConsoleFile = { contentType: string; identity: Buffer; br: Buffer; gzip: Buffer };
@@ -13,7 +13,6 @@ export type ConsoleFile = { contentType: string; identity: Buffer; br: Buffer; g
 /** The console as it is served: the page, and its files by name. Names contain a hash of the content. */
 export type ConsoleBundle = { page: string; files: Map<string, ConsoleFile> };
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FOLDER = path.join(ROOT, 'console');
 /** Where `scripts/build-console.ts` writes the bundle; git ignores it. */
 export const PREBUILT_FOLDER = path.join(FOLDER, 'dist');

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT } from '../../platform/installation.ts';
 
-const FOLDER = new URL('../../../docs/', import.meta.url);
+const FOLDER = path.join(ROOT, 'docs');
 /** The reference of the API among the pages, made from its document. */
 export const REFERENCE_PAGE = 'api.md';
 
@@ -8,7 +10,7 @@ type Page = { name: string; title: string; summary: string };
 
 /** A page of docs/ as Markdown; null when there is none of this name. */
 export function readPage(name: string): string | null {
-  return pageNames().includes(name) ? readFileSync(new URL(name, FOLDER), 'utf8') : null;
+  return pageNames().includes(name) ? readFileSync(path.join(FOLDER, name), 'utf8') : null;
 }
 
 /** /llms.txt: what this is, and a list of the pages. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
+import { ROOT } from '../../platform/installation.ts';
 import { ApiError } from '../api-error.ts';
 import type { Answer, Route } from '../route.ts';
 import { writeErrorsPage } from './errors-page.ts';
@@ -92,7 +94,7 @@ function answerPage(name: string, describe: () => Record<string, unknown>): Answ
 }
 
 function ownFile(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), 'utf8');
+  return readFileSync(path.join(ROOT, 'src/http/service', name), 'utf8');
 }
 
 /** Read at each request: browsers cache the file, and the process saves 1.7 MB. */

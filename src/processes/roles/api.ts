@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Callers } from '../../accounts/keys/callers.ts';
 import { findEndedKey } from '../../accounts/keys/ended-key.ts';
@@ -18,6 +17,7 @@ import { openAudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { openCompletionWaiter } from '../../jobs/stream/completion-waiter.ts';
 import { openJobNotifications } from '../../jobs/stream/job-notifications.ts';
 import { NodeReports } from '../../operator/node-reports.ts';
+import { VERSION } from '../../platform/installation.ts';
 import { httpMetrics, jobMetrics } from '../../platform/metrics.ts';
 import { openAccountChanges } from '../../stream/changes.ts';
 import { eventPayloads } from '../../webhooks/event-payloads.ts';
@@ -33,9 +33,6 @@ const NO_API: Api = { routes: [], operator: [], close: async () => undefined };
 
 // SIGTERM promises an end within 10 s: requests get most of it, the database and the process the rest.
 const CLOSE_GRACE_MS = 6_000;
-const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 /** The HTTP server: the API where the node has that role, the operator's surface always. */
 export async function start(context: RoleContext): Promise<RunningRole> {
@@ -50,7 +47,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
     ...(config.roles.includes('api') ? consoleRoutes(framedBy) : []),
-    ...serviceRoutes({ documented, framedBy, events: eventPayloads, version, readiness }),
+    ...serviceRoutes({ documented, framedBy, events: eventPayloads, version: VERSION, readiness }),
   ];
   const isApart = config.adminPort !== null;
   const documented = [...api.routes, ...(isApart ? [] : operator)];
@@ -73,7 +70,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   }
   if (tls !== null) consoles.push(`with TLS ${urlOf(config.host, await listenTls(context, tls), 'https')}`);
   const [nodeId] = context.order.holder.split('/') as [string];
-  const node = { id: nodeId, version, roles: config.roles };
+  const node = { id: nodeId, version: VERSION, roles: config.roles };
   const reports = new NodeReports(context, node, readiness);
   // The parent answers with the statuses of the others.
   const hasConsole = config.roles.includes('api');
@@ -133,7 +130,7 @@ async function openApi(context: RoleContext, storage: AudioStorage, callers: Cal
     completions,
     notifications,
     accountChanges,
-    version,
+    version: VERSION,
     metrics: jobMetrics(metrics),
   };
   const streams = new OpenStreams(context, (keys) => findUsableKeys(db, keys));

@@ -1,5 +1,5 @@
-import packageJson from '../../../package.json' with { type: 'json' };
 import { type Clock, makeId } from '../../platform/clock.ts';
+import { VERSION } from '../../platform/installation.ts';
 import { keptHeadersJson } from '../../rules/webhooks/answer-headers.ts';
 import { classifyPost } from '../../rules/webhooks/delivery-outcome.ts';
 import { redacted, withoutServiceHeaders } from '../../rules/webhooks/own-headers.ts';
@@ -32,7 +32,7 @@ export type SendOptions = {
   random: () => number;
 };
 
-const USER_AGENT = `Verbatim/${packageJson.version}`;
+const USER_AGENT = `Verbatim/${VERSION}`;
 
 /**
  * Signs, posts and classifies one attempt. Null when nothing was sent.

@@ -1,0 +1,22 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import entryPoints from '../../bin/entry-points.json' with { type: 'json' };
+import manifest from '../../package.json' with { type: 'json' };
+
+// The files of a bundle are in one folder, node_modules/.cache/verbatim/service-<hash>/ (bin/prepare/bundle.js).
+const IS_BUNDLED = import.meta.filename.endsWith('.js');
+
+/** The project's folder. A module finds its files from here: its own place differs in a bundle. */
+export const ROOT = path.resolve(import.meta.dirname, IS_BUNDLED ? '../../../..' : '../..');
+
+/** The version of the service. */
+export const VERSION: string = manifest.version;
+
+/**
+ * The module that a process or a thread starts with: a file of the same bundle, or the source.
+ * @param name  of bin/entry-points.json, which says what is bundled
+ */
+export function entryPoint(name: keyof typeof entryPoints): URL {
+  if (IS_BUNDLED) return new URL(`./${name}.js`, import.meta.url);
+  return pathToFileURL(path.join(ROOT, entryPoints[name]));
+}
