@@ -1,28 +1,16 @@
-import type { Database } from '../db/database.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../http/websocket/open-socket.ts';
-import type { Job } from '../jobs/job.ts';
+import { cancelJob } from '../jobs/api/control.ts';
 import { type LiveSegment, readMessage as readSegment } from '../jobs/live/rows/live-segment.ts';
 import { findLiveMessages } from '../jobs/live/rows/live-store.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
-import type { Clock } from '../platform/clock.ts';
 import { writeJson } from '../platform/json.ts';
-import type { Log } from '../platform/log.ts';
 import { isTerminal } from '../rules/jobs/job-state.ts';
 import { durationMs } from '../rules/live/encoding.ts';
-import type { HostedUser, LiveHost, Taken } from './live-host.ts';
+import type { LiveApi } from './live-api.ts';
+import type { HostedUser, Taken } from './live-host.ts';
 import { type ClientMessage, partialMessage, readMessage, rounded, segmentMessage } from './messages.ts';
 import type { RunningSession, StopReason } from './running-session.ts';
-
-export type ConnectionDeps = {
-  db: Database;
-  clock: Clock;
-  log: Log;
-  host: LiveHost;
-  maxAudioSeconds: number;
-  /** Cancels the job; its session was abandoned. Resolves to the job as the API shows it. */
-  cancel(job: Job): Promise<ReturnType<typeof showJob>>;
-};
 
 export const SUBPROTOCOL = 'verbatim.live.v1';
 const HEARTBEAT_SECONDS = 15;
@@ -43,7 +31,7 @@ const STOP_CODES = {
 
 /** A client of `/v1/live/:job_id`: its frames become calls of the session, what the session decides becomes messages. */
 export class LiveConnection implements SocketUser {
-  readonly #deps: ConnectionDeps;
+  readonly #api: LiveApi;
   readonly #socket: OpenSocket;
   readonly #session: RunningSession;
   readonly #closed = new AbortController();
@@ -58,13 +46,13 @@ export class LiveConnection implements SocketUser {
   #isFinishing = false;
   #closeCode: number = CLOSE.done;
 
-  constructor(deps: ConnectionDeps, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
+  constructor(api: LiveApi, socket: OpenSocket, { taken, after }: { taken: Taken; after: number }) {
     const { job, row } = taken;
-    this.#deps = deps;
+    this.#api = api;
     this.#socket = socket;
     this.#sentNumber = Math.min(after, row.segments);
-    this.#audioAtMs = deps.clock.now();
-    this.#ackedAtMs = deps.clock.now();
+    this.#audioAtMs = api.clock.now();
+    this.#ackedAtMs = api.clock.now();
     socket.send({
       type: 'hello',
       job_id: job.id,
@@ -76,13 +64,13 @@ export class LiveConnection implements SocketUser {
       language: job.language,
       heartbeat_seconds: HEARTBEAT_SECONDS,
     });
-    this.#session = deps.host.run(taken, this.#userOf());
+    this.#session = api.host.run(taken, this.#userOf());
     void this.#sendStored();
     void this.#tick();
   }
 
   binary(bytes: Buffer): void {
-    this.#audioAtMs = this.#deps.clock.now();
+    this.#audioAtMs = this.#api.clock.now();
     if (this.#isFinishing) return;
     this.#warnOfLength(bytes.length);
     this.#session.write(bytes);
@@ -98,7 +86,7 @@ export class LiveConnection implements SocketUser {
   closed(code: number): void {
     this.#closed.abort(null);
     const { job } = this.#session;
-    this.#deps.log.info(
+    this.#api.log.info(
       {
         job_id: job.id,
         account_id: job.accountId,
@@ -155,27 +143,27 @@ export class LiveConnection implements SocketUser {
         void this.#cancel();
         break;
       case 'keepalive':
-        this.#audioAtMs = this.#deps.clock.now();
+        this.#audioAtMs = this.#api.clock.now();
     }
   }
 
   #acknowledge(offset: number): void {
-    this.#ackedAtMs = this.#deps.clock.now();
+    this.#ackedAtMs = this.#api.clock.now();
     this.#socket.send({ type: 'ack', offset });
   }
 
   #showPartial(partial: object): void {
     if (!this.#session.row.options.partials) return;
-    const waitMs = this.#partialAtMs + PARTIAL_EVERY_MS - this.#deps.clock.now();
+    const waitMs = this.#partialAtMs + PARTIAL_EVERY_MS - this.#api.clock.now();
     const isWaiting = this.#partial !== null;
     this.#partial = partial;
     if (waitMs <= 0) this.#sendPartial();
-    else if (!isWaiting) void this.#deps.clock.sleep(waitMs, this.#closed.signal).then(() => this.#sendPartial());
+    else if (!isWaiting) void this.#api.clock.sleep(waitMs, this.#closed.signal).then(() => this.#sendPartial());
   }
 
   #sendPartial(): void {
     if (this.#partial !== null && this.#socket.unsentBytes < PARTIALS_UNSENT_MAX_BYTES) {
-      this.#partialAtMs = this.#deps.clock.now();
+      this.#partialAtMs = this.#api.clock.now();
       this.#socket.send(this.#partial);
     }
     this.#partial = null;
@@ -194,7 +182,7 @@ export class LiveConnection implements SocketUser {
     try {
       while (!this.#closed.signal.aborted) {
         const page = { after: this.#sentNumber, limit: SEGMENTS_PER_READ };
-        const stored = await findLiveMessages(this.#deps.db, this.#session.row, page);
+        const stored = await findLiveMessages(this.#api.db, this.#session.row, page);
         for (const { number, message } of stored) {
           this.#sentNumber = number;
           this.#socket.send(segmentMessage(readSegment(message), this.#session.job.wordTimes));
@@ -203,7 +191,7 @@ export class LiveConnection implements SocketUser {
       }
       this.#isCaughtUp = true;
     } catch (cause) {
-      this.#deps.log.warn(
+      this.#api.log.warn(
         { job_id: this.#session.job.id, err: cause },
         'the segments of a live session could not be read',
       );
@@ -217,7 +205,7 @@ export class LiveConnection implements SocketUser {
 
   #warnOfLength(bytes: number): void {
     const { options } = this.#session.row;
-    const secondsAt = (at: number) => this.#deps.maxAudioSeconds - durationMs(options, at) / 1000;
+    const secondsAt = (at: number) => this.#api.config.maxAudioSeconds - durationMs(options, at) / 1000;
     const [before, after] = [secondsAt(this.#session.receivedBytes), secondsAt(this.#session.receivedBytes + bytes)];
     const passed = LENGTH_WARNINGS_SECONDS.find((seconds) => before > seconds && after <= seconds);
     if (passed === undefined) return;
@@ -244,9 +232,10 @@ export class LiveConnection implements SocketUser {
     await this.#session.flush();
     this.#session.abandon();
     try {
-      this.#sendDone(await this.#deps.cancel(this.#session.job));
+      const { shard, accountId, id } = this.#session.job;
+      this.#sendDone((await cancelJob(this.#api, { shard, id: accountId }, id)).body);
     } catch (cause) {
-      this.#deps.log.warn({ job_id: this.#session.job.id, err: cause }, 'a live session could not be canceled');
+      this.#api.log.warn({ job_id: this.#session.job.id, err: cause }, 'a live session could not be canceled');
       this.#close(CLOSE.internal, 'the session could not be canceled');
     }
   }
@@ -267,7 +256,7 @@ export class LiveConnection implements SocketUser {
   /** Somebody else has the session, or has ended its job. */
   async #closeLost(): Promise<void> {
     const { shard, accountId, id } = this.#session.job;
-    const job = await findJob(this.#deps.db, { shard, accountId, id }).catch(() => undefined);
+    const job = await findJob(this.#api.db, { shard, accountId, id }).catch(() => undefined);
     const hasEnded = job === null || (job !== undefined && isTerminal(job.state));
     if (hasEnded) this.#close(CLOSE.ended, 'the job has ended');
     else this.#close(CLOSE.replaced, 'another connection has the session');
@@ -293,14 +282,14 @@ export class LiveConnection implements SocketUser {
   async #wait(): Promise<void> {
     this.#socket.pause();
     while (this.#session.isFull() && !this.#closed.signal.aborted) {
-      await this.#deps.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
-      this.#audioAtMs = this.#deps.clock.now();
+      await this.#api.clock.sleep(FULL_CHECK_MS, this.#closed.signal);
+      this.#audioAtMs = this.#api.clock.now();
     }
     this.#socket.resume();
   }
 
   async #tick(): Promise<void> {
-    const { clock } = this.#deps;
+    const { clock } = this.#api;
     const { signal } = this.#closed;
     const idleMs = this.#session.row.options.idleSeconds * 1000;
     while (!signal.aborted) {

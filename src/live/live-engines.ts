@@ -1,20 +1,12 @@
+import type { Runtime } from '../db/runtime.ts';
 import type { EngineSpec } from '../engines/engine-spec.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
-import { PLANS, type Plan } from '../rules/accounts/plan.ts';
+import type { Plan } from '../rules/accounts/plan.ts';
 
 type Opened = { engine: Promise<LiveEngine>; sessions: number; closeTimer: AbortController | null };
 
-export type LiveEnginesDeps = {
-  specs: Record<Plan, EngineSpec | null>;
-  open(spec: EngineSpec | null): Promise<LiveEngine>;
-  /** Sessions of this node at once; null: what the engines can serve. */
-  maxSessions: number | null;
-  clock: Clock;
-  log: Log;
-};
+type OpenEngine = (spec: EngineSpec | null) => Promise<LiveEngine>;
 
 // Loading a model takes seconds; a process with one takes memory.
 const CLOSE_AFTER_MS = 60_000;
@@ -25,12 +17,17 @@ const FULL_RETRY_SECONDS = '5';
  * one.
  */
 export class LiveEngines {
-  readonly #deps: LiveEnginesDeps;
+  readonly #runtime: Runtime;
+  readonly #openEngine: OpenEngine;
+  readonly #specs: Record<Plan, EngineSpec | null>;
   readonly #opened = new Map<string, Opened>();
   #sessions = 0;
 
-  constructor(deps: LiveEnginesDeps) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, openEngine: OpenEngine) {
+    this.#runtime = runtime;
+    this.#openEngine = openEngine;
+    const { engineLite, enginePro, engineLiveLite, engineLivePro } = runtime.config;
+    this.#specs = { lite: engineLiveLite ?? engineLite, pro: engineLivePro ?? enginePro };
   }
 
   get sessions(): number {
@@ -39,8 +36,8 @@ export class LiveEngines {
 
   /** Whether this node takes another session now. @throws ApiError  503 */
   requirePlace(): void {
-    const { maxSessions } = this.#deps;
-    if (maxSessions !== null && this.#sessions >= maxSessions) throw full();
+    const { liveSessions } = this.#runtime.config;
+    if (liveSessions !== null && this.#sessions >= liveSessions) throw full();
   }
 
   /**
@@ -49,7 +46,7 @@ export class LiveEngines {
    */
   async take(plan: Plan): Promise<{ engine: LiveEngine } & Disposable> {
     this.requirePlace();
-    const key = JSON.stringify(this.#deps.specs[plan]);
+    const key = JSON.stringify(this.#specs[plan]);
     const opened = this.#opened.get(key) ?? this.#open(key, plan);
     opened.closeTimer?.abort(null);
     opened.closeTimer = null;
@@ -74,9 +71,9 @@ export class LiveEngines {
   }
 
   #open(key: string, plan: Plan): Opened {
-    const engine = this.#deps.open(this.#deps.specs[plan]).catch((cause: unknown) => {
+    const engine = this.#openEngine(this.#specs[plan]).catch((cause: unknown) => {
       this.#opened.delete(key);
-      this.#deps.log.error({ plan, err: cause }, 'no engine for live sessions');
+      this.#runtime.log.error({ plan, err: cause }, 'no engine for live sessions');
       throw noEngine(cause);
     });
     const opened: Opened = { engine, sessions: 0, closeTimer: null };
@@ -93,17 +90,12 @@ export class LiveEngines {
   async #closeLater(key: string, opened: Opened): Promise<void> {
     const timer = new AbortController();
     opened.closeTimer = timer;
-    await this.#deps.clock.sleep(CLOSE_AFTER_MS, timer.signal);
+    await this.#runtime.clock.sleep(CLOSE_AFTER_MS, timer.signal);
     if (timer.signal.aborted || this.#opened.get(key) !== opened) return;
     this.#opened.delete(key);
     const engine = await opened.engine.catch(() => null);
     await engine?.[Symbol.asyncDispose]();
   }
-}
-
-/** The specs of the live engines of the plans. */
-export function liveSpecs(given: Record<Plan, EngineSpec | null>, batch: Record<Plan, EngineSpec | null>) {
-  return Object.fromEntries(PLANS.map((plan) => [plan, given[plan] ?? batch[plan]])) as Record<Plan, EngineSpec | null>;
 }
 
 function once(act: () => void): () => void {

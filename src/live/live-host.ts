@@ -17,9 +17,9 @@ import type { Plan } from '../rules/accounts/plan.ts';
 import { costUnits } from '../rules/jobs/price.ts';
 import type { LiveEngines } from './live-engines.ts';
 import { HELD_MS } from './meter.ts';
-import { type RunningDeps, RunningSession, type SessionUser } from './running-session.ts';
+import { type LiveRuntime, RunningSession, type SessionUser } from './running-session.ts';
 
-export type LiveHostDeps = RunningDeps & {
+type HostRuntime = LiveRuntime & {
   engines: LiveEngines;
   /** <node>/<process>. */
   holder: string;
@@ -55,13 +55,13 @@ export type HostedUser = SessionUser & {
 
 /** Begins the live sessions of this process and takes sessions over. */
 export class LiveHost {
-  readonly #deps: LiveHostDeps;
+  readonly #runtime: HostRuntime;
   readonly #running = new Map<string, { session: RunningSession; user: HostedUser }>();
   #isClosing = false;
   #checkingKeys: Promise<void> | null = null;
 
-  constructor(deps: LiveHostDeps) {
-    this.#deps = deps;
+  constructor(runtime: HostRuntime) {
+    this.#runtime = runtime;
   }
 
   get sessions(): number {
@@ -71,7 +71,7 @@ export class LiveHost {
   /** @throws ApiError  503 */
   requirePlace(): void {
     if (this.#isClosing) throw restarting();
-    this.#deps.engines.requirePlace();
+    this.#runtime.engines.requirePlace();
   }
 
   /**
@@ -81,7 +81,7 @@ export class LiveHost {
    * @throws ApiError  402 or 403
    */
   async create(tx: Sql, id: string, { account, keyId, request, options, tokenHash }: NewSession): Promise<Job> {
-    const { config } = this.#deps;
+    const { config } = this.#runtime;
     const { shard, id: accountId, unlimited } = account;
     const planNow = (await lockAccount(tx, account)) ?? account.plan;
     const most = config.maxLiveSessionsPerAccount[planNow];
@@ -102,9 +102,9 @@ export class LiveHost {
    */
   async take(key: JobKey & { accountId: string }, plan: Plan): Promise<Taken | null> {
     if (this.#isClosing) throw restarting();
-    const place = await this.#deps.engines.take(plan);
+    const place = await this.#runtime.engines.take(plan);
     try {
-      const taken = await takeOverSession(this.#deps.db, key, this.#deps.holder);
+      const taken = await takeOverSession(this.#runtime.db, key, this.#runtime.holder);
       if (taken) return { ...taken, engine: place.engine, free: () => place[Symbol.dispose]() };
       place[Symbol.dispose]();
       return null;
@@ -121,7 +121,7 @@ export class LiveHost {
     this.#running.delete(id);
     before?.session.abandon();
     before?.user.replaced();
-    const session = new RunningSession(this.#deps, taken, user, () => {
+    const session = new RunningSession(this.#runtime, taken, user, () => {
       taken.free();
       if (this.#running.get(id)?.session === session) this.#running.delete(id);
     });
@@ -136,12 +136,12 @@ export class LiveHost {
   async abandon({ row, free }: Taken): Promise<void> {
     free();
     // After a failure the lease of the job ends by itself.
-    await this.#deps.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
+    await this.#runtime.db.transaction((tx) => leaveSession(tx, row)).catch(() => undefined);
   }
 
   /** Ends the sessions whose keys have ended: one statement a second for all, while there are any. */
   async #checkKeys(): Promise<void> {
-    const { db, clock, log } = this.#deps;
+    const { db, clock, log } = this.#runtime;
     while (this.#running.size > 0 && !this.#isClosing) {
       await clock.sleep(KEY_CHECK_MS);
       const held = [...this.#running.values()].flatMap(({ session: { job }, user }) =>
@@ -162,7 +162,7 @@ export class LiveHost {
   async close(): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#running.values()].map(({ user }) => user.restarting()));
-    await this.#deps.engines.close();
+    await this.#runtime.engines.close();
   }
 }
 

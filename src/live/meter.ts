@@ -1,4 +1,6 @@
+import { creditRates } from '../config/rates.ts';
 import type { Database } from '../db/database.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { growHold } from '../jobs/end/hold.ts';
 import type { ClaimedJob } from '../jobs/job.ts';
 import { costUnits } from '../rules/jobs/price.ts';
@@ -8,61 +10,58 @@ export const HELD_MS = 60_000;
 /** More is held when so much or less of what is held is left. */
 const LOW_MS = 30_000;
 
-export type MeterOptions = {
-  db: Database;
-  job: ClaimedJob;
-  /** Credits per minute of audio. */
-  rate: number;
-  /** Audio beyond this is not taken. */
-  maxMs: number;
-};
-
 /** What a look at the balance has found. `short`: no more than `coveredMs` are covered now. */
 export type Coverage = { kind: 'covered' } | { kind: 'short'; coveredMs: number } | { kind: 'lost' };
 
 /** Holds the price of a session's audio before it is taken, a minute ahead. */
 export class Meter {
-  readonly #options: MeterOptions;
+  readonly #db: Database;
+  readonly #job: ClaimedJob;
+  /** Credits per minute of audio. */
+  readonly #rate: number;
+  /** Audio beyond this is not taken. */
+  readonly #maxMs: number;
   #coveredMs: number;
 
-  constructor(options: MeterOptions) {
-    const { job, rate } = options;
-    this.#options = options;
+  constructor({ db, config }: Runtime, job: ClaimedJob) {
+    const rate = creditRates(config)[job.plan];
+    this.#db = db;
+    this.#job = job;
+    this.#rate = rate;
+    this.#maxMs = config.maxAudioSeconds * 1000;
     this.#coveredMs = job.unlimited || rate === 0 ? Number.POSITIVE_INFINITY : msWithin(job.heldUnits, rate);
   }
 
   /** Audio that may be taken. */
   get allowedMs(): number {
-    return Math.min(this.#coveredMs, this.#options.maxMs);
+    return Math.min(this.#coveredMs, this.#maxMs);
   }
 
   /** Whether the length of the session is what bounds it, not the balance. */
   get isAtLength(): boolean {
-    return this.#coveredMs >= this.#options.maxMs;
+    return this.#coveredMs >= this.#maxMs;
   }
 
   /** Whether more has to be held, for so much audio that was taken. */
   isLow(takenMs: number): boolean {
-    return this.#coveredMs < this.#options.maxMs && this.#coveredMs - takenMs <= LOW_MS;
+    return this.#coveredMs < this.#maxMs && this.#coveredMs - takenMs <= LOW_MS;
   }
 
   /** Holds another minute beyond what was taken, or as much of it as the balance has. */
   async grow(takenMs: number): Promise<Coverage> {
-    const { db, job, rate, maxMs } = this.#options;
-    const wantedMs = Math.min(maxMs, Math.max(this.#coveredMs, takenMs) + HELD_MS);
-    const growth = await growHold(db, job, costUnits(wantedMs, rate));
+    const wantedMs = Math.min(this.#maxMs, Math.max(this.#coveredMs, takenMs) + HELD_MS);
+    const growth = await growHold(this.#db, this.#job, costUnits(wantedMs, this.#rate));
     if (growth.kind === 'lost') return growth;
     if (growth.kind === 'held') {
       this.#coveredMs = wantedMs;
       return { kind: 'covered' };
     }
-    return await this.#holdRest(msWithin(growth.availableUnits, rate));
+    return await this.#holdRest(msWithin(growth.availableUnits, this.#rate));
   }
 
   async #holdRest(restMs: number): Promise<Coverage> {
-    const { db, job, rate } = this.#options;
     if (restMs > this.#coveredMs) {
-      const growth = await growHold(db, job, costUnits(restMs, rate));
+      const growth = await growHold(this.#db, this.#job, costUnits(restMs, this.#rate));
       if (growth.kind === 'lost') return growth;
       // Other jobs may have taken the rest of the balance meanwhile.
       if (growth.kind === 'held') this.#coveredMs = restMs;

@@ -7,30 +7,21 @@ import { hashKey, requireUnsuspended } from '../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../http/route.ts';
 import { type Static, Type } from '../http/schema.ts';
-import { type ControlRuntime, cancelJob } from '../jobs/api/control.ts';
 import { permitByEngine } from '../jobs/api/transcribe.ts';
 import type { Job } from '../jobs/job.ts';
 import { findLiveAccess, type LiveOptions } from '../jobs/live/rows/live-store.ts';
 import { jobSchema } from '../jobs/schemas.ts';
 import { findJob } from '../jobs/store.ts';
 import { showJob } from '../jobs/view.ts';
-import { type Clock, makeId } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
+import { makeId } from '../platform/clock.ts';
 import { isId } from '../rules/ids.ts';
 import { isTerminal } from '../rules/jobs/job-state.ts';
 import { shardOf } from '../rules/shard.ts';
-import { type Callers, keyCaller } from './key-caller.ts';
-import { type ConnectionDeps, LiveConnection, SUBPROTOCOL } from './live-connection.ts';
-import { CONNECT_WITHIN_MS, type LiveHost } from './live-host.ts';
+import { keyCaller } from './key-caller.ts';
+import type { LiveApi } from './live-api.ts';
+import { LiveConnection, SUBPROTOCOL } from './live-connection.ts';
+import { CONNECT_WITHIN_MS } from './live-host.ts';
 import { liveBody, readLiveRequest } from './live-request.ts';
-
-export type LiveRoutesDeps = ControlRuntime & {
-  config: Config;
-  clock: Clock;
-  log: Log;
-  host: LiveHost;
-  callers: Callers;
-};
 
 /** Bytes of audio in one binary frame. */
 const FRAME_MAX_BYTES = 65_536;
@@ -57,11 +48,11 @@ const createdSchema = Type.Object({
 });
 
 /** Live sessions by the service's own wire: begin one, connect to it. */
-export function liveRoutes(deps: LiveRoutesDeps): Route[] {
-  return [createRoute(deps), connectRoute(deps)];
+export function liveRoutes(api: LiveApi): Route[] {
+  return [createRoute(api), connectRoute(api)];
 }
 
-function createRoute(deps: LiveRoutesDeps): Route {
+function createRoute(api: LiveApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/live',
@@ -78,17 +69,17 @@ function createRoute(deps: LiveRoutesDeps): Route {
     async handle(call) {
       const { account, actor, idempotency } = call;
       const { request, options } = readLiveRequest(call, account.plan);
-      await permitByEngine(deps, request, { translate_to: 'translate_to', diarize: 'diarize' });
-      deps.host.requirePlace();
-      const id = makeId('job', deps.clock);
+      await permitByEngine(api, request, { translate_to: 'translate_to', diarize: 'diarize' });
+      api.host.requirePlace();
+      const id = makeId('job', api.clock);
       const token = `lt_${account.id.slice(account.id.indexOf('_') + 1)}_${randomBytes(32).toString('base64url')}`;
       const session = { account, keyId: actor.key?.id ?? null, request, options, tokenHash: hashKey(token) };
       call.note({ job_id: id, plan: request.plan });
-      return await deps.db.transaction(async (tx) => {
-        const job = await deps.host.create(tx, id, session);
+      return await api.db.transaction(async (tx) => {
+        const job = await api.host.create(tx, id, session);
         const answer = {
           status: 201,
-          body: created(deps.config, { job, token, options }),
+          body: created(api.config, { job, token, options }),
           headers: { location: `/v1/jobs/${id}` },
         } as const;
         return await idempotency.saveAnswer(tx, answer);
@@ -119,7 +110,7 @@ function created(
   };
 }
 
-function connectRoute(deps: LiveRoutesDeps): Route {
+function connectRoute(api: LiveApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/live/:id',
@@ -136,11 +127,11 @@ function connectRoute(deps: LiveRoutesDeps): Route {
     errors: ['unauthenticated', 'missing_scope', 'not_found', 'conflict', 'unavailable'],
     async handle(call) {
       requireHandshake(call.header);
-      const key = await accessOf(deps, call);
-      const job = await findJob(deps.db, key);
+      const key = await accessOf(api, call);
+      const job = await findJob(api.db, key);
       if (job === null) throw notFound();
       if (isTerminal(job.state)) throw ended(job);
-      const taken = await deps.host.take(key, job.plan);
+      const taken = await api.host.take(key, job.plan);
       if (taken === null) throw ended(job);
       const protocol = offeredProtocols(call.header).includes(SUBPROTOCOL) ? SUBPROTOCOL : null;
       return {
@@ -148,8 +139,8 @@ function connectRoute(deps: LiveRoutesDeps): Route {
         upgrade: {
           protocol,
           maxMessageBytes: FRAME_MAX_BYTES,
-          open: (socket) => new LiveConnection(connectionDeps(deps), socket, { taken, after: call.query.after ?? 0 }),
-          abandon: () => void deps.host.abandon(taken),
+          open: (socket) => new LiveConnection(api, socket, { taken, after: call.query.after ?? 0 }),
+          abandon: () => void api.host.abandon(taken),
         },
       };
     },
@@ -162,7 +153,7 @@ type Connecting = Call<{ id: string }, { token?: string | undefined }, unknown>;
  * The job that the request may connect to: by a token of the session, or by a key of its account.
  * @throws ApiError  401, 403 or 404
  */
-async function accessOf({ db, callers }: LiveRoutesDeps, call: Connecting) {
+async function accessOf({ db, callers }: LiveApi, call: Connecting) {
   const { params, query, header } = call;
   const { id } = params;
   const offered = offeredProtocols(header)
@@ -185,18 +176,6 @@ async function accessOf({ db, callers }: LiveRoutesDeps, call: Connecting) {
   if (account === null) throw wrongToken();
   requireUnsuspended(account as Account);
   return key;
-}
-
-function connectionDeps(deps: LiveRoutesDeps): ConnectionDeps {
-  const { db, clock, log, host, config } = deps;
-  return {
-    db,
-    clock,
-    log,
-    host,
-    maxAudioSeconds: config.maxAudioSeconds,
-    cancel: async (job) => (await cancelJob(deps, { id: job.accountId, shard: job.shard }, job.id)).body,
-  };
 }
 
 function wrongToken(): ApiError {

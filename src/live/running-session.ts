@@ -1,7 +1,4 @@
-import type { AudioStorage } from '../audio/storage/storage.ts';
-import { creditRates } from '../config/rates.ts';
-import type { Config } from '../config/settings.ts';
-import type { Database } from '../db/database.ts';
+import type { StorageRuntime } from '../audio/storage/storage.ts';
 import type { LiveEngine } from '../engines/live/live-engine.ts';
 import type { ClaimedJob, Job, JobMetrics } from '../jobs/job.ts';
 import { endLiveJob } from '../jobs/live/end-live.ts';
@@ -12,20 +9,14 @@ import type { TakenSession } from '../jobs/live/rows/take-over.ts';
 import { LiveSession, type SessionEvents } from '../jobs/live/session.ts';
 import type { LeaseKeeper } from '../jobs/work/lease-keeper.ts';
 import { retryWhileAway } from '../jobs/work/retry-while-away.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
 import type { FoundWarning } from '../rules/jobs/warnings.ts';
 import { bytesPerSecond, durationMs } from '../rules/live/encoding.ts';
 import { Meter } from './meter.ts';
 
 export type LiveClaim = { shard: number; id: string; lease: number; leaseMs: number };
 
-export type RunningDeps = {
-  db: Database;
-  config: Config;
-  storage: AudioStorage;
-  clock: Clock;
-  log: Log;
+/** What live sessions run on. */
+export type LiveRuntime = StorageRuntime & {
   metrics?: JobMetrics;
   journal: LiveJournal;
   leases: LeaseKeeper<LiveClaim>;
@@ -56,7 +47,7 @@ const BEHIND_SECONDS = 5;
  * renewed, until its job ends or the client goes.
  */
 export class RunningSession {
-  readonly #deps: RunningDeps;
+  readonly #runtime: LiveRuntime;
   readonly #user: SessionUser;
   readonly #onClosed: () => void;
   readonly #engine: LiveEngine;
@@ -79,38 +70,33 @@ export class RunningSession {
 
   /** @param onClosed  called once, when the session needs its engine no more */
   constructor(
-    deps: RunningDeps,
+    runtime: LiveRuntime,
     taken: TakenSession & { engine: LiveEngine },
     user: SessionUser,
     onClosed: () => void,
   ) {
     const { job, row } = taken;
-    this.#deps = deps;
+    this.#runtime = runtime;
     this.#user = user;
     this.#onClosed = onClosed;
     this.#engine = taken.engine;
     this.#taken = taken;
     this.#gapBytes = row.gapBytes;
     this.#offset = row.durableBytes;
-    this.#meter = new Meter({
-      db: deps.db,
-      job,
-      rate: creditRates(deps.config)[job.plan],
-      maxMs: deps.config.maxAudioSeconds * 1000,
-    });
-    this.#entry = deps.journal.open({
+    this.#meter = new Meter(runtime, job);
+    this.#entry = runtime.journal.open({
       row,
       wordTimes: job.wordTimes,
       position: () => this.#session.position(),
       onDurable: (bytes) => user.acknowledged(bytes),
       onLost: () => this.#stop('lost'),
       onFailed: (cause) => {
-        deps.log.error({ job_id: job.id, err: cause }, 'a live session could not be written');
+        runtime.log.error({ job_id: job.id, err: cause }, 'a live session could not be written');
         this.#stop('failed');
       },
     });
     this.#session = this.#openSession();
-    this.#lease = deps.leases.hold(
+    this.#lease = runtime.leases.hold(
       () => ({ ...claimOf(row), leaseMs: leaseMsOf(row) }),
       () => this.#stop('lost'),
     );
@@ -201,11 +187,11 @@ export class RunningSession {
     this.#isEnding = true;
     await this.#entry.flush();
     this.#close();
-    await this.#deps.db
+    await this.#runtime.db
       .transaction((tx) => leaveSession(tx, this.row))
       // Its lease ends by itself.
       .catch((cause: unknown) =>
-        this.#deps.log.warn({ job_id: this.job.id, err: cause }, 'a live session was left to its lease'),
+        this.#runtime.log.warn({ job_id: this.job.id, err: cause }, 'a live session was left to its lease'),
       );
   }
 
@@ -244,12 +230,12 @@ export class RunningSession {
 
   async #replay(): Promise<void> {
     try {
-      const { clock, log } = this.#deps;
+      const { clock, log } = this.#runtime;
       const again = { waits: 'a live session', jobId: this.job.id, signal: this.#closed.signal };
       await retryWhileAway({ clock, log }, again, () => this.#session.replay());
     } catch (cause) {
       if (this.#closed.signal.aborted) return;
-      this.#deps.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');
+      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'a live session could not be continued');
       this.#stop('failed');
     }
   }
@@ -301,7 +287,7 @@ export class RunningSession {
   async #growOnce(): Promise<void> {
     const takenMs = this.#takenMs();
     try {
-      const { clock, log } = this.#deps;
+      const { clock, log } = this.#runtime;
       const again = { waits: 'the hold of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const coverage = await retryWhileAway({ clock, log }, again, () => this.#meter.grow(takenMs));
       if (coverage.kind === 'lost') return this.#stop('lost');
@@ -313,7 +299,7 @@ export class RunningSession {
       }
     } catch (cause) {
       if (this.#closed.signal.aborted) return;
-      this.#deps.log.error({ job_id: this.job.id, err: cause }, 'the hold of a live session could not be made');
+      this.#runtime.log.error({ job_id: this.job.id, err: cause }, 'the hold of a live session could not be made');
       return this.#stop('failed');
     }
   }
@@ -334,7 +320,7 @@ export class RunningSession {
   }): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     try {
       await this.#growing;
       this.#noteLag();
@@ -345,7 +331,7 @@ export class RunningSession {
       const end = { model: this.#engine.name, warnings: [...this.#warnings, ...warnings], isOutOfBalance };
       const again = { waits: 'the end of a live session', jobId: this.job.id, signal: this.#closed.signal };
       const ended = await retryWhileAway({ clock, log }, again, () =>
-        endLiveJob(this.#deps, { job: this.job, row }, end),
+        endLiveJob(this.#runtime, { job: this.job, row }, end),
       );
       if (ended === null) return this.#stop('lost');
       this.#close();
@@ -366,7 +352,7 @@ export class RunningSession {
   async #watch(): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {
-      await this.#deps.clock.sleep(CHECK_EVERY_MS, signal);
+      await this.#runtime.clock.sleep(CHECK_EVERY_MS, signal);
       this.#noteLag();
       if (this.#entry.pendingMs() > AWAY_MAX_MS) this.#stop('away');
     }

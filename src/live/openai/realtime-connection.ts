@@ -1,32 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../accounts/account.ts';
-import type { Database } from '../../db/database.ts';
 import { ApiError } from '../../http/api-error.ts';
+import type { Limits } from '../../http/authentication.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
-import type { JobRequest } from '../../jobs/api/request.ts';
+import { type JobRequest, permitPlan, readJobRequest } from '../../jobs/api/request.ts';
+import { permitByEngine } from '../../jobs/api/transcribe.ts';
 import type { LiveSegment } from '../../jobs/live/rows/live-segment.ts';
-import { type Clock, makeId } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
-import type { HostedUser, LiveHost } from '../live-host.ts';
+import { makeId } from '../../platform/clock.ts';
+import type { LiveApi } from '../live-api.ts';
+import type { HostedUser } from '../live-host.ts';
 import type { RunningSession, StopReason } from '../running-session.ts';
 import { RealtimeItems } from './realtime-items.ts';
 import {
   liveOptionsOf,
+  planOf,
   type RealtimeSettings,
   SettingsError,
   showSettings,
   updateSettings,
 } from './session-settings.ts';
 
-export type RealtimeDeps = {
-  db: Database;
-  clock: Clock;
-  log: Log;
-  host: LiveHost;
-  maxAudioSeconds: number;
-  /** @throws ApiError  what cannot be served for these settings */
-  requestOf(settings: RealtimeSettings, account: Account): Promise<JobRequest>;
-};
+export type RealtimeApi = LiveApi & { limits: Limits };
 
 export type RealtimeCaller = { account: Account; keyId: string | null; settings: RealtimeSettings };
 
@@ -38,7 +32,7 @@ type Given = Record<string, unknown>;
 
 /** A client of OpenAI's Realtime API that transcribes. Its job begins with the first audio, and ends with the connection. */
 export class RealtimeConnection implements SocketUser {
-  readonly #deps: RealtimeDeps;
+  readonly #api: RealtimeApi;
   readonly #socket: OpenSocket;
   readonly #caller: RealtimeCaller;
   readonly #items: RealtimeItems;
@@ -49,13 +43,13 @@ export class RealtimeConnection implements SocketUser {
   #queued: (() => void)[] | null = null;
   #isClosed = false;
 
-  constructor(deps: RealtimeDeps, socket: OpenSocket, caller: RealtimeCaller) {
-    this.#deps = deps;
+  constructor(api: RealtimeApi, socket: OpenSocket, caller: RealtimeCaller) {
+    this.#api = api;
     this.#socket = socket;
     this.#caller = caller;
     this.#settings = caller.settings;
     this.#items = new RealtimeItems((event) => this.#send(event));
-    const expiresAt = Math.floor(deps.clock.now() / 1000) + deps.maxAudioSeconds;
+    const expiresAt = Math.floor(api.clock.now() / 1000) + api.config.maxAudioSeconds;
     this.#head = { id: `sess_${randomUUID().replaceAll('-', '')}`, expiresAt };
     this.#send({ type: 'session.created', session: showSettings(this.#settings, this.#head) });
   }
@@ -144,10 +138,10 @@ export class RealtimeConnection implements SocketUser {
     this.#queued = [];
     this.#socket.pause();
     const { account, keyId } = this.#caller;
-    const { db, host, clock } = this.#deps;
+    const { db, host, clock } = this.#api;
     const settings = this.#settings;
     try {
-      const request = await this.#deps.requestOf(settings, account);
+      const request = await requestOf(this.#api, settings, account);
       const id = makeId('job', clock);
       const options = liveOptionsOf(settings);
       await db.transaction((tx) => host.create(tx, id, { account, keyId, request, options, tokenHash: null }));
@@ -167,7 +161,7 @@ export class RealtimeConnection implements SocketUser {
   }
 
   #refuse(cause: unknown): void {
-    if (!(cause instanceof ApiError)) this.#deps.log.error({ err: cause }, 'a live session could not be begun');
+    if (!(cause instanceof ApiError)) this.#api.log.error({ err: cause }, 'a live session could not be begun');
     const { type, message } =
       cause instanceof ApiError ? cause : { type: 'internal', message: 'The session could not be begun.' };
     this.#error({ code: type, message });
@@ -213,7 +207,7 @@ export class RealtimeConnection implements SocketUser {
   /** The client waits while the engine or the journal is full. */
   async #wait(session: RunningSession): Promise<void> {
     this.#socket.pause();
-    while (session.isFull() && !this.#isClosed) await this.#deps.clock.sleep(FULL_CHECK_MS);
+    while (session.isFull() && !this.#isClosed) await this.#api.clock.sleep(FULL_CHECK_MS);
     this.#socket.resume();
   }
 
@@ -243,4 +237,20 @@ function parse(text: string): Given | null {
   } catch {
     return null;
   }
+}
+
+/** @throws ApiError  what cannot be served for these settings */
+async function requestOf(api: RealtimeApi, settings: RealtimeSettings, account: Account): Promise<JobRequest> {
+  const plan = permitPlan('model', planOf(settings.model, account.plan), account.plan);
+  const request = readJobRequest(fieldsOf({ ...settings, plan }), account.plan);
+  await permitByEngine(api, request, { translate_to: 'translate_to', diarize: 'diarize' });
+  return request;
+}
+
+function fieldsOf({ plan, language, prompt, keywords }: RealtimeSettings & { plan: string }) {
+  const fields = new Map<string, string>([['plan', plan]]);
+  if (language !== null) fields.set('language', language);
+  if (prompt !== null) fields.set('prompt', prompt);
+  if (keywords.length > 0) fields.set('keywords', keywords.at(-1)!);
+  return { fields, lists: new Map(keywords.length > 0 ? [['keywords', keywords]] : []) };
 }

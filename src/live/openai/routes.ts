@@ -2,34 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { findValidKeys } from '../../accounts/keys/key-store.ts';
 import { findAccount } from '../../accounts/store.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { hashKey, type Limits, requireUnsuspended } from '../../http/authentication.ts';
+import { hashKey, requireUnsuspended } from '../../http/authentication.ts';
 import { offeredProtocols, requireHandshake } from '../../http/handshakes/handshake.ts';
 import { type Call, defineRoute, type Route } from '../../http/route.ts';
 import { Type } from '../../http/schema.ts';
 import { CLOSE, type OpenSocket, type SocketUser } from '../../http/websocket/open-socket.ts';
-import { permitPlan, readJobRequest } from '../../jobs/api/request.ts';
-import { permitByEngine } from '../../jobs/api/transcribe.ts';
 import { isId } from '../../rules/ids.ts';
 import { shardOf } from '../../rules/shard.ts';
 import { keyCaller } from '../key-caller.ts';
-import type { LiveRoutesDeps } from '../routes.ts';
 import { insertClientSecret, useClientSecret } from './client-secret-store.ts';
-import {
-  MESSAGE_MAX_BYTES,
-  type RealtimeCaller,
-  RealtimeConnection,
-  type RealtimeDeps,
-} from './realtime-connection.ts';
+import { MESSAGE_MAX_BYTES, type RealtimeApi, type RealtimeCaller, RealtimeConnection } from './realtime-connection.ts';
 import {
   INITIAL_SETTINGS,
-  planOf,
   type RealtimeSettings,
   SettingsError,
   showSettings,
   updateSettings,
 } from './session-settings.ts';
-
-export type RealtimeRoutesDeps = LiveRoutesDeps & { limits: Limits };
 
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const SUBPROTOCOL = 'realtime';
@@ -37,11 +26,11 @@ const SECRET_SECONDS = { min: 10, max: 7_200, usual: 600 };
 const SECRET = /^ek_([0-9a-z]{1,40})_[A-Za-z0-9_-]{43}$/;
 
 /** Live sessions by OpenAI's Realtime API: connect, and make secrets for browsers. */
-export function realtimeRoutes(deps: RealtimeRoutesDeps): Route[] {
-  return [connectRoute(deps), secretRoute(deps)];
+export function realtimeRoutes(api: RealtimeApi): Route[] {
+  return [connectRoute(api), secretRoute(api)];
 }
 
-function connectRoute(deps: RealtimeRoutesDeps): Route {
+function connectRoute(api: RealtimeApi): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/realtime',
@@ -59,9 +48,9 @@ function connectRoute(deps: RealtimeRoutesDeps): Route {
     async handle(call) {
       requireHandshake(call.header);
       const offered = offeredProtocols(call.header);
-      const caller = await callerOf(deps, call, offered);
+      const caller = await callerOf(api, call, offered);
       const settings = { ...caller.settings, model: call.query.model ?? caller.settings.model };
-      const refused = await deps.limits.admit(caller.account, 'live');
+      const refused = await api.limits.admit(caller.account, 'live');
       const isRefused = refused?.kind === 'refused';
       return {
         status: 101,
@@ -71,7 +60,7 @@ function connectRoute(deps: RealtimeRoutesDeps): Route {
           open: (socket) =>
             isRefused
               ? refuse(socket, `Too many new sessions; try again in ${refused.retryAfterSeconds} s.`)
-              : new RealtimeConnection(realtimeDeps(deps), socket, { ...caller, settings }),
+              : new RealtimeConnection(api, socket, { ...caller, settings }),
           abandon: () => undefined,
         },
       };
@@ -79,7 +68,7 @@ function connectRoute(deps: RealtimeRoutesDeps): Route {
   });
 }
 
-function secretRoute(deps: RealtimeRoutesDeps): Route {
+function secretRoute(api: RealtimeApi): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/realtime/client_secrets',
@@ -113,7 +102,7 @@ function secretRoute(deps: RealtimeRoutesDeps): Route {
       const { account, actor, body, idempotency } = call;
       const settings = settingsOf(body.session);
       const seconds = body.expires_after?.seconds ?? SECRET_SECONDS.usual;
-      const expiresAt = Math.floor(deps.clock.now() / 1000) + seconds;
+      const expiresAt = Math.floor(api.clock.now() / 1000) + seconds;
       const value = `ek_${account.id.slice(account.id.indexOf('_') + 1)}_${randomBytes(32).toString('base64url')}`;
       const secret = {
         shard: account.shard,
@@ -121,7 +110,7 @@ function secretRoute(deps: RealtimeRoutesDeps): Route {
         hash: hashKey(value),
         keyId: actor.key?.id ?? null,
       };
-      return await deps.db.transaction(async (tx) => {
+      return await api.db.transaction(async (tx) => {
         await insertClientSecret(tx, { ...secret, settings, expiresAt: new Date(expiresAt * 1000) });
         const session = showSettings(settings, { id: `sess_${value.slice(-20)}`, expiresAt });
         return await idempotency.saveAnswer(tx, {
@@ -144,7 +133,7 @@ function settingsOf(session: unknown): RealtimeSettings {
 
 /** @throws ApiError  401 or 403 */
 async function callerOf(
-  deps: RealtimeRoutesDeps,
+  api: RealtimeApi,
   call: Pick<Call<unknown, unknown, unknown>, 'header' | 'note'>,
   offered: string[],
 ): Promise<RealtimeCaller> {
@@ -152,12 +141,12 @@ async function callerOf(
   const given = offered.find((name) => name.startsWith(KEY_PROTOCOL))?.slice(KEY_PROTOCOL.length);
   const bearer = given === undefined ? header('authorization') : `Bearer ${given}`;
   const secret = /^bearer +(ek_\S+)$/i.exec(bearer ?? '')?.[1];
-  if (secret !== undefined) return await callerOfSecret(deps, secret);
-  const caller = await keyCaller(deps.callers, call, { authorization: bearer, 'x-api-key': header('x-api-key') });
+  if (secret !== undefined) return await callerOfSecret(api, secret);
+  const caller = await keyCaller(api.callers, call, { authorization: bearer, 'x-api-key': header('x-api-key') });
   return { account: caller.account, keyId: caller.key.id, settings: INITIAL_SETTINGS };
 }
 
-async function callerOfSecret({ db }: RealtimeRoutesDeps, secret: string): Promise<RealtimeCaller> {
+async function callerOfSecret({ db }: RealtimeApi, secret: string): Promise<RealtimeCaller> {
   const accountId = `acct_${SECRET.exec(secret)?.[1] ?? ''}`;
   const account = isId('acct', accountId) ? await findAccount(db, accountId) : null;
   if (account === null) throw unknownSecret();
@@ -168,31 +157,6 @@ async function callerOfSecret({ db }: RealtimeRoutesDeps, secret: string): Promi
     throw unknownSecret();
   requireUnsuspended(account);
   return { account, keyId: used.keyId, settings: used.settings };
-}
-
-function realtimeDeps(deps: RealtimeRoutesDeps): RealtimeDeps {
-  const { db, clock, log, host, config } = deps;
-  return {
-    db,
-    clock,
-    log,
-    host,
-    maxAudioSeconds: config.maxAudioSeconds,
-    async requestOf(settings, account) {
-      const plan = permitPlan('model', planOf(settings.model, account.plan), account.plan);
-      const request = readJobRequest(fieldsOf({ ...settings, plan }), account.plan);
-      await permitByEngine(deps, request, { translate_to: 'translate_to', diarize: 'diarize' });
-      return request;
-    },
-  };
-}
-
-function fieldsOf({ plan, language, prompt, keywords }: RealtimeSettings & { plan: string }) {
-  const fields = new Map<string, string>([['plan', plan]]);
-  if (language !== null) fields.set('language', language);
-  if (prompt !== null) fields.set('prompt', prompt);
-  if (keywords.length > 0) fields.set('keywords', keywords.at(-1)!);
-  return { fields, lists: new Map(keywords.length > 0 ? [['keywords', keywords]] : []) };
 }
 
 /** Clients of this API show no text of a refused handshake: they are told in an event. */

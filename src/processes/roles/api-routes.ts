@@ -14,7 +14,8 @@ import { searchRoute } from '../../jobs/search/search-routes.ts';
 import type { AudioLinks } from '../../jobs/stored-audio/audio-link.ts';
 import { storedAudioRoutes } from '../../jobs/stored-audio/routes.ts';
 import { adminUsageRoute, usageRoute } from '../../jobs/usage/usage-routes.ts';
-import { type RealtimeRoutesDeps, realtimeRoutes } from '../../live/openai/routes.ts';
+import type { RealtimeApi } from '../../live/openai/realtime-connection.ts';
+import { realtimeRoutes } from '../../live/openai/routes.ts';
 import { liveRoutes } from '../../live/routes.ts';
 import { accountStateRoutes } from '../../operator/account-routes.ts';
 import { overviewRoutes } from '../../operator/routes.ts';
@@ -35,7 +36,7 @@ export type ApiRuntime = JobsRuntime &
   WebhookRuntime &
   AccountsRuntime &
   StreamRuntime &
-  RealtimeRoutesDeps & { secretBox: SecretBox; audioLinks: AudioLinks };
+  RealtimeApi & { secretBox: SecretBox; audioLinks: AudioLinks };
 
 /** Every route that an account's keys may call. */
 export function apiRoutes(runtime: ApiRuntime): Route[] {

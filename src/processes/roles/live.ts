@@ -4,7 +4,7 @@ import { openLiveEngine } from '../../engines/registry/open-live.ts';
 import { LiveJournal } from '../../jobs/live/rows/journal.ts';
 import { renewLiveLeases } from '../../jobs/live/rows/live-store.ts';
 import { LeaseKeeper } from '../../jobs/work/lease-keeper.ts';
-import { LiveEngines, liveSpecs } from '../../live/live-engines.ts';
+import { LiveEngines } from '../../live/live-engines.ts';
 import { LiveHost } from '../../live/live-host.ts';
 import type { LiveClaim } from '../../live/running-session.ts';
 import { jobMetrics } from '../../platform/metrics.ts';
@@ -27,27 +27,16 @@ export function openLive(context: Context, storage: AudioStorage) {
     stepSeconds: config.liveStepSeconds,
     onRestart: (engine: string) => metrics.engineRestarts.inc({ engine }),
   };
-  const engines = new LiveEngines({
-    specs: liveSpecs(
-      { lite: config.engineLiveLite, pro: config.engineLivePro },
-      { lite: config.engineLite, pro: config.enginePro },
-    ),
-    open: (spec) => openLiveEngine(spec, options),
-    maxSessions: config.liveSessions,
-    clock,
-    log,
-  });
-  const journal = new LiveJournal(context);
   const host = new LiveHost({
-    db,
     config,
-    storage,
+    db,
     clock,
     log,
+    storage,
     metrics: jobMetrics(metrics),
-    journal,
+    journal: new LiveJournal(context),
     leases,
-    engines,
+    engines: new LiveEngines(context, (spec) => openLiveEngine(spec, options)),
     holder: order.holder,
   });
   return {
