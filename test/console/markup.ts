@@ -19,7 +19,11 @@ async function fillWithMarks({ service, failing, account }: FlowContext) {
   const edited = await api.transcribe(toneFile('world', `${marked('file')}.wav`));
   await api.jobs.editTranscript(edited.id, [{ index: 0, text: marked('edited') }]);
   const { id: webhookId } = await api.webhooks.create({
-    ...{ url: failing.urls.markup, events: ['transcription.completed'], description: marked('description') },
+    ...{
+      url: `${failing.urls.markup}?q=${marked('url').replaceAll(' ', '/')}`,
+      events: ['transcription.completed'],
+      description: marked('description'),
+    },
     headers: { 'X-Mark': marked('header') },
   });
   const job = await api.transcribe(toneFile('hello world', `${marked('file')}.wav`), {
@@ -57,11 +61,11 @@ const VIEWS = ({ jobId, editedId, webhookId, eventId, attempt, attemptPlace }: F
   [`/jobs/${inAddress('id')}`, 'id'],
   ['/search?q=probe', 'file', 'text', 'edited'],
   [`/search?q=${inAddress('words')}`, 'words'],
-  ['/webhooks', 'description'],
+  ['/webhooks', 'description', 'url'],
   ['/webhooks/missing'],
   ...['overview', 'log', 'secret', 'recover', 'test'].map((tab) => [`/webhooks/${webhookId}?tab=${tab}`] as const),
-  [`/webhooks/${webhookId}?tab=settings`, 'description'],
-  [attemptPlace, 'answer header', 'answer body', 'text', 'file'],
+  [`/webhooks/${webhookId}?tab=settings`, 'description', 'url'],
+  [attemptPlace, 'url', 'answer header', 'answer body', 'text', 'file'],
   ['/deliveries'],
   ['/events'],
   [`/events/${eventId}`, 'text', 'file', 'metadata'],
@@ -219,6 +223,34 @@ export const flows: Flow[] = [
         route.fulfill({ status: 400, json: { error: refusal, request_id: marked('request') } }),
       );
       await look(page, ['/keys', 'refusal', 'type', 'request']);
+    },
+  },
+  {
+    title: 'markup in what is said in a live session is text',
+    async run({ page, account, open }) {
+      const { key } = await account({ credits: 10 });
+      await page.routeWebSocket('**/v1/live/**', (socket) => {
+        const server = socket.connectToServer();
+        const mark = (name: string, value: unknown) => (name === 'text' && value ? marked('spoken') : value);
+        server.onMessage((message) => socket.send(JSON.stringify(JSON.parse(String(message), mark))));
+      });
+      await open(key, '/live');
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.locator('.live-open').getByText('[spoken]').waitFor();
+      await expectMarks(page, 'words that may change', ['spoken']);
+      await page.getByRole('log').getByRole('listitem').filter({ hasText: '[spoken]' }).first().waitFor();
+      await expectMarks(page, 'segments', ['spoken']);
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByRole('status').getByRole('link', { name: /^job_/ }).waitFor();
+
+      const refusal = { message: marked('refusal'), code: 402, type: marked('type') };
+      await page.route('**/v1/live', (route) =>
+        route.fulfill({ status: 402, json: { error: refusal, request_id: marked('request') } }),
+      );
+      await page.reload();
+      await page.getByRole('button', { name: 'Start' }).click();
+      await page.getByRole('alert').waitFor();
+      await expectMarks(page, 'a session that cannot begin', ['refusal', 'type']);
     },
   },
   {

@@ -25,7 +25,7 @@ export async function openFailingReceivers(): Promise<FailingReceivers> {
       if (path === '/slow') return await new Promise(() => undefined);
       if (path === '/moved') return { status: 301, headers: { location: 'https://hooks.example.com/new' } };
       if (path === '/down') return { status: 503, body: 'no server is available' };
-      if (path === '/markup') return MARKUP_REPLY;
+      if (path.startsWith('/markup')) return MARKUP_REPLY;
       const isFirst = !seen.has(path);
       seen.add(path);
       return isFirst ? { status: 500, body: 'database is locked' } : { status: 204 };
