@@ -6,6 +6,7 @@ import hmac
 import json
 import math
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -158,3 +159,48 @@ def test_an_example_for_tests_is_signed_as_the_service_signs() -> None:
     for name in ("X-Service-Signature", "X-Service-Timestamp"):
         del headers[name]
     assert verify_webhook(headers, body, FIRST["secret"], now=NOW)["id"] == FIRST["id"]
+
+
+def test_any_single_changed_bit_is_refused() -> None:
+    random = Random(256)  # noqa: S311 - a seed
+
+    def flipped(text: str) -> str:
+        data = bytearray(text.encode("latin-1"))
+        data[random.randrange(len(data))] ^= 1 << random.randrange(7)
+        return data.decode("latin-1")
+
+    for _ in range(500):
+        for headers in (service_headers(FIRST), standard_headers(FIRST)):
+            changed = random.choice(["body", *headers])
+            body = flipped(FIRST["body"]) if changed == "body" else FIRST["body"]
+            given = {name: flipped(value) if name == changed else value for name, value in headers.items()}
+            with pytest.raises(WebhookVerificationError):
+                verify_webhook(given, body, FIRST["secret"], now=NOW)
+
+
+def test_every_pair_of_signatures_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bool] = []
+
+    def compare_digest(given: bytes, made: bytes) -> bool:
+        compared.append(given == made)
+        return compared[-1]
+
+    monkeypatch.setattr("verbatim_sdk.webhooks.hmac.compare_digest", compare_digest)
+    headers = {**service_headers(FIRST), "X-Service-Signature-Previous": "0" * 64}
+
+    assert verify_webhook(headers, FIRST["body"], [FIRST["secret"], OTHER_SECRET], now=NOW)["id"] == FIRST["id"]
+    # Also after the first pair, which is the right one.
+    assert sorted(compared) == [False, False, False, True]
+
+
+def test_a_header_that_comes_twice_is_refused_in_any_form() -> None:
+    class MultiDict:
+        def items(self) -> list[tuple[str, Any]]:
+            return [*service_headers(FIRST).items(), ("x-service-signature", FIRST["signature"])]
+
+    joined = {**service_headers(FIRST), "X-Service-Signature": f"{FIRST['signature']}, {FIRST['signature']}"}
+
+    for headers, code in ((MultiDict(), "missing_header"), (joined, "bad_signature")):
+        with pytest.raises(WebhookVerificationError) as caught:
+            verify_webhook(headers, FIRST["body"], FIRST["secret"], now=NOW)
+        assert caught.value.code == code

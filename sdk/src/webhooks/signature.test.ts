@@ -129,6 +129,11 @@ const CASES: [what: string, delivery: Partial<Verification>, code: VerificationC
   ['without a signature', withHeaders({ 'X-Service-Signature': undefined }), 'missing_header'],
   ['with an empty signature', withHeaders({ 'X-Service-Signature': '' }), 'missing_header'],
   ['with two signatures', withHeaders({ 'X-Service-Signature': [FIRST.signature, 'x'] }), 'missing_header'],
+  [
+    'with its signature twice, joined as by Headers',
+    withHeaders({ 'X-Service-Signature': `${FIRST.signature}, ${FIRST.signature}` }),
+    'bad_signature',
+  ],
   ['with one signature in a list', withHeaders({ 'X-Service-Signature': [FIRST.signature] }), 'accepted'],
   ['without a timestamp', withHeaders({ 'X-Service-Timestamp': undefined }), 'missing_header'],
   ['with another timestamp', withHeaders({ 'X-Service-Timestamp': '2026-11-21T09:30:00.001Z' }), 'bad_signature'],
