@@ -119,5 +119,19 @@ function handshakeError(cause: unknown): TransportError {
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return new TransportError('reset', 'The receiver closed the connection during the TLS handshake.', { cause });
   }
-  return new TransportError('tls', `The TLS handshake with the receiver failed (${code}).`, { cause });
+  const why = TLS_FAILURES[code];
+  const message = `The TLS handshake with the receiver failed${why ? `: ${why}` : ''} (${code}).`;
+  return new TransportError('tls', message, { cause });
 }
+
+const TLS_FAILURES: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is signed by an authority that is not trusted, or the certificates between the two are not sent',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an authority that is not trusted',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'it speaks no TLS 1.2 or newer',
+};

@@ -153,6 +153,29 @@ for (const [mode, reason] of HOSTILE_MODES) {
   });
 }
 
+const TLS_FAILURES: [HostileMode, string][] = [
+  ['expired', 'its certificate has expired (CERT_HAS_EXPIRED).'],
+  ['notYetValid', 'its certificate is not valid yet (CERT_NOT_YET_VALID).'],
+  ['wrongHost', 'its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID).'],
+  ['selfSigned', 'its certificate is signed by itself (DEPTH_ZERO_SELF_SIGNED_CERT).'],
+  [
+    'unknownAuthority',
+    'its certificate is signed by an authority that is not trusted, or the certificates between the two are not sent (UNABLE_TO_VERIFY_LEAF_SIGNATURE).',
+  ],
+  ['tls11', 'it speaks no TLS 1.2 or newer (ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION).'],
+];
+for (const [mode, why] of TLS_FAILURES) {
+  test(`the error of a receiver in mode ${mode} says why the handshake failed`, async () => {
+    await using receiver = await openHostileReceiver(mode);
+    using poster = testPoster(receiver.port);
+
+    const report = await poster.post({ ...REQUEST, url: receiver.url });
+
+    const message = `The TLS handshake with the receiver failed: ${why}`;
+    assert.deepEqual(report?.result, { kind: 'transport_error', reason: 'tls', message });
+  });
+}
+
 for (const interim of ['100 Continue', '102 Processing', '103 Early Hints']) {
   test(`an interim answer ${interim} is read over, on a new connection and on a reused one`, async () => {
     await using receiver = await openReceiver({ interim: `HTTP/1.1 ${interim}\r\nx-note: wait\r\n\r\n` });
