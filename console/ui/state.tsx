@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { problemOf } from '../api/problem.ts';
+import { typed } from '../text/command.ts';
 import { Button } from './button.tsx';
 import { Code } from './copy.tsx';
 
@@ -8,7 +9,7 @@ import { Code } from './copy.tsx';
 //   <Query of={query}>{(job) => …}</Query>     the content of a query, or that it loads, or its error
 //   <Loading />
 //   <Problem error={error} retry={refetch} />  as the API says it, with the request id; a 429 counts down, then tries again
-//   <Empty title="No jobs yet" command="verbatim transcribe call.mp3">…</Empty>
+//   <Empty title="No jobs yet" command="transcribe call.mp3">…</Empty>
 
 /** The parts of a query of TanStack Query that are shown. */
 type QueryState<Value> = { data: Value | undefined; error: unknown; refetch: () => unknown };
@@ -69,7 +70,7 @@ function useCountdown(error: unknown, startSeconds: number | null, onEnd?: () =>
   return seconds;
 }
 
-/** An empty list: why, and the one command that fills it. */
+/** An empty list: why, and the one command that fills it. @param command  the words after `verbatim` */
 export function Empty({
   title,
   command,
@@ -83,7 +84,7 @@ export function Empty({
     <div className="empty">
       <p className="empty-title">{title}</p>
       {children}
-      {command && <Code text={command} label="Command" />}
+      {command && <Code text={typed(command)} label="Command" />}
     </div>
   );
 }

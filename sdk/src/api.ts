@@ -1629,6 +1629,10 @@ export interface Overview {
     plan: 'lite' | 'pro';
     engine: string;
     /**
+     * fallback: of a node without a model; its text has many wrong words.
+     */
+    quality: 'standard' | 'fallback';
+    /**
      * Null: any.
      */
     languages: string[] | null;
@@ -1758,6 +1762,10 @@ export interface CatalogueModelList {
   engines: {
     plan: 'lite' | 'pro';
     engine: string;
+    /**
+     * fallback: of a node without a model; its text has many wrong words.
+     */
+    quality: 'standard' | 'fallback';
     /**
      * Null: any.
      */

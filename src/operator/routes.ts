@@ -3,6 +3,7 @@ import { dataPaths } from '../config/settings.ts';
 import { showSettings } from '../config/shown-settings.ts';
 import type { Database } from '../db/database.ts';
 import type { Runtime } from '../db/runtime.ts';
+import { qualityOf } from '../engines/engine.ts';
 import { decodeCursor, pageFields, pageOf } from '../http/pagination.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { oneOf, type TSchema, Type } from '../http/schema.ts';
@@ -173,6 +174,7 @@ async function showEngines(db: Database) {
   return engines.map(({ plan, engine, languages, features, licence }) => ({
     plan,
     engine,
+    quality: qualityOf(engine),
     languages,
     features,
     licence,

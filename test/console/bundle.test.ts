@@ -23,9 +23,10 @@ const bundle = await bundleConsole();
 function openNode({
   load = async () => bundle as Awaited<ReturnType<typeof bundleConsole>>,
   framedBy = [] as string[],
+  command = 'verbatim',
 } = {}) {
   const app = buildServer({
-    routes: consoleRoutes(framedBy, load),
+    routes: consoleRoutes({ framedBy, command }, load),
     auth: { findCaller: async () => null, adminToken: 'x' },
     limits: { admit: async () => null },
     log: openLog('silent'),
@@ -45,6 +46,22 @@ const staticImports = (name: string): string[] =>
 const views = Object.entries(bundle.metafile.outputs)
   .filter(([, { entryPoint }]) => entryPoint?.startsWith('console/views/'))
   .map(([file]) => path.basename(file));
+
+test('the page has the command that its reader can type, as text', async () => {
+  await using node = openNode({ command: 'bin/"verbatim"&$&<b>' });
+  await using plain = openNode();
+
+  const { body } = await node.app.inject({ url: '/' });
+
+  assert.match(body, /<meta name="command" content="bin\/&quot;verbatim&quot;&amp;\$&amp;<b>">/);
+  assert.match((await plain.app.inject({ url: '/' })).body, /<meta name="command" content="verbatim">/);
+});
+
+test('no text of the console names the command other than by what the reader can type', () => {
+  const named = sources.filter(({ text }) => /["'`>]verbatim [a-z]/.test(text)).map(({ file }) => file);
+
+  assert.deepEqual(named, []);
+});
 
 test('the page runs nothing inline and loads nothing from elsewhere', async () => {
   await using node = openNode();

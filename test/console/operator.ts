@@ -61,6 +61,33 @@ export const flows: Flow[] = [
     },
   },
   {
+    title: 'the fallback engine of a plan is marked, and commands are those that the operator can type',
+    async run({ page, openAsOperator }) {
+      const mark = 'fallback: mishears many words';
+      const engine = { plan: 'lite', engine: 'pocketsphinx', quality: 'fallback', languages: ['en'], features: [] };
+      await page.route(/\/admin\/v1\/(models|overview)/, async (route) => {
+        const answer = (await (await route.fetch()).json()) as { engines: object[] };
+        const [other] = answer.engines;
+        const engines = [
+          { ...engine, licence: null },
+          { ...other, plan: 'pro' },
+        ];
+        await route.fulfill({ json: { ...answer, engines } });
+      });
+
+      await openAsOperator('/operator');
+      await page.getByRole('row', { name: /^lite/ }).getByText(mark).waitFor();
+      assert.equal(await page.getByText(mark).count(), 1);
+      await page.getByRole('link', { name: 'Models', exact: true }).click();
+      await page.getByRole('listitem').filter({ hasText: 'lite: pocketsphinx' }).getByText(mark).waitFor();
+      assert.equal(await page.getByText(mark).count(), 1);
+
+      // As bin/verbatim sets it for the tests.
+      const command = process.env['VERBATIM_COMMAND'] ?? 'verbatim';
+      await page.getByText(`${command} models pull NAME`).waitFor();
+    },
+  },
+  {
     title: 'the operator sees what runs, disabled webhooks, settings and changes, and no secrets',
     async run({ page, openAsOperator, account, receiver, service }) {
       const { api, id } = await account();

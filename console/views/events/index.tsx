@@ -43,7 +43,7 @@ export default function EventsView() {
         label="Events"
         columns={COLUMNS}
         empty={
-          <Empty title="No events here" command="verbatim transcribe call.mp3">
+          <Empty title="No events here" command="transcribe call.mp3">
             <p>The end of a job is an event, and a test of a webhook.</p>
           </Empty>
         }

@@ -24,7 +24,7 @@ export function RecentJobs() {
       <Query of={list}>
         {(jobs) =>
           jobs.length === 0 ? (
-            <Empty title="No jobs yet." command="verbatim transcribe call.mp3" />
+            <Empty title="No jobs yet." command="transcribe call.mp3" />
           ) : (
             <Table
               label="Newest jobs"

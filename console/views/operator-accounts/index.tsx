@@ -52,7 +52,7 @@ export default function AccountsView() {
         empty={
           <Empty
             title={query ? 'No account has this name or id' : 'No accounts yet'}
-            command={query ? undefined : 'verbatim accounts create --name Acme --plan pro'}
+            command={query ? undefined : 'accounts create --name Acme --plan pro'}
           />
         }
       />

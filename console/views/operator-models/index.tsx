@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { CatalogueModel, CatalogueModelList } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
+import { EngineName } from '../../operator/engine-name.tsx';
+import { typed } from '../../text/command.ts';
 import { byteSize } from '../../text/format.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
@@ -42,15 +44,15 @@ function Models({ list: { data, others, engines } }: { list: CatalogueModelList 
           <p>No transcriber has reported an engine yet.</p>
         ) : (
           <ul>
-            {engines.map(({ plan, engine }) => (
+            {engines.map(({ plan, engine, quality }) => (
               <li key={plan}>
-                {plan}: <code>{engine}</code>
+                {plan}: <EngineName engine={engine} quality={quality} />
               </li>
             ))}
           </ul>
         )}
         <p>Models are kept on each transcriber. On its machine:</p>
-        <Code label="Commands" text={'verbatim models pull NAME\nverbatim models remove NAME'} />
+        <Code label="Commands" text={`${typed('models pull NAME')}\n${typed('models remove NAME')}`} />
       </Section>
       <Table label="Models of the catalogue" rows={data} keyOf={({ name }) => name} columns={COLUMNS} />
       {others.length > 0 && (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Node, Overview } from '#sdk/api.ts';
 import { operator } from '../../api/client.ts';
+import { EngineName } from '../../operator/engine-name.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Facts, Page, Section } from '../../ui/page.tsx';
 import { Empty, Query } from '../../ui/state.tsx';
@@ -99,7 +100,7 @@ function Engines({ engines }: { engines: Overview['engines'] }) {
   return (
     <Section title="Engines">
       {engines.length === 0 ? (
-        <Empty title="No transcriber has reported an engine yet" command="verbatim models list" />
+        <Empty title="No transcriber has reported an engine yet" command="models list" />
       ) : (
         <Table
           label="Engines of the plans"
@@ -107,7 +108,7 @@ function Engines({ engines }: { engines: Overview['engines'] }) {
           keyOf={({ plan }) => plan}
           columns={[
             { head: 'Plan', cell: ({ plan }) => plan },
-            { head: 'Engine', cell: ({ engine }) => <code>{engine}</code> },
+            { head: 'Engine', cell: (row) => <EngineName {...row} /> },
             { head: 'Languages', cell: ({ languages }) => (languages === null ? 'any' : languages.join(', ')) },
             { head: 'Features', cell: ({ features }) => features.join(', ') || '–' },
             { head: 'Licence', cell: ({ licence }) => licence ?? 'unknown' },

@@ -5,6 +5,7 @@ import { clientsWith } from '../../api/client.ts';
 import { beginSession } from '../../api/sign-in.ts';
 import { changeSession, type Session, session } from '../../session/session.ts';
 import { useStore } from '../../session/store.ts';
+import { typed } from '../../text/command.ts';
 import { useAction } from '../../ui/action-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -61,7 +62,7 @@ export default function SignIn() {
         <details>
           <summary>Where do I get a key?</summary>
           <p>
-            The operator makes one: <code>verbatim keys create acct_…</code>. The operator&apos;s token is in{' '}
+            The operator makes one: <code>{typed('keys create acct_…')}</code>. The operator&apos;s token is in{' '}
             <code>DATA_DIR/admin-token</code>.
           </p>
         </details>

@@ -1,3 +1,5 @@
+import { typed } from '../../text/command.ts';
+
 export type WayName = 'curl' | 'sdk' | 'openai' | 'cli';
 
 type Way = { name: WayName; title: string; code: (origin: string) => string };
@@ -16,7 +18,7 @@ export const WAYS: readonly Way[] = [
     name: 'cli',
     title: 'Command line',
     code: (origin) => `export VERBATIM_URL='${origin}'
-verbatim transcribe call.mp3 --metadata '{"start":"cli"}'`,
+${typed('transcribe call.mp3')} --metadata '{"start":"cli"}'`,
   },
   {
     name: 'sdk',

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { typed } from '../../text/command.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Code } from '../../ui/copy.tsx';
 import { Page, Section } from '../../ui/page.tsx';
@@ -25,7 +26,7 @@ export default function Start() {
       <Section title="Receive webhooks" actions={<Arrival delivered={arrived.delivery} />}>
         <p>
           Register the address of your receiver in <Link to="/webhooks">Webhooks</Link>, keep its secret as{' '}
-          <code>VERBATIM_SECRET</code>, and answer 2xx. On your own machine, <code>verbatim listen</code> forwards
+          <code>VERBATIM_SECRET</code>, and answer 2xx. On your own machine, <code>{typed('listen')}</code> forwards
           events without a public address.
         </p>
         <Tabs

@@ -48,7 +48,7 @@ export function Ledger() {
 
 function NoEntries({ isUnlimited }: { isUnlimited: boolean }) {
   if (isUnlimited) return <Empty title="The account is unlimited: it has no balance, and its ledger stays empty." />;
-  return <Empty title="No entries yet. The operator adds credits:" command="verbatim accounts credit acct_… 100" />;
+  return <Empty title="No entries yet. The operator adds credits:" command="accounts credit acct_… 100" />;
 }
 
 function About({ entry: { job_id, note } }: { entry: LedgerEntry }) {

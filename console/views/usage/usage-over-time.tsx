@@ -79,8 +79,7 @@ function UsageOf({ usage, measure, group }: { usage: Usage; measure: Measure; gr
   const shown = MEASURES[measure] ?? MEASURES.minutes;
   const nameOf = useMemo(() => groupNames(group, keys), [group, keys]);
   const series = useMemo(() => usageSeries(usage, shown.figureOf, nameOf), [usage, shown, nameOf]);
-  if (usage.data.length === 0)
-    return <Empty title="No job ended in this time." command="verbatim transcribe call.mp3" />;
+  if (usage.data.length === 0) return <Empty title="No job ended in this time." command="transcribe call.mp3" />;
   const rows = usage.data.toReversed();
   const total = (value: (row: UsageRow) => number) => usage.data.reduce((sum, row) => sum + value(row), 0);
   return (

@@ -35,7 +35,7 @@ export default function WebhooksView() {
       <Query of={webhooks}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title="No webhooks yet" command="verbatim webhooks create https://hooks.example.com/verbatim">
+            <Empty title="No webhooks yet" command="webhooks create https://hooks.example.com/verbatim">
               <p>A webhook is a URL of your server, to which the events of your account are sent.</p>
             </Empty>
           ) : (

@@ -26,6 +26,8 @@ const PAGE_HEADERS = {
   // The microphone, for recordings on the page Transcribe.
   'permissions-policy': 'camera=(), geolocation=(), microphone=(self)',
 };
+// Of index.html.
+const COMMAND_FIELD = commandField('verbatim');
 const CACHE_FOREVER = 'public, max-age=31536000, immutable';
 
 type ConsoleCall = Call<{ file: string }, unknown, undefined>;
@@ -34,10 +36,11 @@ type ConsoleCall = Call<{ file: string }, unknown, undefined>;
  * The console: a page at `/` and its files, which browsers keep for ever because their names contain a hash. The files are
  * bundled in memory at the first request, or read from the folder that `scripts/build-console.ts` wrote.
  * @param framedBy  origins whose pages may show the console in a frame
+ * @param command   `verbatim` as the readers of the console can type it
  * @param load      returns the bundle; called again after it has failed
  */
 export function consoleRoutes(
-  framedBy: readonly string[] = [],
+  { framedBy = [], command = 'verbatim' }: { framedBy?: readonly string[]; command?: string } = {},
   load: () => Promise<ConsoleBundle> = loadConsole,
 ): Route[] {
   const headers = { ...PAGE_HEADERS, 'content-security-policy': policyFor(framedBy) };
@@ -51,7 +54,7 @@ export function consoleRoutes(
   };
   return [
     consoleRoute('/', 'The console', async () => {
-      const { page } = await bundle();
+      const page = (await bundle()).page.replace(COMMAND_FIELD, () => commandField(command));
       return { status: 200, body: page, contentType: 'text/html; charset=utf-8', headers };
     }),
     consoleRoute('/console/:file', 'A file of the console', async (call: ConsoleCall) => {
@@ -61,6 +64,11 @@ export function consoleRoutes(
       return answerFile(file, call.header('accept-encoding') ?? '');
     }),
   ];
+}
+
+function commandField(command: string): string {
+  const escaped = command.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  return `<meta name="command" content="${escaped}">`;
 }
 
 async function loadConsole(): Promise<ConsoleBundle> {

@@ -1,7 +1,7 @@
 import type { Account } from '../../accounts/account.ts';
 import { publicCommand } from '../../config/public-command.ts';
 import type { Runtime } from '../../db/runtime.ts';
-import { FALLBACK_ENGINE, PLAN_FEATURES } from '../../engines/engine.ts';
+import { ENGINE_QUALITIES, PLAN_FEATURES, qualityOf } from '../../engines/engine.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { component, nullable, oneOf, type Static, Type } from '../../http/schema.ts';
@@ -28,7 +28,7 @@ const modelSchema = Type.Object(
     licence: nullable(Type.String(), 'Of the model; null when unknown.'),
     attribution: nullable(Type.String(), 'Who is to be named with the transcripts, where the licence asks for it.'),
     quality: nullable(
-      oneOf(['standard', 'fallback'], {
+      oneOf(ENGINE_QUALITIES, {
         description: 'fallback: the engine of a service without a model, whose text has many wrong words.',
       }),
       'null until the engine is ready for the first time.',
@@ -101,7 +101,7 @@ async function modelsOf({ db, config }: Runtime, account: Account): Promise<Stat
 }
 
 function showModel(plan: Plan, engine: PlanEngine | null, command: string): Static<typeof modelSchema> {
-  const isFallback = engine?.engine === FALLBACK_ENGINE;
+  const quality = engine && qualityOf(engine.engine);
   return {
     id: plan,
     object: 'model',
@@ -112,7 +112,7 @@ function showModel(plan: Plan, engine: PlanEngine | null, command: string): Stat
     features: engine?.features ?? [],
     licence: engine?.licence ?? null,
     attribution: engine?.attribution ?? null,
-    quality: engine && (isFallback ? 'fallback' : 'standard'),
-    upgrade_command: isFallback ? `${command} models pull ${FIRST_MODEL}` : null,
+    quality,
+    upgrade_command: quality === 'fallback' ? `${command} models pull ${FIRST_MODEL}` : null,
   };
 }

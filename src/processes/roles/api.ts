@@ -6,6 +6,7 @@ import { limitsOfBuckets, openLimits } from '../../accounts/rate-limits/limits.t
 import { openStorage } from '../../audio/storage/open-storage.ts';
 import type { AudioStorage } from '../../audio/storage/storage.ts';
 import { ADMIN_HOST } from '../../config/combinations.ts';
+import { publicCommand } from '../../config/public-command.ts';
 import { OpenStreams } from '../../http/connections/open-streams.ts';
 import type { TlsListener } from '../../http/connections/tls-listener.ts';
 import { type IdempotencyKeys, openIdempotencyKeys } from '../../http/idempotency/idempotency.ts';
@@ -46,7 +47,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
-    ...(config.roles.includes('api') ? consoleRoutes(framedBy) : []),
+    ...(config.roles.includes('api') ? consoleRoutes({ framedBy, command: publicCommand(config) }) : []),
     ...serviceRoutes({ documented, framedBy, events: eventPayloads, version: VERSION, readiness }),
   ];
   const isApart = config.adminPort !== null;

@@ -1126,6 +1126,8 @@ class OverviewNodes(TypedDict):
 class OverviewEnginesItem(TypedDict):
     plan: Literal["lite", "pro"]
     engine: str
+    quality: Literal["standard", "fallback"]
+    """fallback: of a node without a model; its text has many wrong words."""
     languages: list[str] | None
     """Null: any."""
     features: list[Literal["words", "confidence", "prompt", "keywords", "translate", "diarize"]]
@@ -1239,6 +1241,8 @@ class CatalogueModel(TypedDict):
 class CatalogueModelListEnginesItem(TypedDict):
     plan: Literal["lite", "pro"]
     engine: str
+    quality: Literal["standard", "fallback"]
+    """fallback: of a node without a model; its text has many wrong words."""
     languages: list[str] | None
     """Null: any."""
     features: list[Literal["words", "confidence", "prompt", "keywords", "translate", "diarize"]]
