@@ -4,7 +4,7 @@ import type { Config, Role } from './settings.ts';
 const AUDIO_ROLES: Role[] = ['api', 'transcriber', 'janitor'];
 
 /** Warnings about settings that are valid but probably a mistake, in sentences for the operator. */
-export function doubtsAbout({ roles, storageUrl }: Pick<Config, 'roles' | 'storageUrl'>): string[] {
+export function doubtsAbout({ roles, storageUrl }: Config): string[] {
   const held = AUDIO_ROLES.filter((role) => roles.includes(role));
   if (storageUrl !== null || held.length === 0 || held.length === AUDIO_ROLES.length) return [];
   const missing = AUDIO_ROLES.filter((role) => !roles.includes(role));

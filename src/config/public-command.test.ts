@@ -3,7 +3,7 @@ import test from 'node:test';
 import { publicCommand } from './public-command.ts';
 
 test('clients are told the command as it was typed, but no path of the disk of the server', () => {
-  assert.equal(publicCommand({ command: 'bin/verbatim' }), 'bin/verbatim');
-  assert.equal(publicCommand({ command: 'npx verbatim' }), 'npx verbatim');
-  assert.equal(publicCommand({ command: '/opt/verbatim/bin/verbatim' }), 'verbatim');
+  assert.equal(publicCommand('bin/verbatim'), 'bin/verbatim');
+  assert.equal(publicCommand('npx verbatim'), 'npx verbatim');
+  assert.equal(publicCommand('/opt/verbatim/bin/verbatim'), 'verbatim');
 });

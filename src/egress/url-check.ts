@@ -40,15 +40,11 @@ export function permittedTarget(verdict: UrlVerdict, param: string): UrlTarget {
  * brings events there.
  * @throws ApiError  400 forbidden_url
  */
-export function permittedWebhook(
-  url: string,
-  param: string,
-  config: Pick<Config, 'webhookAllowedTargets' | 'command'>,
-): UrlTarget {
+export function permittedWebhook(url: string, param: string, config: Config): UrlTarget {
   const verdict = parseWebhookUrl(url, config.webhookAllowedTargets);
   const host = verdict.kind === 'refused' ? loopbackHost(url) : null;
   if (verdict.kind === 'ok' || host === null) return permittedTarget(verdict, param);
-  const command = `${publicCommand(config)} listen --forward-to ${host}`;
+  const command = `${publicCommand(config.command)} listen --forward-to ${host}`;
   throw forbiddenUrl(`${verdict.message} To get events on your own machine, run: ${command}`, param);
 }
 

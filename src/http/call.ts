@@ -115,7 +115,9 @@ export function followKey(
   if (!context.account || !context.key || !streams || over.signal.aborted) return;
   const remove = streams.add({
     key: {
-      ...{ shard: context.account.shard, id: context.key.id, accountId: context.account.id },
+      shard: context.account.shard,
+      id: context.key.id,
+      accountId: context.account.id,
       sessionId: context.sessionId,
     },
     over,

@@ -257,7 +257,11 @@ export const JOB_EXAMPLE = {
   language: 'en',
   translated_to: null,
   audio: {
-    ...{ filename: 'a.mp3', format: 'mp3', duration_seconds: 12.345, size_bytes: 98765, source: null },
+    filename: 'a.mp3',
+    format: 'mp3',
+    duration_seconds: 12.345,
+    size_bytes: 98765,
+    source: null,
     channels: 1,
     tracks: [AUDIO_TRACK_EXAMPLE],
   },

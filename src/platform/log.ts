@@ -50,8 +50,11 @@ let standardOutput: LineStream | null = null;
 function openStandardOutput(isText: boolean): LineStream {
   // Only `flush` writes to the descriptor: what is given to `write` at the exit, pino then writes and waits for.
   const output = pino.destination({
-    ...{ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES },
-    ...{ maxWrite: MAX_WRITE_BYTES, minLength: MAX_WRITE_BYTES - 1 },
+    dest: 1,
+    sync: false,
+    maxLength: MAX_WAITING_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
+    minLength: MAX_WRITE_BYTES - 1,
   });
   let lines = '';
   let isWriting = false;

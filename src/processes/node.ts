@@ -1,9 +1,8 @@
-import { type Database, isDatabaseAway } from '../db/database.ts';
+import { isDatabaseAway } from '../db/database.ts';
+import type { Runtime } from '../db/runtime.ts';
 import { holdSessionLock, type SessionLock } from '../db/session-lock.ts';
 import { returnFetchesOf } from '../jobs/fetch/fetch-store.ts';
 import { returnJobsOf } from '../jobs/queue/lease-store.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
 import { endDeliverers } from '../webhooks/ownership/ownership-store.ts';
 import { newNodeId } from './data-directory.ts';
 
@@ -16,14 +15,11 @@ export type Node = {
   close(): Promise<void>;
 };
 
-export type NodeDeps = {
-  db: Database;
+type NodeOptions = Pick<Runtime, 'db' | 'clock' | 'log'> & {
   /** PostgreSQL itself, not a pooler: the lock is the session's. Null where no other process can have the same name. */
   lockUrl: string | null;
   /** What DATA_DIR/node-id holds. */
   keptId: string;
-  clock: Clock;
-  log: Log;
   /** Ends the wait for a database that is away. */
   signal: AbortSignal;
 };
@@ -41,7 +37,7 @@ const MOST_RELEASE_TRIES = 60;
  * leaves the other's leases alone: a lock in the database tells, which ends with the process that holds it.
  * Waits for a database that is away.
  */
-export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeDeps): Promise<Node> {
+export async function openNode({ db, lockUrl, keptId, clock, log, signal }: NodeOptions): Promise<Node> {
   const closing = new AbortController();
   signal.addEventListener('abort', () => closing.abort());
   const lock = lockUrl === null ? null : await lockPatiently(lockUrl);

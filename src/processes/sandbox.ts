@@ -20,7 +20,7 @@ export class SandboxError extends Error {
  * @throws SandboxError  when all protections are required and one is missing
  */
 export async function prepareSandbox(
-  { roles, toolsDir, audioSandbox }: Pick<Config, 'roles' | 'toolsDir' | 'audioSandbox'>,
+  { roles, toolsDir, audioSandbox }: Config,
   log: Pick<Log, 'info' | 'warn'>,
 ): Promise<Sandbox | null> {
   if (!roles.includes('api') && !roles.includes('transcriber')) return null;

@@ -22,7 +22,7 @@ const ROWS_PER_TABLE = 100;
  */
 export async function requireKeys(
   sql: Sql,
-  { config, secretsKeys, log }: { config: Pick<Config, 'dataDir' | 'unreadableRows'>; secretsKeys: Buffer[]; log: Log },
+  { config, secretsKeys, log }: { config: Config; secretsKeys: Buffer[]; log: Log },
 ): Promise<void> {
   const box = openSecretBox(...secretsKeys);
   const isUnreadable = ([place, sealed]: Sealed): boolean => {
@@ -63,10 +63,10 @@ function sealedOf({
   ];
 }
 
-function unknownKey(tables: string[], config: Pick<Config, 'dataDir'>): UnknownKeyError {
+function unknownKey(tables: string[], { dataDir }: Config): UnknownKeyError {
   return new UnknownKeyError(
     `The database has rows (${tables.join(', ')}) that are encrypted with a key that this node does not have. Restore ` +
-      `${dataPaths(config.dataDir).secretsKey} from your backup, or list the key in SECRETS_KEY; all nodes need the same. ` +
+      `${dataPaths(dataDir).secretsKey} from your backup, or list the key in SECRETS_KEY; all nodes need the same. ` +
       'If the key is lost, start with UNREADABLE_ROWS=keep and rotate the secrets of the webhooks (docs/operations.md).',
   );
 }

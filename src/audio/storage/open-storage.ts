@@ -3,13 +3,11 @@ import { type Config, dataPaths } from '../../config/settings.ts';
 import { openS3Storage } from './s3-storage.ts';
 import { openFileStorage, type SharedStorage } from './storage.ts';
 
-type StorageSettings = Pick<Config, 'dataDir' | 'storageUrl' | 's3Endpoint' | 'awsEndpoint' | 'awsRegion'>;
-
 /**
  * The storage that STORAGE_URL names, which all nodes share, else files on this node. No request is sent to a bucket yet:
  * `whyAway` and the first use report an unreachable one.
  */
-export async function openStorage(config: StorageSettings): Promise<SharedStorage> {
+export async function openStorage(config: Config): Promise<SharedStorage> {
   const { audio } = dataPaths(config.dataDir);
   if (config.storageUrl === null) return { ...(await openFileStorage(audio)), whyAway: async () => null };
   return await openS3Storage({

@@ -29,7 +29,10 @@ export function streamingEngine(options: StreamingEngineOptions): LiveEngine {
   const { name, languages = null, features = [], licence = null } = options;
   const processes = Array.from({ length: options.processes }, () => new LiveProcess(options));
   return {
-    ...{ name, languages, features, licence },
+    name,
+    languages,
+    features,
+    licence,
     warmUp: () => warmUp(processes[0]!),
     capacity: () => Math.max(1, Math.floor((USED_MAX * processes.length) / costOf(processes, options.assumedCost))),
     open: (asked) => new StreamingDecoder(processes, asked),

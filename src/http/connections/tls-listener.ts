@@ -2,13 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
-import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import type { Runtime } from '../../db/runtime.ts';
 import { clientOf } from '../../rules/network/client-address.ts';
 
 export type TlsFiles = { certFile: string; keyFile: string };
-
-type Deps = { clock: Clock; log: Log };
 
 const CHECK_EVERY_MS = 60_000;
 const MIN_VERSION = 'TLSv1.2';
@@ -23,7 +20,7 @@ const HANDSHAKES_PER_ADDRESS = 200;
  */
 export class TlsListener {
   readonly #files: TlsFiles;
-  readonly #deps: Deps;
+  readonly #runtime: Pick<Runtime, 'clock' | 'log'>;
   readonly #server: TlsServer;
   readonly #closed = new AbortController();
   /** Connections whose handshake has not ended, by the address and port of the client. */
@@ -31,11 +28,15 @@ export class TlsListener {
   readonly #countOfClient = new Map<string, number>();
   #stamp: string;
 
-  private constructor(http: Server, { files, pair, deps }: { files: TlsFiles; pair: Pair; deps: Deps }) {
+  private constructor(
+    http: Server,
+    { files, pair }: { files: TlsFiles; pair: Pair },
+    runtime: Pick<Runtime, 'clock' | 'log'>,
+  ) {
     const { createServer } = process.getBuiltinModule('node:tls');
     const { cert, key, stamp } = pair;
     this.#files = files;
-    this.#deps = deps;
+    this.#runtime = runtime;
     this.#stamp = stamp;
     const protocols = { minVersion: MIN_VERSION, ALPNProtocols: ['http/1.1'], handshakeTimeout: HANDSHAKE_MS } as const;
     this.#server = createServer({ cert, key, ...protocols });
@@ -44,17 +45,17 @@ export class TlsListener {
       this.#endHandshake(peerOf(socket));
       http.emit('connection', socket);
     });
-    this.#server.on('error', (error) => deps.log.error({ err: error }, 'a connection could not be accepted'));
+    this.#server.on('error', (error) => runtime.log.error({ err: error }, 'a connection could not be accepted'));
     void this.#watch();
   }
 
   /** @throws Error  when the files cannot be read, are no PEM, or do not belong together */
-  static async open(http: Server, files: TlsFiles, deps: Deps): Promise<TlsListener> {
+  static async open(http: Server, files: TlsFiles, runtime: Pick<Runtime, 'clock' | 'log'>): Promise<TlsListener> {
     const pair = await readPair(files);
     const { mode } = await stat(files.keyFile);
     if (mode & READABLE_BY_ALL)
-      deps.log.warn({ file: files.keyFile }, 'TLS_KEY_FILE can be read by every user of this machine: chmod 640 it');
-    return new TlsListener(http, { files, deps, pair });
+      runtime.log.warn({ file: files.keyFile }, 'TLS_KEY_FILE can be read by every user of this machine: chmod 640 it');
+    return new TlsListener(http, { files, pair }, runtime);
   }
 
   /** Returns the port. @throws Error */
@@ -97,7 +98,7 @@ export class TlsListener {
   }
 
   async #watch(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await clock.sleep(CHECK_EVERY_MS, signal);

@@ -64,7 +64,9 @@ export function describeApi(
         ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         Bearer: { type: 'http', scheme: 'bearer', description: 'The same API key, for clients of other speech APIs.' },
         Session: {
-          ...{ type: 'apiKey', in: 'cookie', name: 'verbatim_session' },
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'verbatim_session',
           description: 'Of a browser, from POST /v1/session; over HTTPS its name is __Host-verbatim_session.',
         },
         AdminToken: { type: 'http', scheme: 'bearer', description: "The operator's token." },

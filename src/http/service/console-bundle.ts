@@ -67,9 +67,19 @@ async function runEsbuild(): Promise<{ files: BuiltFile[]; metafile: Metafile }>
       entryPoints: ['console/main.tsx', 'console/styles/main.css'],
       outdir: 'console/dist',
       // Minified for browsers, React is that for production.
-      ...{ bundle: true, splitting: true, minify: true, write: false, metafile: true },
-      ...{ format: 'esm', target: 'es2022', jsx: 'automatic', legalComments: 'linked' },
-      ...{ entryNames: '[name]-[hash]', chunkNames: '[name]-[hash]', assetNames: '[name]-[hash]', logLevel: 'silent' },
+      bundle: true,
+      splitting: true,
+      minify: true,
+      write: false,
+      metafile: true,
+      format: 'esm',
+      target: 'es2022',
+      jsx: 'automatic',
+      legalComments: 'linked',
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      assetNames: '[name]-[hash]',
+      logLevel: 'silent',
       plugins: [shareModules, workletFiles(esbuild)],
     });
     return { files: outputFiles.map((file) => ({ name: path.basename(file.path), content: file.contents })), metafile };
@@ -116,7 +126,12 @@ function workletFiles({ build: buildAlone }: typeof import('esbuild')): Plugin {
       build.onLoad({ filter: /./, namespace: 'worklet' }, async ({ path: file }) => {
         const entryPoints = [file.replace(/\.js$/, '.ts')];
         const { outputFiles } = await buildAlone({
-          ...{ entryPoints, bundle: true, minify: true, write: false, format: 'esm', target: 'es2022' },
+          entryPoints,
+          bundle: true,
+          minify: true,
+          write: false,
+          format: 'esm',
+          target: 'es2022',
         });
         return { contents: outputFiles[0]!.contents, loader: 'file' };
       });

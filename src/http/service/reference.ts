@@ -57,7 +57,9 @@ export function referenceRoutes(describe: () => Record<string, unknown>, framedB
   const policy = policyFor(framedBy);
   return [
     referenceRoute('/llms.txt', 'The pages of the documentation', async () => ({
-      ...{ status: 200, body: writeIndex(), contentType: 'text/plain; charset=utf-8' },
+      status: 200,
+      body: writeIndex(),
+      contentType: 'text/plain; charset=utf-8',
       headers: { 'cache-control': 'no-cache' },
     })),
     referenceRoute('/docs', 'This API as a page to read and try', async () => ({

@@ -6,11 +6,11 @@ import { findIdleSessions } from './rows/live-store.ts';
  * Cancels live jobs that no client connected to in time, and deletes what is left of sessions that have ended: that of a
  * canceled one the next time. Returns how many there were.
  */
-export async function sweepLiveSessions(deps: ControlRuntime): Promise<number> {
-  const idle = await findIdleSessions(deps.db);
+export async function sweepLiveSessions(runtime: ControlRuntime): Promise<number> {
+  const idle = await findIdleSessions(runtime.db);
   for (const { isEnded, ...key } of idle) {
-    if (isEnded) await eraseSession(deps.db, key);
-    else await cancelQueuedJob(deps, key);
+    if (isEnded) await eraseSession(runtime.db, key);
+    else await cancelQueuedJob(runtime, key);
   }
   return idle.length;
 }

@@ -96,7 +96,7 @@ export function modelRoutes(runtime: Runtime): Route[] {
 async function modelsOf({ db, config }: Runtime, account: Account): Promise<Static<typeof modelSchema>[]> {
   const engines = await findPlanEngines(db);
   return PLANS.filter((plan) => mayUsePlan(account.plan, plan)).map((plan) =>
-    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null, publicCommand(config)),
+    showModel(plan, engines.find((engine) => engine.plan === plan) ?? null, publicCommand(config.command)),
   );
 }
 

@@ -13,8 +13,18 @@ const MODULES: Readonly<Record<string, string>> = {
     fi: 'finnish',
     fr: 'french',
   },
-  ...{ hu: 'hungarian', it: 'italian', nl: 'dutch', no: 'norwegian', nb: 'norwegian', nn: 'norwegian' },
-  ...{ pt: 'portuguese', ro: 'romanian', ru: 'russian', sv: 'swedish', tr: 'turkish', uk: 'ukrainian' },
+  hu: 'hungarian',
+  it: 'italian',
+  nl: 'dutch',
+  no: 'norwegian',
+  nb: 'norwegian',
+  nn: 'norwegian',
+  pt: 'portuguese',
+  ro: 'romanian',
+  ru: 'russian',
+  sv: 'swedish',
+  tr: 'turkish',
+  uk: 'ukrainian',
 };
 
 /** The languages whose words are found in all their forms. */

@@ -30,7 +30,7 @@ type Sent = { status: string; progress: number; lease: number; pieces: number; s
  * again from 0 when the job is started again. A slow reader delays only its own stream.
  */
 export async function* streamJobEvents(
-  deps: JobEventSources,
+  runtime: JobEventSources,
   key: JobKey & { accountId: string },
   subscription: JobSubscription,
   signal: AbortSignal,
@@ -41,31 +41,31 @@ export async function* streamJobEvents(
   while (!signal.aborted && !subscription.isClosed()) {
     const changed = subscription.next();
     using held = new DisposableStack();
-    const job = await readHeldJob(deps, key, held);
+    const job = await readHeldJob(runtime, key, held);
     // A client that was refused connects again.
     if (job === null || job === 'refused') return;
     if (job !== undefined) {
-      yield* eventsOf(deps, job, sent);
+      yield* eventsOf(runtime, job, sent);
       if (isTerminal(job.state)) return;
     }
-    const isChanged = await waitAtMost(deps.clock, changed, KEEP_ALIVE_MS, signal);
+    const isChanged = await waitAtMost(runtime.clock, changed, KEEP_ALIVE_MS, signal);
     if (!isChanged) yield ': keep-alive\n\n';
   }
 }
 
-async function* eventsOf(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* eventsOf(runtime: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   const lease = leaseOfPieces(job);
   if (lease !== sent.lease) Object.assign(sent, { lease, pieces: 0, segments: 0 });
   // The status that ends the stream comes last.
-  if (!isTerminal(job.state)) yield* statusEvents(deps, job, sent);
+  if (!isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
   yield* progressEvents(job, sent);
-  if (job.state === 'processing') yield* pieceEvents(deps, job, sent);
+  if (job.state === 'processing') yield* pieceEvents(runtime, job, sent);
   if (job.state === 'completed') yield* segmentEvents(segmentsIn(job.segments).slice(sent.segments), sent);
-  if (isTerminal(job.state)) yield* statusEvents(deps, job, sent);
+  if (isTerminal(job.state)) yield* statusEvents(runtime, job, sent);
 }
 
-async function* statusEvents(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
-  const position = await orUndefinedWhileAway(deps.positions.of(job));
+async function* statusEvents(runtime: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
+  const position = await orUndefinedWhileAway(runtime.positions.of(job));
   const status = writeJson({
     id: job.id,
     status: job.state,
@@ -83,10 +83,10 @@ function* progressEvents(job: Job, sent: Sent): Generator<string> {
   yield `event: progress\ndata: ${writeJson({ progress: job.progress })}\n\n`;
 }
 
-async function* pieceEvents(deps: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
+async function* pieceEvents(runtime: JobEventSources, job: Job, sent: Sent): AsyncGenerator<string> {
   while (true) {
     const page = { firstNumber: sent.pieces, limit: PIECES_PER_READ };
-    const pieces = (await orUndefinedWhileAway(findPieces(deps.db, job, page))) ?? [];
+    const pieces = (await orUndefinedWhileAway(findPieces(runtime.db, job, page))) ?? [];
     for (const { segments } of pieces) yield* segmentEvents(segmentsIn(segments), sent);
     sent.pieces += pieces.length;
     if (pieces.length < PIECES_PER_READ) return;

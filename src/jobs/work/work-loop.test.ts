@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { openManualClock } from '../../../test/fixtures/manual-clock.ts';
+import { runtimeOn } from '../../../test/fixtures/runtime.ts';
 import type { Database } from '../../db/database.ts';
 import { openLog } from '../../platform/log.ts';
 import { type Place, StopError, WorkLoop } from './work-loop.ts';
@@ -25,24 +26,21 @@ async function openEnvironment({ queue = [], places = 2, most }: { queue?: strin
     },
   } as unknown as Database;
   const state = { claims: [] as number[], failure: null as Error | null, underWay: [] as UnderWay[] };
-  const loop = new WorkLoop<{ id: string }>(
-    { db, clock, log },
-    {
-      ...{ name: 'things', channel: 'things_due', places, ...(most && { most }) },
-      async claim(free) {
-        state.claims.push(free);
-        if (state.failure) throw state.failure;
-        const claimed = queue.splice(0, free).map((id) => ({ id }));
-        return { claimed, isDrained: claimed.length < free };
-      },
-      execute({ id }, place) {
-        const { promise, resolve, reject } = Promise.withResolvers<void>();
-        const underWay = { ...place, id, end: resolve, fail: reject };
-        state.underWay.push(underWay);
-        return promise.finally(() => state.underWay.splice(state.underWay.indexOf(underWay), 1));
-      },
+  const loop = new WorkLoop<{ id: string }>(runtimeOn(db, { clock, log }), {
+    ...{ name: 'things', channel: 'things_due', places, ...(most && { most }) },
+    async claim(free) {
+      state.claims.push(free);
+      if (state.failure) throw state.failure;
+      const claimed = queue.splice(0, free).map((id) => ({ id }));
+      return { claimed, isDrained: claimed.length < free };
     },
-  );
+    execute({ id }, place) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const underWay = { ...place, id, end: resolve, fail: reject };
+      state.underWay.push(underWay);
+      return promise.finally(() => state.underWay.splice(state.underWay.indexOf(underWay), 1));
+    },
+  });
   await loop.start();
   await turnOfTheLoop();
   const ids = () => state.underWay.map(({ id }) => id);

@@ -1,6 +1,6 @@
-import { type Database, logFailure } from '../../db/database.ts';
-import { type Clock, waitAtMost } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
+import { logFailure } from '../../db/database.ts';
+import type { Runtime } from '../../db/runtime.ts';
+import { waitAtMost } from '../../platform/clock.ts';
 import { WakeSignal } from '../../platform/wake-signal.ts';
 import { BOUNDS } from '../../rules/bounds.ts';
 
@@ -44,7 +44,7 @@ const BACK_OFF_MS = { first: 250, most: 5_000 };
  * the work under way hand itself back, and leaves what takes longer than 8 s to its lease.
  */
 export class WorkLoop<Claimed extends { id: string }> {
-  readonly #deps: { db: Database; clock: Clock; log: Log };
+  readonly #runtime: Runtime;
   readonly #work: Work<Claimed>;
   readonly #stopping = new AbortController();
   readonly #wake = new WakeSignal();
@@ -53,13 +53,13 @@ export class WorkLoop<Claimed extends { id: string }> {
   #stopListening: () => Promise<void> = async () => undefined;
   #looping: Promise<void> = Promise.resolve();
 
-  constructor(deps: { db: Database; clock: Clock; log: Log }, work: Work<Claimed>) {
-    this.#deps = deps;
+  constructor(runtime: Runtime, work: Work<Claimed>) {
+    this.#runtime = runtime;
     this.#work = work;
   }
 
   async start(): Promise<void> {
-    this.#stopListening = await this.#deps.db.listen(this.#work.channel, () => this.#wake.send());
+    this.#stopListening = await this.#runtime.db.listen(this.#work.channel, () => this.#wake.send());
     this.#looping = this.#claimUntilStopped();
   }
 
@@ -68,11 +68,11 @@ export class WorkLoop<Claimed extends { id: string }> {
     this.#wake.send();
     await this.#stopListening();
     await this.#looping;
-    await waitAtMost(this.#deps.clock, Promise.all(this.#executing), BOUNDS.workStopMs);
+    await waitAtMost(this.#runtime.clock, Promise.all(this.#executing), BOUNDS.workStopMs);
   }
 
   async #claimUntilStopped(): Promise<void> {
-    const { clock, log } = this.#deps;
+    const { clock, log } = this.#runtime;
     const { signal } = this.#stopping;
     let failures = 0;
     while (!signal.aborted) {
@@ -112,7 +112,7 @@ export class WorkLoop<Claimed extends { id: string }> {
       .execute(claimed, { signal: this.#stopping.signal, leave })
       .catch((err: unknown) => {
         const fields = { job_id: claimed.id, work: this.#work.name, err };
-        this.#deps.log.error(fields, 'what came of it could not be written; its lease will end');
+        this.#runtime.log.error(fields, 'what came of it could not be written; its lease will end');
       })
       .finally(() => {
         this.#executing.delete(execution);

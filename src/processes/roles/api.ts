@@ -47,7 +47,7 @@ export async function start(context: RoleContext): Promise<RunningRole> {
   const common = { ...serverOptions(context, api, callers), metrics: httpMetrics(metrics) };
   const withReference = (documented: Route[], framedBy: readonly string[] = []) => [
     ...documented,
-    ...(config.roles.includes('api') ? consoleRoutes({ framedBy, command: publicCommand(config) }) : []),
+    ...(config.roles.includes('api') ? consoleRoutes({ framedBy, command: publicCommand(config.command) }) : []),
     ...serviceRoutes({ documented, framedBy, events: eventPayloads, version: VERSION, readiness }),
   ];
   const isApart = config.adminPort !== null;

@@ -26,10 +26,7 @@ function openEnvironment({ failing = false } = {}) {
     sleep: () => new Promise<void>((resolve) => nextPoll.resolve(resolve)),
   };
   const report = (status: RoleStatus) => void statuses.push(status);
-  const watch = watchEngines(
-    { lite: engine, pro: engine },
-    { clock, report, log: openLog('silent'), signal: stopping.signal },
-  );
+  const watch = watchEngines({ lite: engine, pro: engine }, { clock, report, log: openLog('silent') }, stopping.signal);
   async function pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) {
       const wake = await nextPoll.promise;

@@ -1,10 +1,10 @@
 import { type Engine, EngineError } from '../../engines/engine.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Log } from '../../platform/log.ts';
 import type { RoleStatus } from '../messages.ts';
+import type { RoleContext } from './role.ts';
 
 type Plans = { lite: Engine; pro: Engine };
-type WatchDeps = { clock: Clock; log: Log; report: (status: RoleStatus) => void; signal: AbortSignal };
+type Context = Pick<RoleContext, 'clock' | 'log' | 'report'>;
 
 // A check decodes one second of audio, or connects to a remote server.
 const POLL_EVERY_MS = 1_000;
@@ -16,11 +16,15 @@ const CHECK_WHILE_UNREADY_EVERY_MS = 5_000;
  * without a successful transcription for a minute is checked.
  * @returns the engines to use from now on, and a promise that resolves after the signal
  */
-export function watchEngines({ lite, pro }: Plans, deps: WatchDeps): { engines: Plans; watching: Promise<void> } {
-  const watchedLite = watched(lite, deps.clock);
-  const watchedPro = pro === lite ? watchedLite : watched(pro, deps.clock);
+export function watchEngines(
+  { lite, pro }: Plans,
+  context: Context,
+  signal: AbortSignal,
+): { engines: Plans; watching: Promise<void> } {
+  const watchedLite = watched(lite, context.clock);
+  const watchedPro = pro === lite ? watchedLite : watched(pro, context.clock);
   const engines = { lite: watchedLite.engine, pro: watchedPro.engine };
-  return { engines, watching: watchAll([...new Set([watchedLite, watchedPro])], deps) };
+  return { engines, watching: watchAll([...new Set([watchedLite, watchedPro])], context, signal) };
 }
 
 type Watched = {
@@ -72,7 +76,7 @@ function watched(engine: Engine, clock: Clock): Watched {
   };
 }
 
-async function watchAll(all: Watched[], { clock, log, report, signal }: WatchDeps): Promise<void> {
+async function watchAll(all: Watched[], { clock, log, report }: Context, signal: AbortSignal): Promise<void> {
   let reported: string | null = null;
   while (!signal.aborted) {
     const status = engineStatus(all.flatMap((one) => one.trouble() ?? []));

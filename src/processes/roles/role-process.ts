@@ -42,7 +42,10 @@ async function main(parts: Part[]): Promise<void> {
   const running: RunningRole[] = [];
   for (const [index, part] of parts.entries()) {
     const context: RoleContext = {
-      ...{ config, order, metrics, send },
+      config,
+      order,
+      metrics,
+      send,
       db: pools.get(part)!,
       log: log.child({ role: part }),
       clock: systemClock,

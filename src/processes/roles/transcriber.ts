@@ -44,12 +44,11 @@ export async function start(context: RoleContext): Promise<RunningRole> {
     const speakerFinder = await openSpeakerFinder({ modelsDir, openScratch: storage.openScratch, tools, log });
     await reportEngines(context, opened, speakerFinder !== null, stopping.signal);
     const about = [...new Set([opened.lite.name, opened.pro.name])].join(', ');
-    const { engines, watching } = watchEngines(opened, {
-      clock,
-      log,
-      signal: stopping.signal,
-      report: (status) => report({ ...status, about }),
-    });
+    const { engines, watching } = watchEngines(
+      opened,
+      { clock, log, report: (status) => report({ ...status, about }) },
+      stopping.signal,
+    );
     const detector = await openVoiceDetector({ modelsDir, slots: config.transcribeConcurrency, tools, log });
     const worker = await startTranscriber({
       db,

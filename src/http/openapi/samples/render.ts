@@ -8,7 +8,10 @@ import type { SampledOperation } from './wire.ts';
 /** Examples of the operation for `x-codeSamples`, each a whole program. */
 export function samplesOf(id: string, route: Route): { lang: string; label: string; source: string }[] {
   const operation: SampledOperation = {
-    ...{ id, method: route.method, path: route.path, auth: route.auth },
+    id,
+    method: route.method,
+    path: route.path,
+    auth: route.auth,
     isUpload: route.upload === true,
     isStream: Object.values(route.schema.answers).some(
       (answer) =>
