@@ -9,7 +9,7 @@ import { shardOf } from '../src/rules/shard.ts';
 import { openService, type ServiceAccount, temporaryFolder } from '../test/fixtures/service.ts';
 import { startDatabase } from './database.ts';
 import { report, round, spread } from './figures.ts';
-import { childrenOf } from './processor-time.ts';
+import { httpProcessOf } from './http-process.ts';
 
 const ATTACK_MS = 8_000;
 const SAMPLE_EVERY_MS = 50;
@@ -152,12 +152,6 @@ async function insertChunks(account: ServiceAccount, jobIds: string[]): Promise<
       `'word':1 '${ownerTag(account.id)}' '${languageTag('en')}'`,
     ],
   });
-}
-
-/** The child that serves HTTP. */
-function httpProcessOf(pid: number): number {
-  const all = [pid, ...childrenOf(pid)];
-  return all.find((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('http')) ?? pid;
 }
 
 function residentMiB(pid: number): number {

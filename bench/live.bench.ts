@@ -1,0 +1,124 @@
+// How late the words of live sessions come, what a session costs, and how many a node bears: tone speech, sent at the pace
+// at which it would be spoken. Options: --sessions 300 --seconds 20 --encoding pcm_s16le. BENCH_PROFILE=<folder> keeps CPU
+// profiles of the service's Node processes.
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { STREAMING_TONE_MODEL, TONE_MODEL } from '../test/fixtures/audio/test-audio.ts';
+import { openService, type ServiceAccount, type TestService } from '../test/fixtures/service.ts';
+import { startServiceDatabase } from './database.ts';
+import { report, round, spread } from './figures.ts';
+import { httpProcessOf } from './http-process.ts';
+import { type LiveFigures, type LiveLoad, runLiveSessions } from './live-sessions.ts';
+import { processorUs, processorUsOfFamily } from './processor-time.ts';
+
+const { values } = parseArgs({
+  options: {
+    sessions: { type: 'string', default: '300' },
+    seconds: { type: 'string', default: '20' },
+    encoding: { type: 'string', default: 'pcm_s16le' },
+  },
+});
+const SESSIONS = Number(values.sessions);
+const SECONDS = Number(values.seconds);
+const ENDPOINTING_MS = 600;
+const FEW = 4;
+const profileFolder = process.env['BENCH_PROFILE'];
+const ENV = {
+  LOG_LEVEL: 'warn',
+  RATE_LIMIT_LIVE: 'off',
+  RATE_LIMIT_DEFAULT: 'off',
+  MAX_LIVE_SESSIONS_PER_ACCOUNT: '100000',
+  MAX_CONNECTIONS: '20000',
+  MAX_CONNECTIONS_PER_ADDRESS: '20000',
+  ...(profileFolder && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profileFolder}` }),
+  ENGINE_LITE: `sherpa-onnx:${TONE_MODEL}`,
+  ENGINE_PRO: `sherpa-onnx:${TONE_MODEL}`,
+};
+
+await measureFew('streamed', STREAMING_TONE_MODEL, { partial: '<= 220, <= 400', final: 200 });
+await measureFew('by agreement', TONE_MODEL, { partial: '<= 900', final: 400 });
+await measureMany();
+
+/** How late the words of few sessions come. */
+async function measureFew(name: string, model: string, goal: { partial: string; final: number }): Promise<void> {
+  await using node = await openNode(model);
+  // Loads the engine.
+  await node.run({ sessions: 1, seconds: 1, encoding: 'pcm_s16le' });
+  const figures = await node.run({ sessions: FEW, seconds: 30, encoding: 'pcm_s16le' });
+  const partial = spread(figures.partialLagMs);
+  report(`${name}: partial lag, ms, p50 and p99`, `${partial.p50}, ${partial.p99}`, goal.partial);
+  report(`${name}: final lag beyond the endpointing, ms, p95`, String(p95(figures.finalLagMs)), `<= ${goal.final}`);
+  report(`${name}: acknowledged after, ms, p95`, String(p95(figures.ackLagMs)), '<= 400');
+  report(`${name}: hello after, ms, p95`, String(p95(figures.helloMs)), '<= 30');
+}
+
+/** What many sessions cost, and how late they and the other requests are. */
+async function measureMany(): Promise<void> {
+  await using node = await openNode(STREAMING_TONE_MODEL);
+  const encoding = values.encoding as LiveLoad['encoding'];
+  const http = httpProcessOf(node.service.pid);
+  await node.run({ sessions: 1, seconds: 1, encoding });
+  const before = { rss: residentKiB(http), cpu: processorUsOfFamily(node.service.pid) };
+  let peak = 0;
+  using _sampler = setInterval(() => {
+    peak = Math.max(peak, residentKiB(http));
+  }, 500);
+  const times: number[] = [];
+  let isOver = false;
+  const requests = (async () => {
+    while (!isOver) {
+      const startMs = performance.now();
+      await (await fetch(`${node.service.baseUrl}/v1/webhooks`, { headers: node.headers })).arrayBuffer();
+      times.push(performance.now() - startMs);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  const cpuBefore = [processorUs(http), process.cpuUsage()] as const;
+  const figures = await node.run({ sessions: SESSIONS, seconds: SECONDS, encoding });
+  const cpu = processorUs(http) - cpuBefore[0];
+  isOver = true;
+  await requests;
+  const partial = spread(figures.partialLagMs);
+  const name = `${SESSIONS} sessions of ${encoding}`;
+  report(`${name}: partial lag, ms, p50, p99 and most`, `${partial.p50}, ${partial.p99}, ${partial.max}`, '<= 2000');
+  report(`${name}: final lag, ms, p95`, String(p95(figures.finalLagMs)), 'none');
+  report(`${name}: acknowledged after, ms, p95`, String(p95(figures.ackLagMs)), '<= 800');
+  report(`${name}: other requests, ms, p99`, String(spread(times).p99), '<= 100');
+  report(`${name}: memory of http for each, KiB`, String(round((peak - before.rss) / SESSIONS)), '<= 150');
+  const audioSeconds = SESSIONS * SECONDS;
+  const all = processorUsOfFamily(node.service.pid) - before.cpu;
+  console.log(
+    `  processor time per second of audio: http ${round(cpu / audioSeconds)} us, all of the service ${round(all / audioSeconds)} us`,
+  );
+  console.log(`  ${figures.wrongTexts} of ${SESSIONS} texts are wrong`);
+}
+
+async function openNode(model: string) {
+  const database = await startServiceDatabase();
+  const service = await openService({
+    ...database.env,
+    ...ENV,
+    ENGINE_LIVE_LITE: `sherpa-onnx:${model}`,
+    ENGINE_LIVE_PRO: `sherpa-onnx:${model}`,
+    LIVE_SESSIONS: '100000',
+  });
+  const account: ServiceAccount = await service.account();
+  return {
+    service: service as TestService,
+    headers: { authorization: `Bearer ${account.key}` },
+    run: (load: LiveLoad): Promise<LiveFigures> => runLiveSessions(service.baseUrl, account.key, load, ENDPOINTING_MS),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function p95(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return round(sorted[Math.min(sorted.length - 1, Math.floor(0.95 * sorted.length))] ?? Number.NaN);
+}
+
+function residentKiB(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+}
