@@ -9,6 +9,7 @@ const { prepareParts } = require('./prepare/parts.js');
 const { preparePostgres } = require('./prepare/postgres.js');
 const { prepareTools } = require('./prepare/tools.js');
 const { SANDBOX, wantedTools } = require('./prepare/wanted-tools.js');
+const processEnvironment = require('./process-environment.json');
 const { runAll } = require('./run.js');
 
 const ROOT = path.resolve(__dirname, '..');
@@ -72,10 +73,8 @@ async function runProgram(command, args) {
   preparePostgres(ROOT);
   const programs = command.programs(args);
   const defaults = {
-    // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
-    UV_THREADPOOL_SIZE: '16',
-    // glibc would keep memory for several of these threads: 1 to 3 MB more in each process at rest.
-    MALLOC_ARENA_MAX: '1',
+    // As `roleEnvironment` of src/config/settings.ts says.
+    ...processEnvironment,
     // A bundle starts as fast without it, and Node keeps in memory what it reads from there.
     ...(command !== PROGRAMS.serve && { NODE_COMPILE_CACHE: COMPILE_CACHE }),
   };

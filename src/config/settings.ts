@@ -1,5 +1,6 @@
 import os from 'node:os';
 import path from 'node:path';
+import processEnvironment from '../../bin/process-environment.json' with { type: 'json' };
 import { engineSpec } from '../engines/engine-spec.ts';
 import { FEWEST_CONNECTIONS, FULL_CONNECTIONS, SESSION_POOL_CONNECTIONS } from '../rules/network/connection-share.ts';
 import { ADMIN_HOST, mistakesTogether } from './combinations.ts';
@@ -361,15 +362,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config as Config;
 }
 
-/** The environment of a role's process: this one's, with what Node and the C library read at their start. */
+/**
+ * The environment of a role's process: this one's, with what Node and the C library read at their start. Node's default of 4
+ * threads serves DNS lookups and file access: slow name servers must not delay file access. glibc would keep memory for
+ * several of these threads: 1 to 3 MB more in each process at rest.
+ */
 export function roleEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return {
-    // Node's default of 4 threads serves DNS lookups and file access: slow name servers must not delay file access.
-    UV_THREADPOOL_SIZE: '16',
-    // glibc would keep memory for several of these threads: 1 to 3 MB more in each process at rest.
-    MALLOC_ARENA_MAX: '1',
-    ...env,
-  };
+  return { ...processEnvironment, ...env };
 }
 
 /** Paths inside the data directory. */

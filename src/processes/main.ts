@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   process.on('disconnect', () => stopWanted.resolve(0));
 
   const sandbox = prepareSandbox(config, log);
-  // Elsewhere the database starts meanwhile.
+  // Where the sandbox is not required, the database starts while it is looked for.
   if (config.audioSandbox === 'require') await sandbox;
   const offersModel = !existsSync(dataPaths(config.dataDir).adminToken) && mayOfferModel(config);
   const secrets = prepareDataDir(config);
