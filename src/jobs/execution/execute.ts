@@ -1,5 +1,6 @@
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { creditRates } from '../../config/rates.ts';
+import { logFailure } from '../../db/database.ts';
 import { costUnits } from '../../rules/jobs/price.ts';
 import { endJob } from '../end/end.ts';
 import type { RunningJob } from '../end/end-store.ts';
@@ -206,8 +207,14 @@ class Execution {
     this.#runtime.eraser.add({ shard, id, audioKey });
   }
 
+  /** While the database is away nobody waits for it: the lease ends by itself. */
   async #handBack(): Promise<void> {
-    const isBack = await handBackJob(this.#runtime.db, this.#job, null);
-    this.#runtime.log.info({ job_id: this.#job.id, handed_back: isBack }, 'a job was handed back');
+    const { db, log } = this.#runtime;
+    const fields = { job_id: this.#job.id };
+    try {
+      log.info({ ...fields, handed_back: await handBackJob(db, this.#job, null) }, 'a job was handed back');
+    } catch (err) {
+      logFailure(log, err, 'handing back a job', fields);
+    }
   }
 }

@@ -10,6 +10,7 @@ import { until } from '../../../test/fixtures/until.ts';
 import { StorageAwayError } from '../../audio/storage/storage.ts';
 import { type Database, isDatabaseAway } from '../../db/database.ts';
 import { EngineError } from '../../engines/engine.ts';
+import { openLog } from '../../platform/log.ts';
 import { lockJob } from '../api/control-store.ts';
 import { endJob } from '../end/end.ts';
 import type { Job, Outcome } from '../job.ts';
@@ -318,6 +319,28 @@ test('a stop hands jobs back at once and does not count the attempt', async () =
   assert.deepEqual([job.status, job.started_at, job.progress], ['queued', null, 0]);
   const again = await claimNextJob(fixture.db, 60_000);
   assert.deepEqual([again?.id, again?.attempts], [id, 1]);
+});
+
+test('a job that cannot be handed back while the database is away is left to its lease, with a warning', async () => {
+  await using fixture = await openJobFixture();
+  const account = await fixture.account();
+  const engine = openFakeEngine();
+  const logged: string[] = [];
+  const note = (level: string) => (_: object, message: string) => void logged.push(`${level}: ${message}`);
+  const log = Object.assign(openLog('silent'), { warn: note('warn'), error: note('error') });
+  const away = Object.assign(new Error('Connection terminated'), { code: '08006' });
+  const run: Database['run'] = async (statement) => {
+    if (statement.name === 'hand_back_job') throw away;
+    return await fixture.db.run(statement);
+  };
+  const worker = await fixture.startWorker(engine, { db: { ...fixture.db, run }, log });
+  const id = await submit(fixture, account);
+  await engine.nextCall();
+
+  await worker.stop();
+
+  assert.deepEqual(logged, ['warn: handing back a job failed: the database is unavailable']);
+  assert.equal((await fixture.job(account, id)).status, 'processing');
 });
 
 for (const { title, shards } of [
